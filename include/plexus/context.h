@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A context: an address space that takes part. It has an identity, objects that others may
+// name, handlers for their requests, and a scheduler that polls every method it has.
+#pragma once
+
+#include "plexus/bound.h"
+#include "plexus/handler.h"
+#include "plexus/span.h"
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace plexus {
+
+/// What a program says about its context; the last of the layers, it wins over all others.
+struct Options {
+    /// Configuration keys and values, as in a file: {{"methods", "shm, tcp"}}.
+    std::map<std::string, std::string> set;
+    /// Reads this file instead of searching for plexus.toml.
+    std::string file;
+    /// Join the directory at this URL ("plexus://host:port") instead of the job's.
+    std::string url;
+};
+
+/// One way to reach others: its module, and how the scheduler treats it.
+struct LaneReport {
+    std::string method;
+    std::string origin;        ///< "built in", or the module's file
+    bool automatic = false;    ///< skip_poll = auto
+    std::uint32_t skip_poll = 1; ///< asked in every k-th turn; the present value where automatic
+    bool blocking = false;     ///< a thread waits for it and raises a flag
+    bool confined = false;     ///< polled under a Polling guard only
+    double poll_cost_ns = 0;   ///< of a poll that found nothing
+    std::uint64_t polls = 0;
+    std::uint64_t hits = 0;    ///< polls that found work
+    std::uint64_t links = 0;   ///< open connections
+    std::uint64_t shared_bytes = 0;
+    std::uint64_t max_message = 0; ///< bytes; 0: no limit of its own
+    std::uint64_t inline_bytes = 0;
+    std::uint64_t eager_bytes = 0;
+};
+
+/// Why a method that was asked for, or a module file that was found, is not in use.
+struct RefusedModule {
+    std::string what;
+    std::string why;
+};
+
+/// A configuration key with its value and where that came from.
+struct SettingReport {
+    std::string key;
+    std::string value;
+    std::string origin; ///< "default", "plexus.toml:7", "PLEXUS_METHODS", "--plexus-log", "program"
+    std::string help;
+};
+
+class PLEXUS_API Context {
+  public:
+    /// Starts a context: configuration, modules, job. Our options (--plexus-*) are taken from
+    /// the arguments, which stay as they are; see arguments(). @error bad_config, bad_module,
+    /// denied, busy … (thrown), with a sentence that says what to do
+    Context(int argc, const char* const* argv, Options options = {});
+    explicit Context(Options options = {});
+    Context(Context&&) noexcept;
+    Context& operator=(Context&&) = delete;
+    /// Closes: what was accepted is sent (at most progress.close_timeout), peers are told,
+    /// handlers end.
+    ~Context();
+
+    /// A context that joins whoever serves at `url`: the job's key is needed there (job.key_file).
+    static Context attach(std::string_view url, Options options = {});
+
+    const ContextId& id() const noexcept;
+    /// Place in the job that `plexus run` started; 0 of 1 outside a job.
+    std::uint32_t rank() const noexcept;
+    std::uint32_t size() const noexcept;
+    /// The program's arguments without ours, without argv[0].
+    const std::vector<std::string>& arguments() const noexcept;
+    /// Where others may attach; empty if this context serves no directory.
+    std::string url() const;
+
+    /// Runs `function(T&, …)` for each such request, inline: on the thread that polls, one at a
+    /// time in this context. It must not block. @error busy the name has a handler (thrown)
+    template <class R, class T, class... P, class Function>
+    void on(const Request<R(T&, P...)>& request, Function&& function) {
+        install(request.info(), detail::make_handler(request, false, std::forward<Function>(function)));
+    }
+    /// The same on a pool thread (handlers.threads), several at a time.
+    template <class R, class T, class... P, class Function>
+    void on(const Request<R(T&, P...)>& request, Threaded, Function&& function) {
+        install(request.info(), detail::make_handler(request, true, std::forward<Function>(function)));
+    }
+
+    /// Gives `object` a name that others can use. It must outlive the Bound. @thread any
+    template <class T>
+    Bound<T> bind(T& object) {
+        return Bound<T>(detail::Binding(core_, &object, 0, detail::wire_type<T>()));
+    }
+    /// Lets others get and put these elements.
+    template <detail::Element T>
+    BoundSpan<T> bind(std::span<T> memory) {
+        return {detail::Binding(core_, memory.data(), memory.size_bytes(), detail::wire_type<T>()), memory.size()};
+    }
+
+    /// Makes a pointer findable by name in the job. @error busy somebody else has that name (thrown)
+    template <class T>
+    void publish(std::string_view name, const GlobalPointer<T>& pointer) {
+        publish_bytes(name, pointer.save());
+    }
+    /// The pointer of that name, waiting until it is published (progress.lookup_timeout at most).
+    template <class T>
+    Future<GlobalPointer<T>> lookup(std::string_view name) {
+        auto state = std::make_shared<detail::TypedCall<GlobalPointer<T>>>(core_);
+        lookup_bytes(name, state);
+        return Future<GlobalPointer<T>>(std::move(state));
+    }
+    /// Ready when every context of the job has called it as often as this one. Also says that
+    /// whatever they published before can be found.
+    Future<void> fence();
+
+    /// One turn of the scheduler; how many events it handled. Does not block. @thread any
+    std::uint32_t progress();
+    /// Makes progress until stop(), sleeping while there is nothing. @thread any
+    void run();
+    /// The same for at most this long; true if stop() ended it.
+    bool run_for(std::chrono::nanoseconds time);
+    /// Makes progress until `done()`, which is asked between turns.
+    void run_until(const std::function<bool()>& done);
+    void stop() noexcept;
+
+    /// A descriptor for a foreign event loop, readable when progress() would find something
+    /// in any method. Ask arm() before each sleep; false: do not sleep, call progress().
+    int fd() const;
+    bool arm();
+
+    /// Errors that no caller waits for: one-way requests that could not be delivered or whose
+    /// handler failed, peers that were lost. Default: a warning in the log. @thread progress
+    using ErrorHandler = std::function<void(const Error&)>;
+    void on_error(ErrorHandler handler);
+
+    /// Every lane, in order of preference. @thread any
+    std::vector<LaneReport> lanes() const;
+    /// Changes skip_poll of a method now; nullopt: auto. @error bad_argument no such lane (thrown)
+    void skip_poll(std::string_view method, std::optional<std::uint32_t> turns);
+    /// Polls a method only while a Polling guard for it is alive (Nexus, Table 1: selective polling).
+    void confine(std::string_view method, bool confined = true);
+
+    /// This context's own table: what travels in its pointers.
+    DescriptorTable table() const;
+    /// What selection finds for each row of a table, here and now, without any network traffic.
+    Choice explain(const DescriptorTable& table) const;
+    std::vector<RefusedModule> refused() const;
+    std::vector<SettingReport> settings() const;
+
+    const std::shared_ptr<detail::Core>& core() const noexcept { return core_; }
+
+  private:
+    void install(const detail::RequestInfo& request, std::unique_ptr<detail::Handler> handler);
+    void publish_bytes(std::string_view name, const std::vector<std::byte>& bytes);
+    void lookup_bytes(std::string_view name, std::shared_ptr<detail::CallState> state);
+
+    std::shared_ptr<detail::Core> core_;
+};
+
+} // namespace plexus

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Global pointers: the mobile name of an object in some context, and the way to it.
+// A pointer may be sent inside any request, stored, compared and used by whoever received
+// it; it carries the owner's descriptor table (Nexus, section 3.1).
+#pragma once
+
+#include "plexus/future.h"
+#include "plexus/id.h"
+#include "plexus/request.h"
+#include "plexus/table.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace plexus {
+
+class Context;
+namespace comm {
+class Exchange;
+}
+
+/// What to do when the first row of a table does not apply, or the one in use fails.
+enum class Fallback : std::uint8_t { allow, warn, forbid };
+
+struct Automatic {};
+/// far.use(plexus::automatic): back to the first row that applies.
+inline constexpr Automatic automatic{};
+
+/// What a policy function sees of one row of the table.
+struct RowFacts {
+    Descriptor descriptor;
+    bool applies = false;
+    std::string because;           ///< why not
+    std::uint64_t latency_ns = 0;  ///< one way, small message; estimate or measured
+    std::uint64_t bandwidth = 0;   ///< bytes a second
+    std::uint64_t queued = 0;      ///< bytes accepted and not yet out: the load
+    std::uint64_t max_message = 0; ///< bytes; 0: no limit of its own
+};
+/// Chooses a row; nullopt: none. Called when a way is chosen, never per message.
+using Policy = std::function<std::optional<std::size_t>(const std::vector<RowFacts>&)>;
+
+namespace detail {
+
+/// Whom a pointer names: 32 bytes, plain data.
+struct Target {
+    ContextId context;
+    std::uint64_t key = 0; ///< capability: a pointer that was made up does not have it
+    std::uint32_t handle = 0;
+    std::uint32_t generation = 0;
+    bool operator==(const Target&) const = default;
+};
+
+PLEXUS_API Status send(Route& route, const Target& target, const RequestInfo& request, Writer& frame, std::string* why);
+PLEXUS_API void call(Route& route, const Target& target, const RequestInfo& request, Writer& frame,
+                     std::shared_ptr<CallState> state);
+PLEXUS_API std::shared_ptr<Core> core_of(const Route& route) noexcept;
+inline constexpr std::size_t kRequestHeader = 24;
+
+/// All of a pointer that does not depend on the type of its object.
+class PLEXUS_API PointerBase {
+  public:
+    PointerBase() = default;
+    PointerBase(const Target& target, std::shared_ptr<Route> route) noexcept;
+
+    /// False for a pointer that names nothing.
+    explicit operator bool() const noexcept { return route_ != nullptr; }
+    /// The context that owns the object.
+    const ContextId& context() const noexcept { return target_.context; }
+    /// Two pointers are equal if they name the same object, whatever way they use.
+    bool operator==(const PointerBase& other) const noexcept { return target_ == other.target_; }
+
+    // Each of the following throws Error; @thread any, on one pointer one at a time.
+
+    /// The method in use, choosing one if none was yet. @error no_method
+    std::string method() const;
+    /// The pointer's own table: a copy.
+    DescriptorTable table() const;
+    /// Replaces it, for this pointer alone; the way is chosen anew.
+    void set_table(DescriptorTable table);
+
+    /// From now on this method, with these parameters for its connection, and no other.
+    /// Requests sent before arrive before those sent after. A method list ("shm, tcp")
+    /// orders the table and keeps only what it names. @error no_method bad_config
+    void use(std::string_view methods, const Parameters& parameters = {});
+    /// From now on what the policy chooses.
+    void use(Policy policy);
+    void use(Automatic);
+    /// Overrides the configuration's `fallback` for this pointer.
+    void fallback(Fallback what);
+
+    /// "shm: other host; tcp: applies (row 2)": what selection finds for every row now.
+    std::string explain() const;
+    /// The same as data.
+    Choice choose() const;
+    /// Enquiry: what is known of every row of the table.
+    std::vector<RowFacts> enquire() const;
+
+    /// The pointer as bytes with its whole table: to store it, or to carry it elsewhere.
+    std::vector<std::byte> save() const;
+
+    const Target& target() const noexcept { return target_; }
+    const std::shared_ptr<Route>& route() const noexcept { return route_; }
+
+  protected:
+    void write(Writer& out) const;
+    void read(Reader& in);
+    void load(Context& here, std::span<const std::byte> bytes);
+    void load(comm::Exchange& here, std::span<const std::byte> bytes);
+
+  private:
+    Route& own_route();
+    Target target_;
+    std::shared_ptr<Route> route_;
+};
+
+/// A saved pointer whose object's type its user will know.
+class LoadedPointer : public PointerBase {
+  public:
+    LoadedPointer(comm::Exchange& here, std::span<const std::byte> bytes) { load(here, bytes); }
+    void write_to(Writer& out) const { write(out); }
+};
+
+} // namespace detail
+
+template <class T>
+class GlobalPointer : public detail::PointerBase {
+  public:
+    using PointerBase::PointerBase;
+
+    /// A stored pointer, usable from `here`. @error bad_archive (thrown)
+    static GlobalPointer load(Context& here, std::span<const std::byte> bytes) {
+        GlobalPointer pointer;
+        pointer.PointerBase::load(here, bytes);
+        return pointer;
+    }
+
+    /// Sends one request, one way. Returns when the arguments may be reused: the request is
+    /// then accepted for transport, the handler may not have run. Where there is no room the
+    /// thread makes progress meanwhile; inside an inline handler the request is queued.
+    /// @thread any
+    /// @error  no_method, peer_lost, too_large, closed, again (a handler's queue is full); thrown
+    template <class R, class... P>
+    void send(const Request<R(T&, P...)>& request, const std::type_identity_t<std::remove_cvref_t<P>>&... arguments) const {
+        std::string why;
+        if (const Status status = post(request, &why, arguments...); status != Status::ok) throw Error(status, why);
+    }
+
+    /// The same without exceptions.
+    template <class R, class... P>
+    [[nodiscard]] Status try_send(const Request<R(T&, P...)>& request,
+                                  const std::type_identity_t<std::remove_cvref_t<P>>&... arguments) const {
+        return post(request, nullptr, arguments...);
+    }
+
+    /// Sends one request and gives a future for its result. Errors of the way there arrive in
+    /// the future. Arguments as for send(). @thread any
+    template <class R, class... P>
+    Future<R> call(const Request<R(T&, P...)>& request,
+                   const std::type_identity_t<std::remove_cvref_t<P>>&... arguments) const {
+        check();
+        auto state = std::make_shared<detail::TypedCall<R>>(detail::core_of(*route()));
+        detail::Writer frame(detail::kRequestHeader);
+        (frame.put(arguments), ...);
+        detail::call(*route(), target(), request.info(), frame, state);
+        return Future<R>(std::move(state));
+    }
+
+    template <class Archive>
+        requires std::same_as<Archive, detail::OutputArchive>
+    void save(Archive& out) const {
+        write(out.writer());
+    }
+    template <class Archive>
+        requires std::same_as<Archive, detail::InputArchive>
+    void load(Archive& in) {
+        read(in.reader());
+        in.check();
+    }
+    using PointerBase::save;
+
+  private:
+    void check() const {
+        if (!*this) throw Error(Status::dead_pointer, "a null global pointer was used: assign it from bind(), lookup() or a request first");
+    }
+    template <class R, class... P, class... A>
+    Status post(const Request<R(T&, P...)>& request, std::string* why, const A&... arguments) const {
+        if (!*this) {
+            if (why != nullptr) check();
+            return Status::dead_pointer;
+        }
+        detail::Writer frame(detail::kRequestHeader);
+        (frame.put(arguments), ...);
+        return detail::send(*route(), target(), request.info(), frame, why);
+    }
+};
+
+} // namespace plexus

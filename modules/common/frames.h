@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Messages in a byte stream: how their bounds travel, and how a reader of the stream hands
+// them to the host. Knows no socket and no cipher: tcp uses it, and whatever runs over a
+// stream may. Nothing that the wire says is believed before it is checked; memory for large
+// messages is the host's, asked for by `place`.
+//
+// A frame is one word, the message, and zeros up to a multiple of 8 bytes, so that every
+// message in an aligned buffer is aligned. The word, 8 bytes little-endian: size of the
+// message in the low 56 bits, size of its head (piece 0) in the high 8.
+#pragma once
+
+#include "plexus/module/module.h"
+
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace plexus::module {
+
+inline constexpr std::size_t kFrameWord = 8;
+inline constexpr std::uint64_t kFrameMost = (std::uint64_t{1} << 56) - 1;
+
+constexpr std::size_t frame_padding(std::uint64_t size) noexcept { return (8 - size % 8) % 8; }
+/// What a message takes up in the stream.
+constexpr std::uint64_t frame_bytes(std::uint64_t size) noexcept {
+    return kFrameWord + size + frame_padding(size);
+}
+/// Little-endian, whatever this machine is.
+inline std::uint64_t wire_order(std::uint64_t word) noexcept {
+    return std::endian::native == std::endian::little ? word : __builtin_bswap64(word);
+}
+inline void write_frame_word(std::byte* out, std::uint64_t size, std::size_t head) noexcept {
+    const std::uint64_t word = wire_order(size | std::uint64_t{head} << 56);
+    std::memcpy(out, &word, sizeof word);
+}
+
+/// The reading end of one stream. @thread progress
+class FrameReader {
+  public:
+    struct Limits {
+        std::uint64_t eager; ///< largest message that is delivered out of the buffer; at least kHeadMax
+        std::uint64_t most;  ///< largest message at all; 0: the host's `place` decides
+    };
+    /// Whom to tell. No callback comes once `given_up` is set.
+    struct Owner {
+        const plexus_host& host;
+        void* cookie;
+        const std::atomic<bool>& given_up;
+    };
+
+    explicit FrameReader(const Limits& limits)
+      : limits_(limits) {}
+
+    /// Takes frames from `bytes`, which begin where the last call stopped, 8-byte aligned
+    /// wherever a frame begins. Returns how many bytes are done with: what is left begins a
+    /// frame. Stops early when `budget` messages have been handed over.
+    std::size_t take(const Owner& owner, std::span<const std::byte> bytes, std::uint32_t& budget);
+
+    /// Where the next bytes of the stream belong; empty unless a large message is coming.
+    std::span<std::byte> landing() const noexcept { return {landing_, landing_left_}; }
+    /// So many bytes have been put there.
+    void landed(const Owner& owner, std::size_t bytes, std::uint32_t& budget);
+    /// Zeros that follow the message in landing().
+    std::size_t padding() const noexcept { return static_cast<std::size_t>(skip_ % 8); }
+
+    /// Ends what is being placed, for the stream is over.
+    void abandon(const Owner& owner);
+    /// The stream stops in the middle of a large message.
+    bool inside_message() const noexcept { return landing_left_ > 0 || skip_ > 0; }
+
+    /// How many bytes from the beginning of a frame on take() needs to get on with it, as far
+    /// as `bytes` say.
+    std::size_t enough(std::span<const std::byte> bytes) const noexcept;
+
+    /// Not null: the stream makes no sense, and why. Nothing more may be taken.
+    const char* corrupt() const noexcept { return corrupt_; }
+
+  private:
+    struct Word {
+        std::uint64_t size;
+        std::size_t head;
+    };
+    bool read_word(const std::byte* from, Word& word);
+    void begin_large(const Owner& owner, const Word& word, const std::byte* head);
+    void finish_landing(const Owner& owner, std::uint32_t& budget);
+
+    const Limits& limits_;
+    std::byte* landing_ = nullptr;
+    std::size_t landing_left_ = 0;
+    void* token_ = nullptr;
+    std::uint64_t skip_ = 0; ///< bytes to drop: padding, or a message that the host refused
+    const char* corrupt_ = nullptr;
+};
+
+} // namespace plexus::module

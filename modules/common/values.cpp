@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/values.h"
+
+#include <charconv>
+#include <span>
+
+namespace plexus::module {
+namespace {
+
+struct Unit {
+    std::string_view name;
+    std::uint64_t factor;
+};
+constexpr Unit kSizes[] = {
+    {"", 1}, {"B", 1}, {"KiB", 1024}, {"MiB", 1024 * 1024}, {"GiB", 1024 * 1024 * 1024}};
+constexpr Unit kDurations[] = {
+    {"", 1}, {"ns", 1}, {"us", 1'000}, {"ms", 1'000'000}, {"s", 1'000'000'000}, {"min", 60'000'000'000}};
+
+std::string_view trimmed(std::string_view text) {
+    constexpr std::string_view kSpace = " \t";
+    const std::size_t first = text.find_first_not_of(kSpace);
+    if (first == std::string_view::npos) return {};
+    return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
+}
+
+std::optional<std::uint64_t> with_unit(std::string_view text, std::span<const Unit> units) {
+    text = trimmed(text);
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc{}) return std::nullopt;
+    const std::string_view name = trimmed(text.substr(static_cast<std::size_t>(end - text.data())));
+    for (const Unit& unit : units) {
+        if (name != unit.name) continue;
+        if (number > UINT64_MAX / unit.factor) return std::nullopt;
+        return number * unit.factor;
+    }
+    return std::nullopt;
+}
+
+} // namespace
+
+std::optional<std::uint64_t> parse_size(std::string_view text) { return with_unit(text, kSizes); }
+
+std::optional<std::chrono::nanoseconds> parse_duration(std::string_view text) {
+    const auto value = with_unit(text, kDurations);
+    if (!value || *value > INT64_MAX) return std::nullopt;
+    return std::chrono::nanoseconds(*value);
+}
+
+std::optional<std::uint64_t> parse_count(std::string_view text) {
+    return with_unit(text, std::span(kSizes, 1));
+}
+
+std::optional<bool> parse_bool(std::string_view text) {
+    text = trimmed(text);
+    if (text == "true") return true;
+    if (text == "false") return false;
+    return std::nullopt;
+}
+
+std::vector<std::string> split_list(std::string_view text) {
+    std::vector<std::string> pieces;
+    while (!text.empty()) {
+        const std::size_t comma = std::min(text.find(','), text.size());
+        const std::string_view piece = trimmed(text.substr(0, comma));
+        if (!piece.empty()) pieces.emplace_back(piece);
+        text.remove_prefix(std::min(comma + 1, text.size()));
+    }
+    return pieces;
+}
+
+std::uint64_t Parameters::size(const char* key, std::uint64_t least, std::uint64_t most) {
+    return between(key, parse_size(text(key)), least, most, "a size such as \"64 KiB\"");
+}
+
+std::uint64_t Parameters::count(const char* key, std::uint64_t least, std::uint64_t most) {
+    return between(key, parse_count(text(key)), least, most, "a whole number");
+}
+
+std::chrono::nanoseconds Parameters::duration(const char* key) {
+    const auto value = parse_duration(text(key));
+    if (!value) refuse(key, "a duration such as \"3 s\" or \"200 ms\"");
+    return value.value_or(std::chrono::nanoseconds{0});
+}
+
+bool Parameters::boolean(const char* key) {
+    const auto value = parse_bool(text(key));
+    if (!value) refuse(key, "true or false");
+    return value.value_or(false);
+}
+
+void Parameters::refuse(const char* key, std::string_view wanted) {
+    failed_ = true;
+    const std::string line = std::string(key) + " = \"" + text(key) + "\" is not " + std::string(wanted);
+    host_.log(host_.self, PLEXUS_ERROR, line.c_str());
+}
+
+std::uint64_t Parameters::between(const char* key, std::optional<std::uint64_t> value, std::uint64_t least,
+                                  std::uint64_t most, const char* kind) {
+    if (value && *value >= least && *value <= most) return *value;
+    refuse(key, std::string(kind) + " from " + std::to_string(least) + " to " + std::to_string(most));
+    return least;
+}
+
+} // namespace plexus::module

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "local/inbox.h"
+
+#include <sys/eventfd.h>
+#include <utility>
+
+namespace plexus::local {
+namespace {
+
+void free_all(Chunk* chunk) {
+    while (chunk != nullptr) delete std::exchange(chunk, chunk->next);
+}
+
+} // namespace
+
+Inbox::Inbox()
+  : event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+
+Inbox::~Inbox() {
+    free_all(first_);
+    free_all(spare_);
+}
+
+Chunk* Inbox::take() {
+    const module::Lock hold(mutex_);
+    // Armed and work: whoever pushed has rung.
+    if (state_.exchange(0, std::memory_order_relaxed) == (kWork | kArmed)) {
+        std::uint64_t rings = 0;
+        (void)!::read(event_.get(), &rings, sizeof rings);
+    }
+    last_ = nullptr;
+    return std::exchange(first_, nullptr);
+}
+
+void Inbox::recycle(Chunk* chunk) {
+    const module::Lock hold(mutex_);
+    if (spares_ == kMostSpare) {
+        delete chunk;
+        return;
+    }
+    chunk->used = 0;
+    chunk->next = std::exchange(spare_, chunk);
+    ++spares_;
+}
+
+bool Inbox::arm() {
+    const module::Lock hold(mutex_);
+    if (first_ != nullptr) return false;
+    state_.store(kArmed, std::memory_order_relaxed);
+    return true;
+}
+
+void Inbox::shut() {
+    const module::Lock hold(mutex_);
+    shut_ = true;
+}
+
+void Inbox::add_chunk() {
+    Chunk* chunk = spare_;
+    if (chunk != nullptr) {
+        spare_ = std::exchange(chunk->next, nullptr);
+        --spares_;
+    } else {
+        chunk = new Chunk;
+    }
+    if (last_ == nullptr) {
+        first_ = chunk;
+    } else {
+        last_->next = chunk;
+    }
+    last_ = chunk;
+}
+
+void Inbox::ring() const noexcept {
+    const std::uint64_t one = 1;
+    (void)!::write(event_.get(), &one, sizeof one);
+}
+
+} // namespace plexus::local

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "local/module.h"
+
+#include "common/surroundings.h"
+#include "common/values.h"
+
+#include <cerrno>
+#include <thread>
+#include <utility>
+
+namespace plexus::local {
+namespace {
+
+constexpr Reason kGone{PLEXUS_LINK_LOST, "the context that this names has ended or closed its local method"};
+constexpr Reason kOther{PLEXUS_WRONG_PEER,
+                        "the descriptor is another context's than the one that was asked for"};
+
+} // namespace
+
+Module::Module(const plexus_host& host, std::uint64_t eager_bytes, std::uint64_t queue_bytes)
+  : host_(host)
+  , here_(Descriptor::of(host.id))
+  , eager_bytes_(eager_bytes)
+  , queue_bytes_(queue_bytes)
+  , inbox_(std::make_shared<Inbox>()) {}
+
+Module::~Module() {
+    for (;;) {
+        Link* end = nullptr;
+        {
+            const module::Lock hold(books_);
+            end = ends_;
+        }
+        if (end == nullptr) return;
+        forget(*end);
+    }
+}
+
+bool Module::join() { return Registry::of_process().add(host_.id, inbox_); }
+
+void Module::close() {
+    if (!closing_.exchange(true)) Registry::of_process().remove(host_.id);
+}
+
+// Ends every link. Others still push until the queue is shut, and may be copying what we
+// posted; everything that names us is over when this returns.
+void Module::drain() {
+    close();
+    inbox_->shut();
+    while (next_chunk()) {
+        auto& record = *reinterpret_cast<Record*>(batch_->bytes + at_);
+        at_ += record_bytes(record.size);
+        take(record, false);
+    }
+    settle();
+    for (;;) {
+        Post* post = nullptr;
+        {
+            const module::Lock hold(books_);
+            post = posts_;
+        }
+        if (post == nullptr) break;
+        Post::State expected = Post::waiting;
+        if (!post->state.compare_exchange_strong(expected, Post::done, std::memory_order_acquire))
+            while (post->state.load(std::memory_order_acquire) != Post::done) std::this_thread::yield();
+        end_post(*post);
+    }
+    std::vector<Link*> ends;
+    {
+        const module::Lock hold(books_);
+        for (Link* end = ends_; end != nullptr; end = end->next_end) ends.push_back(end);
+    }
+    for (Link* end : ends) end_other(*end, kPeerClosed);
+}
+
+std::int32_t Module::describe(plexus_text& out) const {
+    if (out.capacity < Descriptor::kBytes) return PLEXUS_TOO_LARGE;
+    here_.write(out.data);
+    out.size = Descriptor::kBytes;
+    return PLEXUS_OK;
+}
+
+std::int32_t Module::applies(plexus_view descriptor, plexus_text& why) const {
+    Descriptor there;
+    if (!Descriptor::read(descriptor, there)) {
+        module::write(why, "the descriptor is damaged");
+        return PLEXUS_NO_METHOD;
+    }
+    if (there.process == here_.process) return PLEXUS_OK;
+    const bool here = there.boot == here_.boot;
+    module::write(why, here ? "other process" : "other host");
+    return PLEXUS_NO_METHOD;
+}
+
+std::int32_t Module::connect(plexus_view descriptor, const plexus_id& peer, void* cookie,
+                             plexus_link** link) {
+    Descriptor there;
+    if (!Descriptor::read(descriptor, there)) return PLEXUS_BAD_ARGUMENT;
+    if (closing()) return PLEXUS_LINK_LOST;
+
+    const bool here = there.process == here_.process;
+    const bool right = std::memcmp(there.context.bytes, peer.bytes, sizeof peer.bytes) == 0;
+    auto target = here && right ? Registry::of_process().find(peer) : nullptr;
+    auto* channel = new Channel;
+    Link& mine = channel->connecting;
+    Link& theirs = channel->accepting;
+    channel->connecting_id = host_.id;
+    mine.channel = theirs.channel = channel;
+    mine.other = &theirs;
+    theirs.other = &mine;
+    mine.home = inbox_;
+    mine.module = this;
+    mine.cookie = cookie;
+    theirs.home = target;
+    theirs.ready.store(true, std::memory_order_relaxed); // the queue publishes it
+    add(mine);
+    *link = reinterpret_cast<plexus_link*>(&mine); // before a callback can come
+    if (target != nullptr && target->push_if(
+                                 &theirs, Kind::opening, 0, [] { return true; }, [](std::byte*) {}))
+        return PLEXUS_OK;
+
+    // It ends in `lost`, from a later poll.
+    channel->release();
+    end_other(theirs, here && !right ? kOther : kGone);
+    return PLEXUS_OK;
+}
+
+std::int32_t Module::arm() { return batch_ == nullptr && inbox_->arm() ? PLEXUS_OK : PLEXUS_AGAIN; }
+
+std::int32_t Module::query(const Link* link, plexus_query what, std::uint64_t& value) const {
+    switch (what) {
+    case PLEXUS_QUERY_MAX_MESSAGE:
+        value = 0;
+        return PLEXUS_OK;
+    case PLEXUS_QUERY_INLINE_BYTES:
+    case PLEXUS_QUERY_EAGER_BYTES:
+        value = eager_bytes_;
+        return PLEXUS_OK;
+    case PLEXUS_QUERY_LATENCY_NS:
+        value = 100;
+        return PLEXUS_OK;
+    case PLEXUS_QUERY_BANDWIDTH_BPS:
+        value = 10'000'000'000;
+        return PLEXUS_OK;
+    case PLEXUS_QUERY_SHARED_BYTES:
+        value = 0;
+        return PLEXUS_OK;
+    case PLEXUS_QUERY_QUEUED_BYTES:
+    case PLEXUS_QUERY_LINKS:
+        break;
+    }
+    if (what != PLEXUS_QUERY_QUEUED_BYTES && what != PLEXUS_QUERY_LINKS) return PLEXUS_UNSUPPORTED;
+    const module::Lock hold(books_);
+    if (what == PLEXUS_QUERY_LINKS) {
+        value = end_count_;
+        return PLEXUS_OK;
+    }
+    value = 0;
+    if (link != nullptr) {
+        value = link->queued_bytes();
+    } else {
+        for (const Link* end = ends_; end != nullptr; end = end->next_end) value += end->queued_bytes();
+    }
+    return PLEXUS_OK;
+}
+
+void Module::add(Link& end) {
+    const module::Lock hold(books_);
+    end.next_end = ends_;
+    if (ends_ != nullptr) ends_->previous_end = &end;
+    ends_ = &end;
+    ++end_count_;
+}
+
+void Module::forget(Link& end) {
+    {
+        const module::Lock hold(books_);
+        (end.previous_end != nullptr ? end.previous_end->next_end : ends_) = end.next_end;
+        if (end.next_end != nullptr) end.next_end->previous_end = end.previous_end;
+        --end_count_;
+    }
+    end.channel->release();
+}
+
+void Module::add(Post& post) {
+    const module::Lock hold(books_);
+    post.next = posts_;
+    if (posts_ != nullptr) posts_->previous = &post;
+    posts_ = &post;
+}
+
+void Module::remove(Post& post) {
+    const module::Lock hold(books_);
+    (post.previous != nullptr ? post.previous->next : posts_) = post.next;
+    if (post.next != nullptr) post.next->previous = post.previous;
+}
+
+namespace {
+
+// The C handles are addresses of our own types.
+Module& of(plexus_module* handle) { return *reinterpret_cast<Module*>(handle); }
+Link& of(plexus_link* handle) { return *reinterpret_cast<Link*>(handle); }
+
+std::int32_t open(const plexus_host* host, plexus_module** out) {
+    module::Parameters parameters(*host);
+    // A message must fit a chunk, and the queue several messages.
+    const std::uint64_t eager = parameters.size("eager", 64, kMaxBody);
+    const std::uint64_t queue = parameters.size("queue", 4 * Chunk::kBytes, 1ull << 40);
+    if (parameters.failed()) return PLEXUS_BAD_CONFIG;
+    auto opened = std::make_unique<Module>(*host, eager, queue);
+    if (opened->wait_fd() < 0) {
+        const std::string text =
+            std::string("no descriptor to sleep on could be made: ") + std::strerror(errno);
+        host->log(host->self, PLEXUS_ERROR, text.c_str());
+        return PLEXUS_UNSUPPORTED;
+    }
+    if (!opened->join()) {
+        host->log(host->self, PLEXUS_ERROR, "a context of the same id is in this process already");
+        return PLEXUS_BAD_CONFIG;
+    }
+    *out = reinterpret_cast<plexus_module*>(opened.release());
+    return PLEXUS_OK;
+}
+
+std::int32_t set(plexus_link*, const char* key, const char*, plexus_text* why) {
+    const std::string_view name = key;
+    const bool known = name == "queue" || name == "eager";
+    module::write(*why, known ? "this parameter is set when the context starts only"
+                              : "the local method has no such parameter; it has queue and eager");
+    return known ? PLEXUS_UNSUPPORTED : PLEXUS_BAD_ARGUMENT;
+}
+
+} // namespace
+
+const plexus_ops kOps = {
+    .size = PLEXUS_OPS_SIZE,
+    .caps = PLEXUS_CAP_SLEEP | PLEXUS_CAP_LOCAL,
+    .open = open,
+    .close = [](plexus_module* m) { of(m).close(); },
+    .drain = [](plexus_module* m) { of(m).drain(); },
+    .destroy = [](plexus_module* m) { delete &of(m); },
+    .describe = [](plexus_module* m, plexus_text* out) { return of(m).describe(*out); },
+    .applies = [](plexus_module* m, plexus_view d, plexus_text* why) { return of(m).applies(d, *why); },
+    .connect = [](plexus_module* m, plexus_view d, const plexus_id* peer, void* cookie,
+                  plexus_link** link) { return of(m).connect(d, *peer, cookie, link); },
+    .disconnect = [](plexus_link* l) { disconnect(of(l)); },
+    .send = [](plexus_link* l, const plexus_view* pieces, std::uint32_t count,
+               void* token) { return send(of(l), pieces, count, token); },
+    .poll = [](plexus_module* m, std::uint32_t budget) { return of(m).poll(budget); },
+    .arm = [](plexus_module* m, std::uint64_t*) { return of(m).arm(); },
+    .wait_fd = [](plexus_module* m) { return of(m).wait_fd(); },
+    .query = [](plexus_module* m, plexus_link* l, plexus_query what,
+                std::uint64_t* value) { return of(m).query(reinterpret_cast<Link*>(l), what, *value); },
+    .set = set,
+};
+
+} // namespace plexus::local

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The local method of one context: takes what is in its queue and calls the host. Contexts
+// of one process trust each other, so there is no handshake.
+#pragma once
+
+#include "local/descriptor.h"
+#include "local/link.h"
+#include "local/registry.h"
+
+#include <atomic>
+#include <memory>
+
+namespace plexus::local {
+
+extern const plexus_ops kOps;
+
+class Module {
+  public:
+    Module(const plexus_host& host, std::uint64_t eager_bytes, std::uint64_t queue_bytes);
+    ~Module();
+    Module(const Module&) = delete;
+    Module& operator=(const Module&) = delete;
+
+    bool join();  ///< becomes reachable; false: this id is taken. @thread setup
+    void close(); ///< @thread setup
+    void drain(); ///< @thread setup
+
+    std::int32_t describe(plexus_text& out) const;
+    std::int32_t applies(plexus_view descriptor, plexus_text& why) const; ///< @thread any
+    std::int32_t connect(plexus_view descriptor, const plexus_id& peer, void* cookie,
+                         plexus_link** link); ///< @thread any
+    std::int32_t poll(std::uint32_t budget);  ///< @thread progress
+    std::int32_t arm();                       ///< @thread progress
+    int wait_fd() const noexcept { return inbox_->wait_fd(); }
+    std::int32_t query(const Link* link, plexus_query what, std::uint64_t& value) const; ///< @thread any
+
+    // What links ask for. @thread any
+    bool closing() const noexcept { return closing_.load(std::memory_order_relaxed); }
+    std::uint64_t eager_bytes() const noexcept { return eager_bytes_; }
+    std::uint64_t queue_bytes() const noexcept { return queue_bytes_; }
+    void add(Post& post);
+    void remove(Post& post);
+    /// Takes an end off the books and frees it. Nothing names it any more.
+    void forget(Link& end);
+
+  private:
+    // Room that the record before has made, told to its sender once for a run of records.
+    struct Credit {
+        Link* sender = nullptr;
+        std::uint64_t bytes = 0;
+    };
+
+    bool next_chunk();
+    void take(Record& record, bool deliver);
+    void add(Link& end);
+    void open_incoming(Link& end, bool deliver);
+    void fetch(Link& end, Post& post, bool deliver);
+    void end_post(Post& post);
+    void credit(Link& sender, std::uint64_t bytes);
+    void settle();
+
+    const plexus_host& host_;
+    const Descriptor here_;
+    const std::uint64_t eager_bytes_;
+    const std::uint64_t queue_bytes_;
+    const std::shared_ptr<Inbox> inbox_;
+    std::atomic<bool> closing_{false}; // set once by close; a send that misses it is still delivered
+
+    // Progress thread.
+    Chunk* batch_ = nullptr;
+    std::size_t at_ = 0;
+    Credit credit_;
+
+    mutable module::Mutex books_;
+    Link* ends_ PLEXUS_MODULE_GUARDED_BY(books_) = nullptr;
+    Post* posts_ PLEXUS_MODULE_GUARDED_BY(books_) = nullptr;
+    std::uint64_t end_count_ PLEXUS_MODULE_GUARDED_BY(books_) = 0;
+};
+
+} // namespace plexus::local

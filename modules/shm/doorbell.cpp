@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "shm/doorbell.h"
+
+#include <cerrno>
+#include <sys/eventfd.h>
+
+namespace plexus::shm {
+namespace {
+
+void set_bit(MailboxPage& page, std::uint32_t bit) noexcept {
+    const std::uint32_t index = bit / 64;
+    const std::uint64_t in_word = std::uint64_t{1} << bit % 64;
+    const std::uint64_t in_summary = std::uint64_t{1} << index;
+    auto& word = page.words[index];
+    if ((word.load(std::memory_order_seq_cst) & in_word) == 0) word.fetch_or(in_word, std::memory_order_seq_cst);
+    if ((page.summary.load(std::memory_order_seq_cst) & in_summary) == 0)
+        page.summary.fetch_or(in_summary, std::memory_order_seq_cst);
+}
+
+// Of all who find the sleeper asleep, one writes.
+void wake_if_asleep(MailboxPage& page, int event) noexcept {
+    if (page.sleeping.load(std::memory_order_seq_cst) == 0) return;
+    if (page.sleeping.exchange(0, std::memory_order_seq_cst) == 0) return;
+    const std::uint64_t one = 1;
+    (void)!::write(event, &one, sizeof one); // it fails only at 2^64 - 1, when it is readable anyway
+}
+
+} // namespace
+
+bool Mailbox::open() noexcept {
+    memory_ = SharedMemory::create("plexus mailbox", kPageBytes, memory_fd_);
+    event_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    return memory_ && event_;
+}
+
+void Mailbox::ring(std::uint32_t bit) noexcept { set_bit(page(), bit); }
+
+void Mailbox::clear_event() noexcept {
+    std::uint64_t count = 0;
+    (void)!::read(event_.get(), &count, sizeof count); // EAGAIN: nobody wrote
+}
+
+void Mailbox::wake() noexcept {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    wake_if_asleep(page(), event_.get());
+}
+
+bool Bell::attach(int memory_fd, module::OwnedFd event, std::uint32_t bit, const Direction& out, bool light) noexcept {
+    if (bit >= MailboxPage::kBits) {
+        errno = EINVAL;
+        return false;
+    }
+    memory_ = SharedMemory::map(memory_fd, kPageBytes, kPageBytes);
+    event_ = std::move(event);
+    bit_ = bit;
+    attention_ = &out.attention;
+    light_ = light;
+    return static_cast<bool>(memory_);
+}
+
+void Bell::ring() const noexcept {
+    // [ring] The message is visible before the bit is found set by us: pairs with [answer].
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    MailboxPage& page = *memory_.at<MailboxPage>(0);
+    set_bit(page, bit_);
+    wake_if_asleep(page, event_.get());
+}
+
+} // namespace plexus::shm

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How a context learns which of its many links have something for it, without looking at
+// each: a bit per link in its mailbox, and an eventfd for when it sleeps.
+//
+// Order on both sides (all sequentially consistent, so each pair is a "one of us sees it"):
+//   bell      the message, [ring] the link's bit, the summary's bit, then `sleeping`
+//   mailbox   `sleeping` = 1, then the summary, then sleep   (arm)
+//             summary taken, [answer] word taken, then the link's ring   (take)
+// A bit that is set already need not be set again: whoever takes it later will look at the
+// ring later still.
+#pragma once
+
+#include "shm/barrier.h"
+#include "shm/layout.h"
+#include "shm/memory.h"
+
+#include <bit>
+
+namespace plexus::shm {
+
+/// A context's own mailbox. @thread progress, but for what says otherwise.
+class Mailbox {
+  public:
+    /// False: errno says why.
+    bool open() noexcept;
+
+    int memory_fd() const noexcept { return memory_fd_.get(); }
+    int event_fd() const noexcept { return event_.get(); }
+
+    bool rung() const noexcept { return page().summary.load(std::memory_order_relaxed) != 0; }
+
+    /// Calls `answer(bit)` for each bell that was rung, and unrings it before.
+    template <class Answer>
+    void take(Answer&& answer) {
+        std::uint64_t words = page().summary.exchange(0, std::memory_order_seq_cst);
+        while (words != 0) {
+            const auto word = static_cast<std::uint32_t>(std::countr_zero(words));
+            words &= words - 1;
+            std::uint64_t bits = page().words[word].exchange(0, std::memory_order_seq_cst); // [answer]
+            std::atomic_thread_fence(std::memory_order_seq_cst);
+            while (bits != 0) {
+                answer(word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits)));
+                bits &= bits - 1;
+            }
+        }
+    }
+
+    /// Rings for oneself: there is more to do about this link.
+    void ring(std::uint32_t bit) noexcept;
+
+    /// From here on whoever has something writes the eventfd. Look for work *after* it.
+    void fall_asleep() noexcept { page().sleeping.store(1, std::memory_order_seq_cst); }
+    void stay_awake() noexcept { page().sleeping.store(0, std::memory_order_seq_cst); }
+    /// Empties the eventfd.
+    void clear_event() noexcept;
+    /// Wakes the poller if it sleeps. Any thread, after it has stored what the poller shall see.
+    void wake() noexcept;
+
+  private:
+    MailboxPage& page() const noexcept { return *memory_.at<MailboxPage>(0); }
+
+    SharedMemory memory_;
+    module::OwnedFd memory_fd_;
+    module::OwnedFd event_;
+};
+
+/// A peer's mailbox, and the bit there that stands for one link. Any thread.
+class Bell {
+  public:
+    /// False: errno says why.
+    bool attach(int memory_fd, module::OwnedFd event, std::uint32_t bit, const Direction& out, bool light) noexcept;
+
+    /// Tells the peer that something about this link has changed, if it isn't looking
+    /// anyway. Called after the change has been stored.
+    void notify() const noexcept {
+        sender_barrier(light_);
+        if (attention_->load(std::memory_order_relaxed) != Direction::direct) [[unlikely]]
+            ring();
+    }
+
+  private:
+    void ring() const noexcept;
+
+    const std::atomic<std::uint32_t>* attention_ = nullptr;
+    bool light_ = false;
+    std::uint32_t bit_ = 0;
+    SharedMemory memory_;
+    module::OwnedFd event_;
+};
+
+} // namespace plexus::shm

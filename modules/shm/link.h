@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A link: one connection to one context, both ways. Holds what both halves live on, and what
+// the module keeps about it. send, disconnect and set are the functions of abi.h; all else is
+// @thread progress.
+#pragma once
+
+#include "shm/opening.h"
+#include "shm/receiver.h"
+#include "shm/sender.h"
+
+#include <memory>
+
+struct plexus_link {
+    plexus_link(plexus_module& owner, const plexus_host& host, const plexus::shm::Options& options,
+                plexus::shm::Totals& totals)
+      : module(owner), sender(host, options, totals), receiver(host) {}
+    static constexpr std::uint32_t kNoSlot = UINT32_MAX;
+
+    /// Where a link is in its life.
+    enum class State : std::uint8_t { opening, open, lost };
+
+    plexus_module& module;
+    void* cookie = nullptr;
+    plexus::shm::Sender sender;
+    plexus::shm::Receiver receiver;
+
+    // [gone] Set by disconnect; the poller looks before each callback. Relaxed: a callback that
+    // began before may still be running.
+    std::atomic<bool> gone{false};
+    // [ready] Set when the halves are attached; pairs with the load in plexus_module::query.
+    std::atomic<bool> ready{false};
+    State state = State::opening;
+    bool leaving = false; ///< disconnected, still has posted sends
+    bool hot = false;
+    bool busy = false;             ///< in the module's list
+    std::uint32_t slot = kNoSlot;
+    std::uint32_t events = 0;      ///< in the present period
+    std::uint32_t heat_period = 0; ///< which one that is
+
+    plexus::module::OwnedFd socket;
+    plexus::shm::SharedMemory segment;
+    plexus::shm::Direction* out = nullptr;
+    plexus::shm::Direction* in = nullptr;
+    plexus::shm::Bell bell;
+
+    std::unique_ptr<plexus::shm::Opening> opening; ///< by connect, until open
+    plexus_id peer{};                              ///< whom connect named, and where
+    plexus::shm::SocketName name{};
+    plexus::module::OwnedFd segment_fd; ///< until it has been passed on
+
+    /// Joins the halves to the segment. `connected`: this side made it. `reads`: the kernel lets
+    /// us read the peer's memory.
+    void attach(std::uint32_t ring_lines, bool connected, pid_t process, bool reads);
+};
+
+namespace plexus::shm {
+
+std::int32_t send(plexus_link* link, const plexus_view* pieces, std::uint32_t count, void* token);
+void disconnect(plexus_link* link);
+std::int32_t connect(plexus_module* module, plexus_view descriptor, const plexus_id* peer, void* cookie,
+                     plexus_link** link);
+std::int32_t set(plexus_link* link, const char* key, const char* value, plexus_text* why);
+
+} // namespace plexus::shm

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// plexus_module: how links come and go.
+#include "shm/module.h"
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <system_error>
+
+using plexus::module::Lock;
+using plexus::module::OwnedFd;
+using plexus::module::view;
+using plexus::shm::Direction;
+using plexus::shm::Opening;
+using plexus::shm::Order;
+using plexus::shm::Setup;
+using plexus::shm::SharedMemory;
+
+namespace {
+
+constexpr std::size_t kMostCallers = 64; // beyond it the one that waits longest is dropped
+constexpr std::uint32_t kLeastLines = 64;
+constexpr std::uint32_t kMostLines = 1 << 14;
+
+std::string system_text() { return std::system_category().message(errno); }
+
+} // namespace
+
+void plexus_module::unwatch(int fd) { (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr); }
+
+bool plexus_module::watch(int fd, std::uint64_t tag) {
+    epoll_event event{};
+    event.events = EPOLLIN | EPOLLRDHUP;
+    event.data.u64 = tag;
+    return ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+void plexus_module::take_orders() {
+    ordered_.store(false, std::memory_order_seq_cst); // [orders]
+    std::vector<Order> orders;
+    {
+        const Lock hold(orders_mutex_);
+        orders.swap(orders_);
+    }
+    for (const Order& order : orders) {
+        switch (order.what) {
+        case Order::Do::connect: begin(*order.link); break;
+        case Order::Do::disconnect: leave(*order.link); break;
+        case Order::Do::stream:
+            if (order.link->state == Link::State::open) add_busy(*order.link);
+            break;
+        }
+    }
+}
+
+bool plexus_module::give_slot(Link& link) {
+    const Lock hold(books_);
+    if (free_slots_.empty() && slots_.size() == plexus::shm::MailboxPage::kBits) return false;
+    if (free_slots_.empty()) {
+        link.slot = static_cast<std::uint32_t>(slots_.size());
+        slots_.push_back(&link);
+    } else {
+        link.slot = free_slots_.back();
+        free_slots_.pop_back();
+        slots_[link.slot] = &link;
+    }
+    return true;
+}
+
+Setup plexus_module::setup_for(const Link& link, std::uint32_t ring_lines) const {
+    return {plexus::shm::kVersion, ring_lines, link.slot, joined_ ? 1u : 0u,
+            {reinterpret_cast<std::uintptr_t>(cookie_.data()), cookie_}};
+}
+
+// The side that connects.
+void plexus_module::begin(Link& link) {
+    if (!give_slot(link)) {
+        strays_.push_back(&link);
+        return lose(link, PLEXUS_LINK_LOST, "this context has as many shm links as it can");
+    }
+    if (closing_) return lose(link, PLEXUS_LINK_LOST, "this context is closing");
+    const std::uint32_t lines = options_.ring_lines;
+    link.segment = SharedMemory::create("plexus link", plexus::shm::segment_bytes(lines), link.segment_fd);
+    if (!link.segment) return lose(link, PLEXUS_LINK_LOST, "no shared memory can be made: " + system_text());
+    const std::array fds{link.segment_fd.get(), mailbox_.memory_fd(), mailbox_.event_fd()};
+    link.opening = std::make_unique<Opening>(host_, link.name, link.peer, setup_for(link, lines), fds,
+                                             Clock::now() + options_.connect_timeout);
+    openings_.push_back(&link);
+    step(link);
+}
+
+void plexus_module::step(Link& link) {
+    Opening& opening = *link.opening;
+    const bool dialled = opening.socket() >= 0;
+    const std::int32_t status = opening.step();
+    if (status == PLEXUS_OK) return finish_opening(link);
+    if (status != PLEXUS_AGAIN) return lose(link, status, std::string(opening.why()));
+    if (!dialled && opening.socket() >= 0 && !watch(opening.socket(), kLinkTag + link.slot))
+        lose(link, PLEXUS_LINK_LOST, "the peer's socket can't be watched: " + system_text());
+}
+
+void plexus_module::finish_opening(Link& link) {
+    const std::unique_ptr<Opening> opening = std::move(link.opening);
+    std::erase(openings_, &link);
+    link.segment_fd.reset();
+    if (const std::string why = join(link, *opening, true, options_.ring_lines); !why.empty())
+        return lose(link, PLEXUS_LINK_LOST, why);
+    // Bells that the peer rang before are answered now.
+    mailbox_.ring(link.slot);
+    if (!link.gone.load(std::memory_order_relaxed)) host_.opened(link.cookie);
+    link.sender.settle(link.cookie, link.gone.load(std::memory_order_relaxed));
+}
+
+// Empty: the link is open; else the reason why not. Descriptors are the last two, in either
+// direction mailbox and eventfd.
+std::string plexus_module::join(Link& link, Opening& opening, bool connected, std::uint32_t ring_lines) {
+    const Setup& theirs = opening.theirs();
+    const std::size_t first = connected ? 0 : 1;
+    const OwnedFd mailbox = opening.take_fd(first);
+    const bool light = joined_ && theirs.barrier == 1;
+    const Direction& out = link.segment.at<Direction>(0)[connected ? 0 : 1];
+    if (!link.bell.attach(mailbox.get(), opening.take_fd(first + 1), theirs.bell, out, light))
+        return "the peer's mailbox can't be mapped: " + system_text();
+    const bool reads = options_.limits.fetch && plexus::shm::can_read(opening.process(), theirs.cookie);
+    if (!reads && options_.insist_on_fetch) {
+        const std::string text = "cma = on, but the kernel forbids to read a peer's memory (" + system_text() +
+                                 "): large messages are copied through shared memory";
+        host_.log(host_.self, PLEXUS_WARN, text.c_str());
+    }
+    link.socket = opening.take_socket();
+    link.attach(ring_lines, connected, opening.process(), reads);
+    link.state = Link::State::open;
+    link_count_.fetch_add(1, std::memory_order_relaxed);
+    segment_bytes_.fetch_add(link.segment.size(), std::memory_order_relaxed);
+    link.sender.open();
+    return {};
+}
+
+// The side that accepts.
+void plexus_module::accept_callers() {
+    while (OwnedFd socket = plexus::shm::accept_from(door_.get())) {
+        if (callers_.size() == kMostCallers) drop_caller(0);
+        const std::uint32_t id = next_caller_++;
+        if (!watch(socket.get(), kCallerTag + id)) continue;
+        callers_.push_back(
+            {id, std::make_unique<Opening>(host_, std::move(socket), Clock::now() + options_.connect_timeout)});
+        step_caller(callers_.size() - 1);
+    }
+}
+
+std::unique_ptr<Opening> plexus_module::drop_caller(std::size_t index) {
+    std::unique_ptr<Opening> opening = std::move(callers_[index].opening);
+    callers_.erase(callers_.begin() + static_cast<std::ptrdiff_t>(index));
+    // A forked child may hold the socket too: closing it doesn't take it out of the set.
+    if (opening->socket() >= 0) unwatch(opening->socket());
+    return opening;
+}
+
+void plexus_module::step_caller(std::size_t index) {
+    const std::int32_t status = callers_[index].opening->step();
+    if (status == PLEXUS_AGAIN) return;
+    const std::unique_ptr<Opening> opening = drop_caller(index);
+    if (status == PLEXUS_OK) return adopt(*opening);
+    const std::string text = "a caller was turned away: " + opening->why();
+    host_.log(host_.self, PLEXUS_INFO, text.c_str());
+}
+
+void plexus_module::adopt(Opening& opening) {
+    auto made = std::make_unique<Link>(*this, host_, options_, totals_);
+    if (const std::string why = prepare(*made, opening); !why.empty()) {
+        host_.log(host_.self, PLEXUS_WARN, ("a peer can not be taken: " + why).c_str());
+        if (made->slot != Link::kNoSlot) release(*made.release());
+        return;
+    }
+    Link& link = *made.release();
+    const std::int32_t wanted = host_.accepted(host_.self, &link, &opening.peer(), &link.cookie);
+    const bool gone = link.gone.load(std::memory_order_relaxed);
+    if (wanted != PLEXUS_OK) {
+        link.gone.store(true, std::memory_order_relaxed);
+        if (!gone) leave(link); // otherwise its order is waiting
+        return;
+    }
+    const std::array fds{mailbox_.memory_fd(), mailbox_.event_fd()};
+    if (!opening.welcome(link.socket.get(), setup_for(link, opening.theirs().ring_lines), fds))
+        lose(link, PLEXUS_LINK_LOST, "the peer left while the link was opened: " + system_text());
+}
+
+std::string plexus_module::prepare(Link& link, Opening& opening) {
+    const std::uint32_t lines = opening.theirs().ring_lines;
+    if (!std::has_single_bit(lines) || lines < kLeastLines || lines > kMostLines)
+        return "it wants a ring of " + std::to_string(lines) + " lines";
+    const OwnedFd segment_fd = opening.take_fd(0);
+    const std::size_t bytes = plexus::shm::segment_bytes(lines);
+    link.segment = SharedMemory::map(segment_fd.get(), bytes, bytes);
+    if (!link.segment) return "its segment can't be mapped: " + system_text();
+    if (!give_slot(link)) return "this context has as many shm links as it can";
+    if (std::string why = join(link, opening, false, lines); !why.empty()) return why;
+    if (!watch(link.socket.get(), kLinkTag + link.slot)) return "its socket can't be watched: " + system_text();
+    return {};
+}
+
+// The host has given the link up.
+void plexus_module::leave(Link& link) {
+    if (link.state != Link::State::open) return release(link);
+    cool(link);
+    link.receiver.fail(link.cookie, true);
+    link.in->deaf.store(1, std::memory_order_seq_cst);
+    link.out->finished.store(1, std::memory_order_release);
+    link.bell.notify();
+    if (link.sender.idle()) return release(link);
+    link.leaving = true;
+    add_busy(link);
+}
+
+void plexus_module::lose(Link& link, std::int32_t status, const std::string& why) {
+    if (link.state == Link::State::lost) return;
+    link.state = Link::State::lost;
+    cool(link);
+    std::erase(openings_, &link);
+    if (link.opening && link.opening->socket() >= 0) unwatch(link.opening->socket());
+    link.opening.reset();
+    if (link.socket) {
+        unwatch(link.socket.get());
+        ::shutdown(link.socket.get(), SHUT_RDWR); // a send may be using it: it is closed by release()
+    }
+    link.sender.fail(link.cookie);
+    link.receiver.fail(link.cookie, link.gone.load(std::memory_order_relaxed));
+    if (!link.gone.load(std::memory_order_relaxed)) host_.lost(link.cookie, status, view(why));
+}
+
+void plexus_module::release(Link& link) {
+    cool(link);
+    if (link.busy) std::erase(busy_, &link);
+    std::erase(openings_, &link);
+    if (link.opening && link.opening->socket() >= 0) unwatch(link.opening->socket());
+    if (link.socket) unwatch(link.socket.get());
+    if (link.ready.load(std::memory_order_relaxed)) {
+        link_count_.fetch_sub(1, std::memory_order_relaxed);
+        segment_bytes_.fetch_sub(link.segment.size(), std::memory_order_relaxed);
+    }
+    const Lock hold(books_);
+    if (link.slot == Link::kNoSlot) {
+        std::erase(strays_, &link);
+    } else {
+        slots_[link.slot] = nullptr;
+        free_slots_.push_back(link.slot);
+    }
+    delete &link;
+}

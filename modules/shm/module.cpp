@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "shm/module.h"
+
+#include <cerrno>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <system_error>
+
+using plexus::module::Lock;
+using plexus::shm::Direction;
+using plexus::shm::MailboxPage;
+
+plexus_module::plexus_module(const plexus_host& host, const plexus::shm::Options& options)
+  : host_(host), options_(options) {}
+
+plexus_module::~plexus_module() {
+    for (Link* const link : slots_) delete link;
+    for (Link* const link : strays_) delete link;
+    const Lock hold(orders_mutex_);
+    for (const plexus::shm::Order& order : orders_)
+        if (order.what == plexus::shm::Order::Do::connect) delete order.link;
+}
+
+std::int32_t plexus_module::open() {
+    const auto refuse = [&](const char* what) {
+        const std::string text = std::string(what) + ": " + std::system_category().message(errno);
+        host_.log(host_.self, PLEXUS_ERROR, text.c_str());
+        return std::int32_t{PLEXUS_UNSUPPORTED};
+    };
+    here_.place = plexus::module::surroundings();
+    here_.user = ::geteuid();
+    host_.random(host_.self, here_.socket.data(), here_.socket.size());
+    host_.random(host_.self, cookie_.data(), cookie_.size());
+    if (here_.place.boot == decltype(here_.place.boot){} || here_.place.network_namespace == 0) {
+        host_.log(host_.self, PLEXUS_ERROR, "the kernel does not say which host this is: is /proc mounted?");
+        return PLEXUS_UNSUPPORTED;
+    }
+    joined_ = plexus::shm::join_barrier();
+    if (!mailbox_.open()) return refuse("no shared memory can be made");
+    epoll_.reset(::epoll_create1(EPOLL_CLOEXEC));
+    door_ = plexus::shm::listen_at(here_.socket);
+    if (!door_) return refuse("no socket can be opened for peers");
+    if (!epoll_ || !watch(mailbox_.event_fd(), kEventTag) || !watch(door_.get(), kDoorTag))
+        return refuse("no descriptor to sleep on can be made");
+    return PLEXUS_OK;
+}
+
+void plexus_module::close() {
+    closing_ = true;
+    door_.reset(); // the kernel takes it out of the epoll set
+    callers_.clear();
+}
+
+// Nothing else runs in the module. What has been posted may still be fetched for a while.
+void plexus_module::drain() {
+    close();
+    take_orders();
+    for (Link* const link : slots_) {
+        if (link == nullptr || link->state != Link::State::open) continue;
+        link->receiver.fail(link->cookie, link->gone.load(std::memory_order_relaxed));
+        link->in->deaf.store(1, std::memory_order_release);
+        link->out->finished.store(1, std::memory_order_release);
+        link->bell.notify();
+    }
+    const auto until = Clock::now() + options_.linger;
+    const auto under_way = [&] {
+        bool any = false;
+        for (Link* const link : slots_) {
+            if (link == nullptr || link->state != Link::State::open || link->sender.idle()) continue;
+            if (link->sender.is_streaming()) (void)link->sender.carry_on(link->cookie);
+            link->sender.settle(link->cookie, true);
+            const bool hopeless = link->out->deaf.load(std::memory_order_acquire) != 0 ||
+                                  !plexus::shm::peer_is_there(link->socket.get());
+            any = any || !(hopeless || link->sender.idle());
+        }
+        return any;
+    };
+    while (under_way() && Clock::now() < until) (void)::poll(nullptr, 0, 1);
+    for (Link* const link : slots_) {
+        if (link == nullptr) continue;
+        link->state = Link::State::lost;
+        link->opening.reset();
+        link->sender.fail(link->cookie);
+        link->socket.reset(); // the peer takes what is in the ring, then sees the end
+    }
+    busy_.clear();
+    openings_.clear();
+    hot_count_ = 0;
+}
+
+std::int32_t plexus_module::describe(plexus_text& out) const {
+    if (out.capacity < plexus::shm::kDescriptorBytes) return PLEXUS_TOO_LARGE;
+    const auto bytes = plexus::shm::encode(here_);
+    std::memcpy(out.data, bytes.data(), bytes.size());
+    out.size = bytes.size();
+    return PLEXUS_OK;
+}
+
+std::int32_t plexus_module::applies(plexus_view descriptor, plexus_text& why) const {
+    const auto there = plexus::shm::decode(descriptor);
+    const char* const reason = there ? plexus::shm::why_not(here_, *there) : "the descriptor is damaged";
+    if (reason == nullptr) return PLEXUS_OK;
+    plexus::module::write(why, reason);
+    return PLEXUS_NO_METHOD;
+}
+
+std::int32_t plexus_module::connect(plexus_view descriptor, const plexus_id& peer, void* cookie, Link*& out) {
+    const auto there = plexus::shm::decode(descriptor);
+    if (!there) return PLEXUS_BAD_ARGUMENT;
+    if (plexus::shm::why_not(here_, *there) != nullptr) return PLEXUS_NO_METHOD;
+    if (closing_) return PLEXUS_LINK_LOST;
+    auto* const link = new Link(*this, host_, options_, totals_);
+    link->cookie = cookie;
+    link->peer = peer;
+    link->name = there->socket;
+    out = link;
+    order(plexus::shm::Order::Do::connect, *link);
+    return PLEXUS_OK;
+}
+
+void plexus_module::order(plexus::shm::Order::Do what, Link& link) {
+    {
+        const Lock hold(orders_mutex_);
+        orders_.push_back({what, &link});
+    }
+    ordered_.store(true, std::memory_order_seq_cst); // [orders]
+    mailbox_.wake();
+}
+
+std::int32_t plexus_module::query(const Link* link, plexus_query what, std::uint64_t& value) const {
+    // Measured between two cores that share a cache, until something better is known.
+    constexpr std::uint64_t kLatencyNs = 150;
+    constexpr std::uint64_t kBandwidth = 12'000'000'000;
+    const bool ready = link != nullptr && link->ready.load(std::memory_order_acquire); // [ready]
+    switch (what) {
+    case PLEXUS_QUERY_MAX_MESSAGE: value = 0; return PLEXUS_OK;
+    case PLEXUS_QUERY_INLINE_BYTES: value = plexus::shm::kLineBody; return PLEXUS_OK;
+    case PLEXUS_QUERY_EAGER_BYTES: value = options_.limits.eager; return PLEXUS_OK;
+    case PLEXUS_QUERY_LATENCY_NS: value = kLatencyNs; return PLEXUS_OK;
+    case PLEXUS_QUERY_BANDWIDTH_BPS: {
+        const std::uint64_t seen = totals_.bytes_per_second.load(std::memory_order_relaxed);
+        value = seen == 0 ? kBandwidth : seen;
+        return PLEXUS_OK;
+    }
+    case PLEXUS_QUERY_QUEUED_BYTES: {
+        value = ready ? link->sender.queued_bytes() : 0;
+        if (link != nullptr) return PLEXUS_OK;
+        const Lock hold(books_);
+        for (const Link* const each : slots_)
+            if (each != nullptr && each->ready.load(std::memory_order_acquire)) value += each->sender.queued_bytes();
+        return PLEXUS_OK;
+    }
+    case PLEXUS_QUERY_LINKS: value = link_count_.load(std::memory_order_relaxed); return PLEXUS_OK;
+    case PLEXUS_QUERY_SHARED_BYTES:
+        if (link != nullptr)
+            value = ready ? link->segment.size() + link->sender.area_bytes() : 0;
+        else
+            value = sizeof(MailboxPage) + segment_bytes_.load(std::memory_order_relaxed) +
+                    totals_.area_bytes.load(std::memory_order_relaxed);
+        return PLEXUS_OK;
+    }
+    return PLEXUS_UNSUPPORTED;
+}
+
+namespace plexus::shm {
+namespace {
+
+std::int32_t open(const plexus_host* host, plexus_module** out) {
+    const auto options = read_options(*host);
+    if (!options) return PLEXUS_BAD_CONFIG;
+    auto opened = std::make_unique<plexus_module>(*host, *options);
+    const std::int32_t status = opened->open();
+    if (status == PLEXUS_OK) *out = opened.release();
+    return status;
+}
+
+} // namespace
+
+constinit const plexus_ops kOps = {
+    .size = PLEXUS_OPS_SIZE,
+    .caps = PLEXUS_CAP_SLEEP | PLEXUS_CAP_LOCAL,
+    .open = open,
+    .close = [](plexus_module* m) { m->close(); },
+    .drain = [](plexus_module* m) { m->drain(); },
+    .destroy = [](plexus_module* m) { delete m; },
+    .describe = [](plexus_module* m, plexus_text* out) { return m->describe(*out); },
+    .applies = [](plexus_module* m, plexus_view d, plexus_text* why) { return m->applies(d, *why); },
+    .connect = connect,
+    .disconnect = disconnect,
+    .send = send,
+    .poll = [](plexus_module* m, std::uint32_t budget) { return m->poll(budget); },
+    .arm = [](plexus_module* m, std::uint64_t* sleep_ns) { return m->arm(*sleep_ns); },
+    .wait_fd = [](plexus_module* m) { return m->wait_fd(); },
+    .query = [](plexus_module* m, plexus_link* link, plexus_query what,
+                std::uint64_t* value) { return m->query(link, what, *value); },
+    .set = set,
+};
+
+} // namespace plexus::shm

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "shm/opening.h"
+
+#include "shm/layout.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+namespace plexus::shm {
+namespace {
+
+using module::Handshake;
+
+std::string system_text(int reason) { return std::system_category().message(reason); }
+
+template <class T>
+std::uint8_t* put(std::uint8_t* to, const T& value) {
+    std::memcpy(to, &value, sizeof value);
+    return to + sizeof value;
+}
+template <class T>
+const std::uint8_t* get(const std::uint8_t* from, T& value) {
+    std::memcpy(&value, from, sizeof value);
+    return from + sizeof value;
+}
+
+} // namespace
+
+// In the byte order of the machine: both sides are on it.
+std::array<std::uint8_t, kSetupBytes> encode(const Setup& setup) {
+    std::array<std::uint8_t, kSetupBytes> bytes;
+    std::uint8_t* to = put(bytes.data(), setup.version);
+    to = put(to, setup.ring_lines);
+    to = put(to, setup.bell);
+    to = put(to, setup.barrier);
+    to = put(to, setup.cookie.address);
+    put(to, setup.cookie.cookie);
+    return bytes;
+}
+
+Setup decode_setup(std::span<const std::uint8_t, kSetupBytes> bytes) {
+    Setup setup;
+    const std::uint8_t* from = get(bytes.data(), setup.version);
+    from = get(from, setup.ring_lines);
+    from = get(from, setup.bell);
+    from = get(from, setup.barrier);
+    from = get(from, setup.cookie.address);
+    get(from, setup.cookie.cookie);
+    return setup;
+}
+
+Opening::Opening(const plexus_host& host, module::OwnedFd socket, Clock::time_point until)
+  : connecting_(false), handshake_(Handshake::accepting(host)), socket_(std::move(socket)), until_(until) {}
+
+Opening::Opening(const plexus_host& host, const SocketName& name, const plexus_id& peer, const Setup& mine,
+                 std::array<int, 3> fds, Clock::time_point until)
+  : connecting_(true), handshake_(Handshake::connecting(host, peer)), until_(until), name_(name), mine_(mine),
+    my_fds_(fds) {}
+
+std::int32_t Opening::fail(std::int32_t status, std::string why) {
+    why_ = std::move(why);
+    socket_.reset();
+    return status;
+}
+
+std::int32_t Opening::step() {
+    if (!started_) {
+        const std::int32_t status = start();
+        if (status != PLEXUS_OK) return status;
+    }
+    for (;;) {
+        Packet packet = receive_packet(socket_.get(), room_, takes_fds());
+        if (packet.is == Packet::Is::none) return PLEXUS_AGAIN;
+        if (packet.is == Packet::Is::end) {
+            if (connecting_ && handshake_.wanted_bytes() > 0)
+                return fail(PLEXUS_DENIED, "the peer closed its door without an answer: it does not hold "
+                                           "this job's key, or it is just ending");
+            return fail(PLEXUS_LINK_LOST, "the peer closed the connection before the link was open");
+        }
+        const std::int32_t status = hear(packet);
+        if (status != PLEXUS_AGAIN) return status;
+    }
+}
+
+std::int32_t Opening::start() {
+    if (connecting_) {
+        socket_ = call(name_);
+        if (!socket_ && errno == EAGAIN) return PLEXUS_AGAIN;
+        if (!socket_) return fail(PLEXUS_LINK_LOST, "the peer can't be called, it has ended: " + system_text(errno));
+    }
+    started_ = true;
+    const Credentials who = peer_of(socket_.get());
+    process_ = who.process;
+    if (who.user != ::geteuid())
+        return fail(PLEXUS_DENIED, "the peer's process is of another user: " + std::to_string(who.user));
+    if (!connecting_) return PLEXUS_OK;
+    const auto hello = handshake_.take_outgoing();
+    if (send_packet(socket_.get(), hello)) return PLEXUS_OK;
+    return fail(PLEXUS_LINK_LOST, "the peer can't be called: " + system_text(errno));
+}
+
+bool Opening::takes_fds() const noexcept {
+    const std::size_t wanted = handshake_.wanted_bytes();
+    return wanted == 0 || (!connecting_ && wanted == Handshake::kConfirmBytes);
+}
+
+std::int32_t Opening::hear(Packet& packet) {
+    const std::span<const std::uint8_t> bytes(room_.data(), packet.size);
+    const std::size_t wanted = handshake_.wanted_bytes();
+    if (wanted == 0) return take_setup(packet, bytes);
+    if (bytes.size() < wanted) return fail(PLEXUS_DENIED, "the peer speaks another language");
+    const std::int32_t status = handshake_.feed(bytes.first(wanted));
+    const auto outgoing = handshake_.take_outgoing();
+    switch (status) {
+    case PLEXUS_OK: {
+        if (!connecting_) return take_setup(packet, bytes.subspan(wanted));
+        std::vector<std::uint8_t> more = outgoing;
+        const auto setup = encode(mine_);
+        more.insert(more.end(), setup.begin(), setup.end());
+        if (send_packet(socket_.get(), more, my_fds_)) return PLEXUS_AGAIN;
+        return fail(PLEXUS_LINK_LOST, "the peer left while the link was opened: " + system_text(errno));
+    }
+    case PLEXUS_AGAIN:
+        if (send_packet(socket_.get(), outgoing)) return PLEXUS_AGAIN;
+        return fail(PLEXUS_LINK_LOST, "the peer left while the link was opened: " + system_text(errno));
+    case PLEXUS_WRONG_PEER:
+        if (!outgoing.empty()) (void)send_packet(socket_.get(), outgoing); // it learns why, or not
+        return fail(PLEXUS_WRONG_PEER, "another context answers at this address: the peer was restarted");
+    default: return fail(PLEXUS_DENIED, "the peer does not hold this job's key");
+    }
+}
+
+std::int32_t Opening::take_setup(Packet& packet, std::span<const std::uint8_t> bytes) {
+    const std::size_t fd_count = connecting_ ? 2 : 3;
+    if (bytes.size() != kSetupBytes || packet.fd_count != fd_count)
+        return fail(PLEXUS_LINK_LOST, "the peer's shm method is of another version, or short of descriptors");
+    theirs_ = decode_setup(bytes.first<kSetupBytes>());
+    if (theirs_.version != kVersion)
+        return fail(PLEXUS_LINK_LOST, "the peer's shm method is of version " + std::to_string(theirs_.version) +
+                                          ", this one of " + std::to_string(kVersion));
+    std::move(packet.fds, packet.fds + fd_count, fds_.begin());
+    return PLEXUS_OK;
+}
+
+bool Opening::welcome(int socket, const Setup& mine, std::array<int, 2> fds) {
+    return send_packet(socket, encode(mine), fds);
+}
+
+} // namespace plexus::shm

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How two contexts become peers, over one Unix socket: the handshake of common/handshake.h,
+// then both sides hand over what the link lives on.
+//
+//   connecting -> accepting   hello
+//   accepting -> connecting   answer
+//   connecting -> accepting   confirm + Setup, with segment, mailbox, eventfd
+//   accepting -> connecting   Setup, with mailbox, eventfd
+//
+// Nothing that a side sends is mapped before it has proved to hold the job's key, and
+// before the kernel has said that it is of the same user. @thread progress
+#pragma once
+
+#include "common/handshake.h"
+#include "shm/cma.h"
+#include "shm/descriptor.h"
+#include "shm/socket.h"
+
+#include <chrono>
+#include <string>
+
+namespace plexus::shm {
+
+using Clock = std::chrono::steady_clock;
+
+/// What a side says about itself.
+struct Setup {
+    std::uint32_t version = 0;
+    std::uint32_t ring_lines = 0; ///< of the segment, said by the side that connects
+    std::uint32_t bell = 0;       ///< the bit in my mailbox that stands for this link
+    std::uint32_t barrier = 0;    ///< 1: I have joined the barrier, and use it
+    CookieAt cookie;              ///< try to read this
+};
+inline constexpr std::size_t kSetupBytes = 4 * 4 + 8 + 16;
+std::array<std::uint8_t, kSetupBytes> encode(const Setup& setup);
+Setup decode_setup(std::span<const std::uint8_t, kSetupBytes> bytes);
+
+/// One side of an opening under way. step() returns AGAIN until the other side's Setup is
+/// there (OK), or it is over: DENIED, WRONG_PEER, LINK_LOST, and why() says how.
+class Opening {
+  public:
+    /// The side that accepts.
+    Opening(const plexus_host& host, module::OwnedFd socket, Clock::time_point until);
+    /// The side that connects; `mine` and `fds` (segment, mailbox, eventfd) are sent once the
+    /// other has proved itself. The descriptors must stay open until then.
+    Opening(const plexus_host& host, const SocketName& name, const plexus_id& peer, const Setup& mine,
+            std::array<int, 3> fds, Clock::time_point until);
+
+    std::int32_t step();
+    /// Also ends it.
+    std::int32_t fail(std::int32_t status, std::string why);
+
+    /// The last word of the side that accepts.
+    static bool welcome(int socket, const Setup& mine, std::array<int, 2> fds);
+
+    const std::string& why() const noexcept { return why_; }
+    Clock::time_point until() const noexcept { return until_; }
+    /// Below 0 as long as the other side has too many callers: step() tries again.
+    int socket() const noexcept { return socket_.get(); }
+    module::OwnedFd take_socket() noexcept { return std::move(socket_); }
+    pid_t process() const noexcept { return process_; }
+    const plexus_id& peer() const noexcept { return handshake_.peer(); }
+    /// The other side's, after OK. Descriptors: (segment,) mailbox, eventfd.
+    const Setup& theirs() const noexcept { return theirs_; }
+    module::OwnedFd take_fd(std::size_t index) noexcept { return std::move(fds_[index]); }
+
+  private:
+    std::int32_t start();
+    std::int32_t hear(Packet& packet);
+    std::int32_t answer(std::size_t said);
+    std::int32_t take_setup(Packet& packet, std::span<const std::uint8_t> bytes);
+    bool takes_fds() const noexcept;
+
+    const bool connecting_;
+    module::Handshake handshake_;
+    module::OwnedFd socket_;
+    Clock::time_point until_;
+    SocketName name_{};
+    Setup mine_;
+    std::array<int, 3> my_fds_{};
+    bool started_ = false;
+    pid_t process_ = 0;
+    Setup theirs_;
+    std::array<module::OwnedFd, 3> fds_;
+    std::array<std::uint8_t, 256> room_{};
+    std::string why_;
+};
+
+} // namespace plexus::shm

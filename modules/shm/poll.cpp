@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// plexus_module: what a turn does, which links it looks at, and how the context sleeps.
+#include "shm/module.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <sys/epoll.h>
+#include <system_error>
+
+using plexus::shm::Direction;
+using plexus::shm::Packet;
+using plexus::shm::Sender;
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::uint32_t kTurnsBetweenClocks = 64;
+constexpr std::uint32_t kTurnsWhileOpening = 4;
+constexpr auto kBetweenLooks = 100us;
+constexpr auto kBetweenHeats = 2ms;
+constexpr auto kRedial = 1ms;
+// A ring holds no more than this; whoever writes on after its end is not listened to.
+constexpr std::uint32_t kMostAfterEnd = 1 << 15;
+
+} // namespace
+
+std::int32_t plexus_module::poll(std::uint32_t budget) {
+    if (armed_) [[unlikely]]
+        wake_up();
+    std::uint32_t handled = 0;
+    for (std::uint32_t i = 0; i < hot_count_;) {
+        Link* const link = hot_[i];
+        handled += serve(*link, budget);
+        if (hot_[i] == link) ++i; // it was not lost
+    }
+    if (mailbox_.rung()) handled += answer_bells(budget);
+    if (ordered_.load(std::memory_order_relaxed)) [[unlikely]]
+        take_orders();
+    if (!busy_.empty()) [[unlikely]]
+        tend_busy();
+    if (--until_look_ == 0) [[unlikely]]
+        look_around(false);
+    return static_cast<std::int32_t>(handled);
+}
+
+inline std::uint32_t plexus_module::serve(Link& link, std::uint32_t budget) {
+    if (link.gone.load(std::memory_order_relaxed)) [[unlikely]]
+        return 0;
+    const std::int32_t handled = link.receiver.receive(link.cookie, budget, link.gone);
+    if (handled < 0) [[unlikely]] {
+        lose(link, PLEXUS_LINK_LOST, link.receiver.trouble());
+        return 0;
+    }
+    if (link.sender.watched()) [[unlikely]]
+        link.sender.settle(link.cookie, link.gone.load(std::memory_order_relaxed));
+    if (link.receiver.is_copying()) [[unlikely]]
+        add_busy(link);
+    link.events += static_cast<std::uint32_t>(handled);
+    return static_cast<std::uint32_t>(handled);
+}
+
+// Bits that hostile or former peers leave may name no link, or another: that costs a look.
+std::uint32_t plexus_module::answer_bells(std::uint32_t budget) {
+    std::uint32_t handled = 0;
+    mailbox_.take([&](std::uint32_t bit) {
+        Link* const link = bit < slots_.size() ? slots_[bit] : nullptr;
+        if (link == nullptr || link->state != Link::State::open || link->hot) return;
+        if (handled >= budget) return mailbox_.ring(bit); // next turn
+        if (link->leaving) return;                        // tend() looks anyway
+        const std::uint32_t room = budget - handled;
+        if (std::exchange(link->heat_period, heat_period_) != heat_period_) link->events = 0;
+        const std::uint32_t done = serve(*link, room);
+        handled += done;
+        if (link->state != Link::State::open) return;
+        if (hot_count_ < options_.hot) return heat(*link);
+        if (done == room) mailbox_.ring(bit); // there may be more
+        if (busiest_ == nullptr || link->events > busiest_->events) busiest_ = link;
+    });
+    return handled;
+}
+
+void plexus_module::heat(Link& link) {
+    if (link.gone.load(std::memory_order_relaxed)) return;
+    link.hot = true;
+    link.events = 0;
+    hot_[hot_count_++] = &link;
+    // A sender that still sees `doorbell` rings for nothing; that one is polled anyway.
+    link.in->attention.store(Direction::direct, std::memory_order_relaxed);
+}
+
+// For good, or followed by a barrier and a last look at the ring.
+void plexus_module::cool(Link& link) {
+    if (busiest_ == &link) busiest_ = nullptr;
+    if (!link.hot) return;
+    link.hot = false;
+    link.in->attention.store(Direction::doorbell, std::memory_order_seq_cst);
+    Link** const end = hot_.data() + hot_count_;
+    Link** const place = std::find(hot_.data(), end, &link);
+    *place = *(end - 1);
+    *(end - 1) = nullptr;
+    --hot_count_;
+}
+
+// Swaps the hot link that brought least with the other one that brought most, if that is
+// clearly more. Seldom, because a barrier is dear.
+void plexus_module::compare_heat() {
+    if (hot_count_ < options_.hot) return;
+    Link* const busiest = std::exchange(busiest_, nullptr);
+    ++heat_period_;
+    Link* const idlest = *std::min_element(hot_.data(), hot_.data() + hot_count_,
+                                           [](const Link* a, const Link* b) { return a->events < b->events; });
+    if (busiest != nullptr && busiest->events > 16 && busiest->events / 4 > idlest->events) {
+        cool(*idlest);
+        plexus::shm::full_barrier(joined_);
+        mailbox_.ring(idlest->slot); // the last look
+        heat(*busiest);
+    }
+    for (std::uint32_t i = 0; i < hot_count_; ++i) hot_[i]->events = 0;
+}
+
+void plexus_module::add_busy(Link& link) {
+    if (link.busy) return;
+    link.busy = true;
+    busy_.push_back(&link);
+}
+
+void plexus_module::tend_busy() {
+    for (std::size_t i = 0; i < busy_.size();) {
+        Link& link = *busy_[i];
+        if (tend(link)) {
+            ++i;
+            continue;
+        }
+        busy_[i] = busy_.back();
+        busy_.pop_back();
+        link.busy = false;
+        if (link.leaving) release(link);
+    }
+}
+
+// False: nothing more to do here.
+bool plexus_module::tend(Link& link) {
+    if (link.receiver.is_copying() && !link.hot) (void)serve(link, 1);
+    if (link.state == Link::State::open && link.sender.is_streaming()) (void)link.sender.carry_on(link.cookie);
+    const bool gone = link.gone.load(std::memory_order_relaxed);
+    if (link.state == Link::State::open) link.sender.settle(link.cookie, gone);
+    if (link.state != Link::State::open) return false;
+    if (!link.leaving) return link.receiver.is_copying() || link.sender.is_streaming();
+    if (link.sender.idle()) return false;
+    if (link.out->deaf.load(std::memory_order_acquire) == 0) return true;
+    link.sender.fail(link.cookie); // the peer fetches nothing any more
+    return false;
+}
+
+bool plexus_module::has_news() const {
+    if (mailbox_.rung() || ordered_.load(std::memory_order_seq_cst)) return true;
+    const auto news = [](const Link* link) {
+        return link->receiver.has_news() || link->sender.has_news();
+    };
+    if (std::any_of(hot_.data(), hot_.data() + hot_count_, news)) return true;
+    return std::any_of(busy_.begin(), busy_.end(), [](const Link* link) {
+        const bool over = link->leaving && link->out->deaf.load(std::memory_order_seq_cst) != 0;
+        return over || link->receiver.is_copying() || link->sender.has_news() || link->state != Link::State::open;
+    });
+}
+
+// The hot links have to ring too while this context sleeps. First it says so, then the
+// barrier makes sure that whoever has not seen it has been seen by has_news().
+std::int32_t plexus_module::arm(std::uint64_t& sleep_ns) {
+    if (has_news()) return PLEXUS_AGAIN;
+    for (std::uint32_t i = 0; i < hot_count_; ++i)
+        hot_[i]->in->attention.store(Direction::doorbell, std::memory_order_seq_cst);
+    mailbox_.fall_asleep();
+    plexus::shm::full_barrier(joined_ && hot_count_ > 0);
+    if (has_news()) {
+        mailbox_.stay_awake();
+        for (std::uint32_t i = 0; i < hot_count_; ++i)
+            hot_[i]->in->attention.store(Direction::direct, std::memory_order_relaxed);
+        return PLEXUS_AGAIN;
+    }
+    // Whoever rings first becomes hot again: a context that only wakes and sleeps needs no barrier.
+    for (std::uint32_t i = 0; i < hot_count_; ++i) hot_[i]->hot = false;
+    hot_.fill(nullptr);
+    hot_count_ = 0;
+    armed_ = true;
+
+    const auto at_most = [&](std::chrono::nanoseconds time) {
+        sleep_ns = std::min(sleep_ns, static_cast<std::uint64_t>(std::max(time, 0ns).count()));
+    };
+    const auto now = Clock::now();
+    for (const Caller& caller : callers_) at_most(caller.opening->until() - now);
+    for (const Link* const link : openings_)
+        at_most(link->opening->socket() < 0 ? kRedial : link->opening->until() - now);
+    if (totals_.area_bytes.load(std::memory_order_relaxed) > 0) at_most(options_.area_idle);
+    return PLEXUS_OK;
+}
+
+void plexus_module::wake_up() {
+    armed_ = false;
+    mailbox_.stay_awake();
+    look_around(true);
+}
+
+void plexus_module::look_around(bool at_once) {
+    const bool opening = !callers_.empty() || !openings_.empty();
+    until_look_ = opening ? kTurnsWhileOpening : kTurnsBetweenClocks;
+    const auto now = Clock::now();
+    if (!at_once && !opening && now - last_look_ < kBetweenLooks) return;
+    last_look_ = now;
+    take_events();
+    check_time(now);
+}
+
+void plexus_module::take_events() {
+    std::array<epoll_event, 32> events;
+    const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), 0);
+    for (int i = 0; i < count; ++i) {
+        const std::uint64_t tag = events[static_cast<std::size_t>(i)].data.u64;
+        const auto id = static_cast<std::uint32_t>(tag);
+        if (tag == kEventTag) {
+            mailbox_.clear_event();
+        } else if (tag == kDoorTag) {
+            accept_callers();
+        } else if ((tag & kCallerTag) != 0) {
+            const auto found = std::find_if(callers_.begin(), callers_.end(), [&](const Caller& c) { return c.id == id; });
+            if (found != callers_.end()) step_caller(static_cast<std::size_t>(found - callers_.begin()));
+        } else if (Link* const link = id < slots_.size() ? slots_[id] : nullptr; link != nullptr) {
+            if (link->state == Link::State::opening) step(*link);
+            else if (link->state == Link::State::open) hear(*link);
+        }
+    }
+}
+
+// On an open link the socket brings the area, or the end.
+void plexus_module::hear(Link& link) {
+    std::array<std::uint8_t, plexus::shm::kAreaPacket.size()> bytes{};
+    const Packet packet = plexus::shm::receive_packet(link.socket.get(), bytes, true);
+    if (packet.is == Packet::Is::none) return;
+    if (packet.is == Packet::Is::end) return end_of(link);
+    const bool area = packet.size == bytes.size() && bytes == plexus::shm::kAreaPacket && packet.fd_count == 1;
+    if (!area) return lose(link, PLEXUS_LINK_LOST, "the peer sent what no peer sends");
+    if (!link.receiver.map_area(packet.fds[0].get())) lose(link, PLEXUS_LINK_LOST, link.receiver.trouble());
+}
+
+// What the peer wrote before its end is still delivered.
+void plexus_module::end_of(Link& link) {
+    for (std::uint32_t done = 0; done < kMostAfterEnd && !link.gone.load(std::memory_order_relaxed);) {
+        const std::int32_t handled = link.receiver.receive(link.cookie, kMostAfterEnd - done, link.gone);
+        if (handled <= 0) break;
+        done += static_cast<std::uint32_t>(handled);
+    }
+    const bool willing = link.in->finished.load(std::memory_order_acquire) != 0;
+    lose(link, PLEXUS_LINK_LOST, willing ? "the peer closed the link" : "the peer's process ended");
+}
+
+void plexus_module::check_time(Clock::time_point now) {
+    for (std::size_t i = callers_.size(); i-- > 0;)
+        if (callers_[i].opening->until() < now) (void)drop_caller(i);
+    for (std::size_t i = openings_.size(); i-- > 0;) {
+        Link& link = *openings_[i];
+        if (link.opening->until() < now)
+            lose(link, PLEXUS_LINK_LOST, "the peer does not answer: is its process stopped?");
+        else if (link.opening->socket() < 0)
+            step(link);
+    }
+    if (now - last_heat_ > kBetweenHeats) {
+        last_heat_ = now;
+        compare_heat();
+    }
+    if (now - last_idle_ > options_.area_idle) {
+        last_idle_ = now;
+        for (Link* const link : slots_)
+            if (link != nullptr) link->sender.discard_idle_area();
+    }
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "shm/sender.h"
+
+#include <cerrno>
+#include <system_error>
+
+namespace plexus::shm {
+
+using module::Lock;
+
+Sender::Sender(const plexus_host& host, const Options& options, Totals& totals)
+  : limits(options.limits), host_(host), totals_(totals), inline_bytes_(options.inline_bytes), area_size_(options.area_bytes),
+    past_caches_from_(options.past_caches_from) {}
+
+Sender::~Sender() { count_area(0); }
+
+void Sender::attach(Direction& out, Line* ring, std::uint32_t ring_lines, const Bell& bell, int socket) {
+    out_ = &out;
+    ring_.attach(ring, ring_lines, out.consumed);
+    area_.attach(out.released);
+    bell_ = &bell;
+    socket_ = socket;
+}
+
+std::int32_t Sender::send_slowly(const plexus_view* pieces, std::uint32_t count, void* token, bool& streaming) {
+    Message message{pieces, count, 0, token};
+    for (std::uint32_t i = 0; i < count; ++i) message.size += pieces[i].size;
+    for (;;) {
+        Wants wants;
+        const std::uint32_t gate = gate_.load(std::memory_order_acquire);
+        if ((gate & kBroken) != 0) return PLEXUS_LINK_LOST;
+        const std::int32_t status = gate == 0 ? try_send(message, wants, streaming) : std::int32_t{PLEXUS_AGAIN};
+        if (status != PLEXUS_AGAIN || block(wants)) return status;
+    }
+}
+
+std::int32_t Sender::try_send(const Message& message, Wants& wants, bool& streaming) {
+    if (message.size <= inline_bytes_ && message.size <= ring_.largest()) return send_in_ring(message, wants);
+    const bool eager = message.size <= limits.eager;
+    const std::size_t head = message.pieces[0].size;
+    if (!eager && head > PLEXUS_HEAD_MAX) return PLEXUS_BAD_ARGUMENT;
+    const bool can_fetch = limits.fetch && head <= PLEXUS_HEAD_MAX && message.size > head &&
+                           message.count <= kMostFetchPieces && out_->can_fetch.load(std::memory_order_relaxed) == 1;
+    if (!eager && can_fetch && message.size - head >= limits.fetch_from) return post(message, wants);
+    const std::int32_t status = eager ? send_in_area(message, wants) : begin_stream(message, wants, streaming);
+    if (status != PLEXUS_MESSAGE_LOST) return status;
+    if (can_fetch) return post(message, wants); // there is no shared memory to be had
+    const std::string text = "no shared memory for a message of " + std::to_string(message.size) +
+                             " bytes: " + std::system_category().message(errno) +
+                             "; raise the process's limits, or set a smaller area";
+    host_.log(host_.self, PLEXUS_ERROR, text.c_str());
+    return status;
+}
+
+std::int32_t Sender::send_in_ring(const Message& message, Wants& wants) {
+    std::byte* const body = ring_.reserve(message.size);
+    if (body == nullptr) {
+        wants.consumed = ring_.roomy_at();
+        return PLEXUS_AGAIN;
+    }
+    gather(body, message.pieces, message.count);
+    ring_.publish(Kind::message, static_cast<std::uint32_t>(message.size));
+    bell_->notify();
+    return PLEXUS_OK;
+}
+
+std::int32_t Sender::send_in_area(const Message& message, Wants& wants) {
+    const Lock hold(large_);
+    if (!make_area()) return PLEXUS_MESSAGE_LOST;
+    std::byte* const body = ring_.reserve(sizeof(AreaBody));
+    if (body == nullptr) {
+        wants.consumed = ring_.roomy_at();
+        return PLEXUS_AGAIN;
+    }
+    const auto part = area_.take(message.size);
+    if (!part) {
+        wants.released = area_.roomy_at(message.size);
+        return PLEXUS_AGAIN;
+    }
+    std::byte* to = area_.at(*part);
+    if (message.size < past_caches_from_) {
+        gather(to, message.pieces, message.count);
+    } else {
+        for (std::uint32_t i = 0; i < message.count; ++i) {
+            copy_past_caches(to, static_cast<const std::byte*>(message.pieces[i].data), message.pieces[i].size);
+            to += message.pieces[i].size;
+        }
+        flush_past_caches();
+    }
+    std::memcpy(body, &*part, sizeof *part);
+    ring_.publish(Kind::area, sizeof *part);
+    bell_->notify();
+    return PLEXUS_OK;
+}
+
+std::int32_t Sender::post(const Message& message, Wants& wants) {
+    const Lock hold(large_); // fail() waits: a post is counted before it, or refused after it
+    if ((gate_.load(std::memory_order_acquire) & kBroken) != 0) return PLEXUS_LINK_LOST;
+    const std::uint64_t pushed = pushed_.load(std::memory_order_relaxed);
+    if (pushed - ended_.load(std::memory_order_acquire) == kMostPosted) {
+        wants.fetched = pushed - kMostPosted + 1;
+        return PLEXUS_AGAIN;
+    }
+    FetchHead head{};
+    head.pieces = message.count - 1;
+    const std::size_t body_size = sizeof head + head.pieces * sizeof(FetchPiece);
+    std::byte* const body = ring_.reserve(body_size);
+    if (body == nullptr) {
+        wants.consumed = ring_.roomy_at();
+        return PLEXUS_AGAIN;
+    }
+    head.head_size = static_cast<std::uint32_t>(message.pieces[0].size);
+    head.rest = message.size - head.head_size;
+    copy_small(head.head, message.pieces[0].data, head.head_size);
+    std::memcpy(body, &head, sizeof head);
+    for (std::uint32_t i = 0; i < head.pieces; ++i) {
+        const plexus_view& piece = message.pieces[i + 1];
+        const FetchPiece there{reinterpret_cast<std::uintptr_t>(piece.data), piece.size};
+        std::memcpy(body + sizeof head + i * sizeof there, &there, sizeof there);
+    }
+    posted_[pushed % kMostPosted] = {message.token, message.size};
+    posted_bytes_.fetch_add(message.size, std::memory_order_relaxed);
+    pushed_.store(pushed + 1, std::memory_order_release); // [posted], before the peer can answer
+    ring_.publish(Kind::fetch, static_cast<std::uint32_t>(body_size));
+    bell_->notify();
+    return PLEXUS_POSTED;
+}
+
+// True: the caller answers AGAIN, and the poller calls `writable` later. False: try again.
+bool Sender::block(const Wants& wants) {
+    want_consumed_.store(wants.consumed, std::memory_order_relaxed);
+    want_released_.store(wants.released, std::memory_order_relaxed);
+    want_fetched_.store(wants.fetched, std::memory_order_relaxed);
+    blocked_.store(true, std::memory_order_seq_cst); // [blocked]
+    if ((gate_.load(std::memory_order_seq_cst) & kConnecting) == 0)
+        out_->waiting.store(1, std::memory_order_seq_cst); // pairs with Receiver::made_room
+    if (!may_go_on()) return true;
+    return !blocked_.exchange(false, std::memory_order_seq_cst); // false now: the poller was faster
+}
+
+bool Sender::may_go_on() const noexcept {
+    const std::uint32_t gate = gate_.load(std::memory_order_seq_cst);
+    if ((gate & kBroken) != 0) return false; // `lost` says so
+    return gate == 0 && out_->consumed.load(std::memory_order_seq_cst) >= want_consumed_.load(std::memory_order_relaxed) &&
+           out_->released.load(std::memory_order_seq_cst) >= want_released_.load(std::memory_order_relaxed) &&
+           ended_.load(std::memory_order_seq_cst) >= want_fetched_.load(std::memory_order_relaxed);
+}
+
+bool Sender::has_news() const noexcept {
+    if (blocked_.load(std::memory_order_seq_cst) && may_go_on()) return true;
+    if (is_streaming() && progress() != stuck_at_) return true;
+    return fetched() > ended_;
+}
+
+// Pairs with the store in Receiver::end_fetch: the peer no longer reads those bytes.
+std::uint64_t Sender::fetched() const noexcept {
+    return std::min(out_->fetched.load(std::memory_order_seq_cst), pushed_.load(std::memory_order_acquire));
+}
+
+// Grows whenever the peer has taken something.
+std::uint64_t Sender::progress() const noexcept {
+    return out_->consumed.load(std::memory_order_seq_cst) + out_->released.load(std::memory_order_seq_cst);
+}
+
+void Sender::settle(void* cookie, bool gone) {
+    const std::uint64_t until = fetched();
+    for (std::uint64_t ended = ended_; ended < until;) {
+        const Posted over = posted_[ended % kMostPosted];
+        posted_bytes_.fetch_sub(over.size, std::memory_order_relaxed);
+        ended_.store(++ended, std::memory_order_seq_cst);
+        host_.sent(cookie, over.token, PLEXUS_OK);
+    }
+    if (gone || !blocked_.load(std::memory_order_seq_cst)) return;
+    if (!may_go_on()) {
+        // The peer may have taken `waiting` back for less progress than this send needs.
+        if (out_->waiting.load(std::memory_order_relaxed) == 0) out_->waiting.store(1, std::memory_order_seq_cst);
+        if (!may_go_on()) return;
+    }
+    if (blocked_.exchange(false, std::memory_order_seq_cst)) host_.writable(cookie);
+}
+
+void Sender::fail(void* cookie) {
+    std::vector<void*> lost;
+    {
+        const Lock hold(large_);
+        const std::uint32_t gate = gate_.fetch_or(kBroken, std::memory_order_seq_cst);
+        for (std::uint64_t i = ended_; i < pushed_.load(std::memory_order_relaxed); ++i)
+            lost.push_back(posted_[i % kMostPosted].token);
+        ended_.store(pushed_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+        posted_bytes_.store(0, std::memory_order_relaxed);
+        if ((gate & kStreaming) != 0) {
+            lost.push_back(stream_.token);
+            stream_ = {};
+            stream_bytes_.store(0, std::memory_order_relaxed);
+            gate_.fetch_and(~std::uint32_t{kStreaming}, std::memory_order_relaxed);
+        }
+    }
+    for (void* const token : lost) host_.sent(cookie, token, PLEXUS_MESSAGE_LOST);
+}
+
+std::uint64_t Sender::queued_bytes() const noexcept {
+    // The peer says only each quarter of the ring how far it is: less than that says nothing.
+    const std::uint64_t consumed = out_->consumed.load(std::memory_order_relaxed);
+    const std::uint64_t written = ring_.position();
+    const std::uint64_t lines = consumed < written ? written - consumed : 0;
+    const std::uint64_t in_ring = lines > ring_.lines() / 4 ? lines * kLineBytes : 0;
+    return in_ring + area_.held() + posted_bytes_.load(std::memory_order_relaxed) +
+           stream_bytes_.load(std::memory_order_relaxed);
+}
+
+} // namespace plexus::shm

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The Unix sockets on which peers meet: abstract names (nothing in a file system, gone with
+// the process), whole packets, descriptors passed along. Non-blocking throughout. Knows
+// nothing of what the packets mean.
+#pragma once
+
+#include "common/owned_fd.h"
+#include "shm/descriptor.h"
+
+#include <span>
+#include <sys/types.h>
+
+namespace plexus::shm {
+
+/// Empty: errno says why.
+module::OwnedFd listen_at(const SocketName& name) noexcept;
+/// Empty: errno says why; EAGAIN: the other side has too many callers, try again.
+module::OwnedFd call(const SocketName& name) noexcept;
+/// Empty: errno says why; EAGAIN: nobody calls.
+module::OwnedFd accept_from(int listener) noexcept;
+
+struct Credentials {
+    pid_t process = 0; ///< 0: in a namespace that we don't see into
+    uid_t user = static_cast<uid_t>(-1);
+};
+Credentials peer_of(int socket) noexcept;
+
+inline constexpr std::size_t kMostFds = 4;
+
+/// All of it or nothing. False: errno says why.
+bool send_packet(int socket, std::span<const std::uint8_t> bytes, std::span<const int> fds = {}) noexcept;
+
+/// The packet of an open link that brings the memory of the sender's area.
+inline constexpr std::array<std::uint8_t, 4> kAreaPacket{'a', 'r', 'e', 'a'};
+
+struct Packet {
+    enum class Is : std::uint8_t { here, none, end } is = Is::none;
+    std::size_t size = 0;
+    std::size_t fd_count = 0;
+    module::OwnedFd fds[kMostFds];
+};
+/// `end`: the other side has closed, or broken. A packet longer than `room` is damaged: its
+/// size is given as 0.
+Packet receive_packet(int socket, std::span<std::uint8_t> room, bool take_fds) noexcept;
+
+/// The other side has not closed, nor its process ended.
+bool peer_is_there(int socket) noexcept;
+
+} // namespace plexus::shm

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Sender: the area, and messages that are copied through it in chunks.
+#include "shm/sender.h"
+
+#include "shm/socket.h"
+
+namespace plexus::shm {
+
+using module::Lock;
+
+namespace {
+constexpr std::uint64_t kOneGo = 1 << 20; // bytes, about 50 us
+
+std::uint64_t chunk_bytes(std::uint64_t area) { return area / 32; }
+} // namespace
+
+// The descriptor travels by the socket, before the first record that speaks of the area.
+// False: errno says why.
+bool Sender::make_area() {
+    area_used_ = true;
+    if (area_.exists()) {
+        count_area(area_size_);
+        return true;
+    }
+    module::OwnedFd fd;
+    SharedMemory memory = SharedMemory::create("plexus area", area_size_, fd);
+    const int fds[] = {fd.get()};
+    if (memory && send_packet(socket_, kAreaPacket, fds)) {
+        area_.give(std::move(memory));
+        count_area(area_size_);
+        return true;
+    }
+    return false;
+}
+
+std::int32_t Sender::begin_stream(const Message& message, Wants& wants, bool& streaming) {
+    const auto start = std::chrono::steady_clock::now();
+    const Lock hold(large_);
+    if ((gate_.load(std::memory_order_acquire) & kBroken) != 0) return PLEXUS_LINK_LOST;
+    if (!make_area()) return PLEXUS_MESSAGE_LOST;
+    StreamHead head{};
+    std::byte* const body = ring_.reserve(sizeof head);
+    if (body == nullptr) {
+        wants.consumed = ring_.roomy_at();
+        return PLEXUS_AGAIN;
+    }
+    head.head_size = static_cast<std::uint32_t>(message.pieces[0].size);
+    head.rest = message.size - head.head_size;
+    copy_small(head.head, message.pieces[0].data, head.head_size);
+    std::memcpy(body, &head, sizeof head);
+    ring_.publish(Kind::stream, sizeof head);
+    bell_->notify();
+
+    stream_.pieces.assign(message.pieces + 1, message.pieces + message.count);
+    stream_.piece = stream_.offset = 0;
+    stream_.token = message.token;
+    stream_.size = message.size;
+    stream_.start = start;
+    stream_bytes_.store(head.rest, std::memory_order_relaxed);
+    if (pump(kOneGo) == Go::done) return PLEXUS_OK;
+    gate_.fetch_or(kStreaming, std::memory_order_seq_cst);
+    streaming = true;
+    return PLEXUS_POSTED;
+}
+
+Sender::Go Sender::carry_on(void* cookie) {
+    void* token = nullptr;
+    {
+        const Lock hold(large_);
+        const Go go = pump(kOneGo);
+        if (go != Go::done) return go;
+        token = stream_.token;
+        totals_.note(stream_.size, std::chrono::steady_clock::now() - stream_.start);
+        gate_.fetch_and(~std::uint32_t{kStreaming}, std::memory_order_seq_cst); // [gate]
+    }
+    host_.sent(cookie, token, PLEXUS_OK);
+    return Go::done;
+}
+
+Sender::Go Sender::pump(std::uint64_t budget) {
+    const std::uint64_t chunk = chunk_bytes(area_size_);
+    for (;;) {
+        const std::uint64_t left = stream_bytes_.load(std::memory_order_relaxed);
+        if (left == 0) {
+            stream_.pieces = {};
+            return Go::done;
+        }
+        if (budget < chunk) {
+            stuck_at_ = kNotStuck;
+            return Go::more;
+        }
+        const std::uint64_t size = std::min(left, chunk);
+        if (!send_chunk(size)) {
+            out_->waiting.store(1, std::memory_order_seq_cst); // pairs with Receiver::made_room
+            stuck_at_ = progress();
+            if (!send_chunk(size)) return Go::stuck;
+            stuck_at_ = kNotStuck;
+        }
+        budget -= chunk;
+        stream_bytes_.store(left - size, std::memory_order_relaxed);
+    }
+}
+
+bool Sender::send_chunk(std::uint64_t size) {
+    area_used_ = true;
+    std::byte* const body = ring_.reserve(sizeof(AreaBody));
+    if (body == nullptr) return false;
+    const auto part = area_.take(size);
+    if (!part) return false;
+    copy_from_stream(area_.at(*part), size);
+    std::memcpy(body, &*part, sizeof *part);
+    ring_.publish(Kind::chunk, sizeof *part);
+    bell_->notify();
+    return true;
+}
+
+void Sender::copy_from_stream(std::byte* to, std::uint64_t size) {
+    while (size > 0) {
+        const plexus_view& piece = stream_.pieces[stream_.piece];
+        const std::uint64_t part = std::min<std::uint64_t>(size, piece.size - stream_.offset);
+        const std::byte* const from = static_cast<const std::byte*>(piece.data) + stream_.offset;
+        if (stream_.size >= past_caches_from_)
+            copy_past_caches(to, from, part);
+        else if (part > 0)
+            std::memcpy(to, from, part);
+        to += part;
+        size -= part;
+        stream_.offset += part;
+        if (stream_.offset == piece.size) {
+            ++stream_.piece;
+            stream_.offset = 0;
+        }
+    }
+    flush_past_caches();
+}
+
+void Sender::discard_idle_area() {
+    if (area_in_use_.load(std::memory_order_relaxed) == 0) return;
+    const Lock hold(large_);
+    if (std::exchange(area_used_, false)) return; // one more period
+    if (!is_streaming() && area_.discard()) count_area(0);
+}
+
+// Relaxed: for enquiries. Under large_, or alone.
+void Sender::count_area(std::uint64_t bytes) noexcept {
+    const std::uint64_t before = area_in_use_.load(std::memory_order_relaxed);
+    if (before == bytes) return;
+    area_in_use_.store(bytes, std::memory_order_relaxed);
+    totals_.area_bytes.fetch_add(bytes - before, std::memory_order_relaxed);
+}
+
+void Totals::note(std::uint64_t bytes, std::chrono::nanoseconds time) noexcept {
+    if (time.count() <= 0) return;
+    const double now = static_cast<double>(bytes) * 1e9 / static_cast<double>(time.count());
+    const auto before = static_cast<double>(bytes_per_second.load(std::memory_order_relaxed));
+    const double mean = before == 0 ? now : before + (now - before) / 8;
+    bytes_per_second.store(static_cast<std::uint64_t>(mean), std::memory_order_relaxed);
+}
+
+} // namespace plexus::shm

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tcp/dial.h"
+
+#include "tcp/link.h"
+#include "tcp/module.h"
+#include "tcp/socket.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <sys/socket.h>
+
+namespace plexus::tcp {
+namespace {
+
+// How long an address may be quiet before the next is tried beside it (RFC 8305 says 250 ms
+// for the open internet; hosts that compute together are nearer).
+constexpr auto kStagger = std::chrono::milliseconds(100);
+
+// Addresses in a network that we are in ourselves come before others.
+std::vector<asio::ip::tcp::endpoint> in_order(Module& module, const Descriptor& target) {
+    auto addresses = target.reachable_from(module.here());
+    const auto near = [&](const asio::ip::address& address) {
+        const auto& own = module.interfaces();
+        return address.is_loopback() || std::any_of(own.begin(), own.end(), [&](const Interface& one) {
+                   return neighbours(one, address);
+               });
+    };
+    std::stable_partition(addresses.begin(), addresses.end(), near);
+    std::vector<asio::ip::tcp::endpoint> out;
+    for (const auto& address : addresses) out.emplace_back(address, target.port);
+    return out;
+}
+
+} // namespace
+
+Attempt::Attempt(Dial& dial, asio::ip::tcp::endpoint endpoint)
+  : Watched(dial.module().poller())
+  , dial_(dial)
+  , endpoint_(std::move(endpoint)) {}
+
+std::string Attempt::start() {
+    socket_.reset(make_socket(endpoint_.address().is_v4()));
+    if (!socket_) return system_text(errno);
+    apply(socket_.get(), dial_.link().socket_options());
+    const int done = ::connect(socket_.get(), endpoint_.data(), static_cast<socklen_t>(endpoint_.size()));
+    if (done != 0 && errno != EINPROGRESS && errno != EINTR) return system_text(errno);
+    if (!poller().add(socket_.get(), EPOLLOUT, *this)) return system_text(errno);
+    return {};
+}
+
+void Attempt::ready(std::uint32_t, std::uint32_t, std::uint32_t& handled) {
+    ++handled;
+    if (handshake_ == nullptr) {
+        greet();
+    } else {
+        receive();
+    }
+}
+
+void Attempt::greet() {
+    int error = 0;
+    socklen_t size = sizeof error;
+    if (::getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error, &size) != 0) error = errno;
+    if (error != 0) return dial_.failed(*this, PLEXUS_LINK_LOST, system_text(error));
+    handshake_ = std::make_unique<module::Handshake>(
+        module::Handshake::connecting(dial_.module().host(), dial_.link().peer()));
+    if (!send_outgoing()) return dial_.failed(*this, PLEXUS_LINK_LOST, system_text(errno));
+    poller().change(socket_.get(), EPOLLIN, *this);
+}
+
+// A few bytes into an empty socket: they all fit.
+bool Attempt::send_outgoing() {
+    const auto bytes = handshake_->take_outgoing();
+    return ::send(socket_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL) ==
+           static_cast<ssize_t>(bytes.size());
+}
+
+void Attempt::receive() {
+    const std::size_t wanted = handshake_->wanted_bytes();
+    const ssize_t got = ::recv(socket_.get(), record_.data() + got_, wanted - got_, MSG_DONTWAIT);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (got < 0) return dial_.failed(*this, PLEXUS_LINK_LOST, system_text(errno));
+    if (got == 0)
+        return dial_.failed(*this, PLEXUS_DENIED,
+                            "closed without an answer: it does not hold this job's key, or is no context");
+    got_ += static_cast<std::size_t>(got);
+    if (got_ < wanted) return;
+    switch (handshake_->feed(std::span(record_).first(wanted))) {
+    case PLEXUS_OK:
+        if (!send_outgoing()) return dial_.failed(*this, PLEXUS_LINK_LOST, system_text(errno));
+        return dial_.succeeded(*this);
+    case PLEXUS_WRONG_PEER:
+        return dial_.failed(*this, PLEXUS_WRONG_PEER, "another context answered");
+    default:
+        return dial_.failed(*this, PLEXUS_DENIED, "answered, but does not hold this job's key");
+    }
+}
+
+Dial::Dial(Module& module, Link& link)
+  : Watched(module.poller())
+  , module_(module)
+  , link_(link)
+  , endpoints_(in_order(module, link.target())) {}
+
+void Dial::start() {
+    over_ = Clock::now() + module_.options().connect_timeout;
+    next();
+}
+
+void Dial::expired() {
+    if (Clock::now() < over_) return next();
+    for (const auto& attempt : attempts_) note(attempt->endpoint(), PLEXUS_LINK_LOST, "no answer in time");
+    give_up("no address of the peer answered within connect_timeout");
+}
+
+// Starts the next address; what fails at once doesn't wait.
+void Dial::next() {
+    while (next_ < endpoints_.size()) {
+        auto attempt = std::make_unique<Attempt>(*this, endpoints_[next_++]);
+        const std::string error = attempt->start();
+        if (error.empty()) {
+            attempts_.push_back(std::move(attempt));
+            break;
+        }
+        note(attempt->endpoint(), PLEXUS_LINK_LOST, error);
+    }
+    if (attempts_.empty()) return give_up("no address of the peer could be connected to");
+    set_deadline(next_ < endpoints_.size() ? std::min(over_, Clock::now() + kStagger) : over_);
+}
+
+void Dial::failed(Attempt& attempt, std::int32_t status, const std::string& why) {
+    note(attempt.endpoint(), status, why);
+    drop(attempt);
+    if (next_ < endpoints_.size() || attempts_.empty()) next();
+}
+
+void Dial::succeeded(Attempt& attempt) {
+    module::OwnedFd socket = attempt.take_socket();
+    stop();
+    link_.connected(std::move(socket));
+}
+
+void Dial::stop() {
+    clear_deadline();
+    for (auto& attempt : attempts_) poller().retire(std::move(attempt));
+    attempts_.clear();
+}
+
+void Dial::note(const asio::ip::tcp::endpoint& endpoint, std::int32_t status, const std::string& why) {
+    wrong_peer_ = wrong_peer_ || status == PLEXUS_WRONG_PEER;
+    denied_ = denied_ || status == PLEXUS_DENIED;
+    notes_ += (notes_.empty() ? "" : "; ") + text_of(endpoint) + ": " + why;
+}
+
+void Dial::drop(Attempt& attempt) {
+    const auto found = std::find_if(attempts_.begin(), attempts_.end(),
+                                    [&](const auto& one) { return one.get() == &attempt; });
+    poller().retire(std::move(*found)); // it may be the one that is running
+    attempts_.erase(found);
+}
+
+void Dial::give_up(const std::string& why) {
+    const std::int32_t status = wrong_peer_ ? PLEXUS_WRONG_PEER : denied_ ? PLEXUS_DENIED : PLEXUS_LINK_LOST;
+    stop();
+    link_.not_connected(status, notes_.empty() ? why : why + " (" + notes_ + ")");
+}
+
+} // namespace plexus::tcp

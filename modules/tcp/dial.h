@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One link's way to a connection: tries the addresses of its peer, a new one whenever the
+// others have been quiet for a while or have failed, and takes the first on which the very
+// context that was asked for proves itself. An address that answers as somebody else means
+// nothing: the next may be right. @thread progress
+#pragma once
+
+#include "common/handshake.h"
+#include "common/owned_fd.h"
+#include "tcp/poller.h"
+
+#include <array>
+#include <asio/ip/tcp.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace plexus::tcp {
+
+class Dial;
+class Link;
+class Module;
+
+/// One address.
+class Attempt final : public Watched {
+  public:
+    Attempt(Dial& dial, asio::ip::tcp::endpoint endpoint);
+    /// Empty, or why it failed at once.
+    std::string start();
+    void ready(std::uint32_t events, std::uint32_t budget, std::uint32_t& handled) override;
+
+    const asio::ip::tcp::endpoint& endpoint() const noexcept { return endpoint_; }
+    module::OwnedFd take_socket() noexcept { return std::move(socket_); }
+
+  private:
+    void greet();
+    bool send_outgoing();
+    void receive();
+
+    Dial& dial_;
+    const asio::ip::tcp::endpoint endpoint_;
+    module::OwnedFd socket_;
+    std::unique_ptr<module::Handshake> handshake_; // once connected
+    std::array<std::uint8_t, module::Handshake::kAnswerBytes> record_;
+    std::size_t got_ = 0;
+};
+
+class Dial final : public Watched {
+  public:
+    Dial(Module& module, Link& link);
+    /// Starts with the first address. May end the dial at once.
+    void start();
+    /// Ends all attempts; events that were fetched before are not theirs any more.
+    void stop();
+    void ready(std::uint32_t, std::uint32_t, std::uint32_t&) override {} // it has no socket of its own
+    void expired() override; ///< time for the next address, or over
+
+    // What attempts tell.
+    Module& module() noexcept { return module_; }
+    Link& link() noexcept { return link_; }
+    void failed(Attempt& attempt, std::int32_t status, const std::string& why);
+    void succeeded(Attempt& attempt);
+
+  private:
+    void next();
+    void note(const asio::ip::tcp::endpoint& endpoint, std::int32_t status, const std::string& why);
+    void drop(Attempt& attempt);
+    void give_up(const std::string& why);
+
+    Module& module_;
+    Link& link_;
+    std::vector<asio::ip::tcp::endpoint> endpoints_; // best first
+    std::size_t next_ = 0;
+    Clock::time_point over_{};
+    std::vector<std::unique_ptr<Attempt>> attempts_;
+    std::string notes_; // what each address said
+    bool wrong_peer_ = false;
+    bool denied_ = false;
+};
+
+} // namespace plexus::tcp

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The doors: listening sockets, and the strangers who have knocked but not yet proved that
+// they hold the job's key. Strangers are bounded in number, bytes and time, and leave one
+// line in the log when they are turned away. @thread progress, made and ended in setup
+#pragma once
+
+#include "common/handshake.h"
+#include "common/owned_fd.h"
+#include "tcp/addresses.h"
+#include "tcp/poller.h"
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace plexus::tcp {
+
+class Listener;
+class Module;
+
+/// One listening socket.
+class Door final : public Watched {
+  public:
+    Door(Listener& listener, module::OwnedFd socket);
+    void ready(std::uint32_t events, std::uint32_t budget, std::uint32_t& handled) override;
+    void expired() override; ///< the pause after a shortage is over
+    void open(bool yes);
+
+  private:
+    Listener& listener_;
+    module::OwnedFd socket_;
+    bool open_ = true;
+};
+
+/// A connection whose other end has not proved itself.
+class Stranger final : public Watched {
+  public:
+    Stranger(Listener& listener, module::OwnedFd socket);
+    void ready(std::uint32_t events, std::uint32_t budget, std::uint32_t& handled) override;
+    void expired() override;
+
+  private:
+    bool answer();
+    void turn_away(const std::string& why);
+
+    Listener& listener_;
+    module::OwnedFd socket_;
+    module::Handshake handshake_;
+    std::array<std::uint8_t, module::Handshake::kHelloBytes> record_; // the largest there is
+    std::size_t got_ = 0;
+};
+
+class Listener {
+  public:
+    static constexpr std::size_t kMostStrangers = 128;
+
+    explicit Listener(Module& module)
+      : module_(module) {}
+
+    /// Binds every address to one port, the first free one of the range. Logs why not.
+    bool bind(const std::vector<Interface>& where, std::uint16_t first_port, std::uint16_t last_port);
+    std::uint16_t port() const noexcept { return port_; }
+    /// The addresses that it listens on.
+    const std::vector<asio::ip::address>& addresses() const noexcept { return addresses_; }
+
+    // What doors and strangers ask for.
+    Module& module() noexcept { return module_; }
+    /// False: no more strangers for now.
+    bool admit(module::OwnedFd socket);
+    void leave(Stranger& stranger);
+    /// Says that descriptors or memory are short, once a minute at most.
+    void report_shortage(int error);
+
+  private:
+    int bind_all(const std::vector<Interface>& where, std::uint16_t port, std::string& failed);
+
+    Module& module_;
+    std::uint16_t port_ = 0;
+    std::vector<asio::ip::address> addresses_;
+    std::vector<module::OwnedFd> bound_;
+    std::vector<std::unique_ptr<Door>> doors_;
+    std::vector<std::unique_ptr<Stranger>> strangers_;
+    Clock::time_point quiet_until_{}; ///< no further line about a shortage before
+};
+
+} // namespace plexus::tcp

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tcp/poller.h"
+
+#include <array>
+#include <sys/eventfd.h>
+
+namespace plexus::tcp {
+
+Watched::~Watched() { clear_deadline(); }
+
+void Watched::set_deadline(Clock::time_point when) {
+    clear_deadline();
+    due_ = when;
+    has_deadline_ = true;
+    poller_.deadlines_.emplace(when, this);
+}
+
+void Watched::clear_deadline() {
+    if (!std::exchange(has_deadline_, false)) return;
+    poller_.deadlines_.erase({due_, this});
+}
+
+Poller::Poller()
+  : epoll_(::epoll_create1(EPOLL_CLOEXEC))
+  , wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    epoll_event event{};
+    event.events = EPOLLIN;
+    if (usable()) (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, wake_.get(), &event);
+}
+
+bool Poller::add(int fd, std::uint32_t events, Watched& who) noexcept {
+    epoll_event event{};
+    event.events = events;
+    event.data.ptr = &who;
+    return ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+void Poller::change(int fd, std::uint32_t events, Watched& who) noexcept {
+    epoll_event event{};
+    event.events = events;
+    event.data.ptr = &who;
+    (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &event);
+}
+
+void Poller::remove(int fd) noexcept { (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr); }
+
+void Poller::wake() noexcept {
+    const std::uint64_t one = 1;
+    (void)!::write(wake_.get(), &one, sizeof one);
+}
+
+std::uint32_t Poller::wait(std::uint32_t budget, std::uint32_t& handled) {
+    std::array<epoll_event, kBatch> events;
+    const int count = ::epoll_wait(epoll_.get(), events.data(), kBatch, 0);
+    std::uint32_t sockets = 0;
+    for (int i = 0; i < count && handled < budget; ++i) {
+        const epoll_event& event = events[static_cast<std::size_t>(i)];
+        if (event.data.ptr == nullptr) {
+            std::uint64_t rings = 0;
+            (void)!::read(wake_.get(), &rings, sizeof rings);
+            continue;
+        }
+        auto& who = *static_cast<Watched*>(event.data.ptr);
+        if (who.retired_) continue;
+        ++sockets;
+        who.ready(event.events, budget - handled, handled);
+    }
+    if (!deadlines_.empty()) run_deadlines();
+    return sockets;
+}
+
+Clock::time_point Poller::next_deadline() const noexcept {
+    return deadlines_.empty() ? Clock::time_point::max() : deadlines_.begin()->first;
+}
+
+void Poller::run_deadlines() {
+    const auto now = Clock::now();
+    while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
+        Watched* who = deadlines_.begin()->second;
+        who->clear_deadline();
+        who->expired();
+    }
+}
+
+} // namespace plexus::tcp

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Small things that every TCP socket here needs. Errors are errno values.
+#pragma once
+
+#include "tcp/options.h"
+
+#include <asio/ip/tcp.hpp>
+#include <string>
+
+namespace plexus::tcp {
+
+/// The system's sentence for an errno value.
+std::string system_text(int error);
+/// "127.0.0.1:7000", "[::1]:7000".
+std::string text_of(const asio::ip::tcp::endpoint& endpoint);
+/// Who is at the other end; "an unknown address" if it is gone.
+std::string peer_text(int socket);
+/// A non-blocking socket; below 0: errno says why not.
+int make_socket(bool v4);
+/// Sets what a configuration may; the system may round sizes.
+void apply(int socket, const SocketOptions& options);
+/// True if the error means that there are no descriptors or no memory just now.
+bool is_shortage(int error);
+
+} // namespace plexus::tcp

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tcp/watchdog.h"
+
+#include "tcp/link.h"
+
+#include <algorithm>
+
+namespace plexus::tcp {
+
+bool Watchdog::add(Link& link) {
+    const module::Lock hold(mutex_);
+    links_.push_back(&link);
+    return links_.size() == 1;
+}
+
+void Watchdog::remove(Link& link) {
+    const module::Lock hold(mutex_);
+    std::erase(links_, &link);
+}
+
+void Watchdog::begin_watch() {
+    if (due_) return;
+    {
+        const module::Lock hold(mutex_);
+        if (links_.empty()) return;
+    }
+    due_ = true;
+    set_deadline(Clock::now() + dead_after_ / 4);
+}
+
+void Watchdog::expired() {
+    due_ = false;
+    std::vector<Link*> links;
+    {
+        const module::Lock hold(mutex_);
+        links = links_;
+    }
+    // Only this thread ends links, and none but the one it looks at.
+    for (Link* link : links)
+        if (!link->has_unanswered()) remove(*link);
+    for (Link* link : links) link->end_if_silent(dead_after_);
+    begin_watch();
+}
+
+} // namespace plexus::tcp

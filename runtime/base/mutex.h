@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Mutexes with ranks, and the annotations by which clang checks who holds what.
+// A thread takes locks in rising rank only; debug builds abort on a wrong order.
+// Ranks: 10 context · 20 directory and handler tables · 30 comm object · 40 pending calls ·
+// 50 scheduler · 60 log. A module's own locks come after 30 and are never held in a callback.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+
+#include "base/clock.h"
+
+#if defined(__clang__)
+#define PLEXUS_THREAD_ANNOTATION(x) __attribute__((x))
+#else
+#define PLEXUS_THREAD_ANNOTATION(x)
+#endif
+#define PLEXUS_CAPABILITY(name) PLEXUS_THREAD_ANNOTATION(capability(name))
+#define PLEXUS_SCOPED_CAPABILITY PLEXUS_THREAD_ANNOTATION(scoped_lockable)
+#define PLEXUS_GUARDED_BY(m) PLEXUS_THREAD_ANNOTATION(guarded_by(m))
+#define PLEXUS_REQUIRES(...) PLEXUS_THREAD_ANNOTATION(requires_capability(__VA_ARGS__))
+#define PLEXUS_EXCLUDES(...) PLEXUS_THREAD_ANNOTATION(locks_excluded(__VA_ARGS__))
+#define PLEXUS_ACQUIRE(...) PLEXUS_THREAD_ANNOTATION(acquire_capability(__VA_ARGS__))
+#define PLEXUS_TRY_ACQUIRE(...) PLEXUS_THREAD_ANNOTATION(try_acquire_capability(__VA_ARGS__))
+#define PLEXUS_RELEASE(...) PLEXUS_THREAD_ANNOTATION(release_capability(__VA_ARGS__))
+#define PLEXUS_NO_THREAD_SAFETY PLEXUS_THREAD_ANNOTATION(no_thread_safety_analysis)
+
+namespace plexus {
+
+#if defined(NDEBUG)
+inline void rank_taken(int) noexcept {}
+inline void rank_released(int) noexcept {}
+#else
+/// Aborts with a message if this thread already holds a lock of the same or a higher rank.
+void rank_taken(int rank) noexcept;
+void rank_released(int rank) noexcept;
+#endif
+
+template <int Rank>
+class PLEXUS_CAPABILITY("mutex") RankedMutex {
+  public:
+    void lock() PLEXUS_ACQUIRE() {
+        rank_taken(Rank);
+        mutex_.lock();
+    }
+    void unlock() PLEXUS_RELEASE() {
+        mutex_.unlock();
+        rank_released(Rank);
+    }
+
+  private:
+    std::mutex mutex_;
+};
+
+/// Held for tens of nanoseconds only. Spins, then gives the processor away.
+template <int Rank>
+class PLEXUS_CAPABILITY("mutex") RankedSpinlock {
+  public:
+    void lock() noexcept PLEXUS_ACQUIRE() {
+        rank_taken(Rank);
+        // [take] pairs with [give] in unlock(): what the last holder wrote is seen here.
+        while (taken_.exchange(true, std::memory_order_acquire)) wait();
+    }
+    void unlock() noexcept PLEXUS_RELEASE() {
+        taken_.store(false, std::memory_order_release); // [give]
+        rank_released(Rank);
+    }
+
+  private:
+    void wait() noexcept;
+    std::atomic<bool> taken_{false};
+};
+
+/// Yields the processor after a short spin: the holder may have lost its core.
+void spin_pause(unsigned& round) noexcept;
+
+template <int Rank>
+void RankedSpinlock<Rank>::wait() noexcept {
+    unsigned round = 0;
+    while (taken_.load(std::memory_order_relaxed)) spin_pause(round);
+}
+
+template <class Mutex>
+class PLEXUS_SCOPED_CAPABILITY Lock {
+  public:
+    explicit Lock(Mutex& mutex) PLEXUS_ACQUIRE(mutex) : mutex_(mutex) { mutex_.lock(); }
+    ~Lock() PLEXUS_RELEASE() { mutex_.unlock(); }
+    Lock(const Lock&) = delete;
+    Lock& operator=(const Lock&) = delete;
+
+  private:
+    Mutex& mutex_;
+};
+
+} // namespace plexus

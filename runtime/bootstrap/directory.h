@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How contexts meet: a directory maps names to a few bytes, and lets all members of a job
+// wait for each other. Who publishes what, and what the bytes mean, is not known here.
+// Three kinds: inside one process, served on a socket, joined over a socket.
+#pragma once
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "bootstrap/job.h"
+#include "bootstrap/key.h"
+#include "plexus/id.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace plexus::bootstrap {
+
+using Bytes = std::vector<std::byte>;
+
+inline constexpr std::size_t kLongestName = 255;
+inline constexpr std::size_t kLongestValue = 64 * 1024;
+
+/// One context's view of a directory. Destroying it withdraws what it published; whoever
+/// still waits through it is told `closed` first. @thread any
+class Directory {
+  public:
+    /// Called once, on the directory's own thread or the caller's, with no lock held. Must
+    /// not block or throw; it may drop the last reference to the directory.
+    using Found = std::function<void(Result<Bytes>)>;
+    using Done = std::function<void(Result<void>)>;
+
+    Directory() = default;
+    Directory(const Directory&) = delete;
+    Directory& operator=(const Directory&) = delete;
+    virtual ~Directory();
+
+    /// Makes `value` known under `name`; again by the same view replaces it. May block for
+    /// a round trip, so not from a callback of the same directory.
+    /// @error busy         another view holds the name
+    /// @error bad_argument the name is empty or longer than kLongestName
+    /// @error too_large    the value is longer than kLongestValue, or all of them together
+    ///                     than 64 MiB
+    /// @error peer_lost    the directory's server is gone
+    /// @error would_deadlock called from a callback
+    virtual Result<void> publish(std::string_view name, std::span<const std::byte> value) = 0;
+
+    /// Withdraws a name of this view; any other name is left alone.
+    virtual void unpublish(std::string_view name) = 0;
+
+    /// Gives the value of `name`, as soon as somebody has published it.
+    /// @error not_found nobody did before the deadline; the text says which name
+    /// @error peer_lost, closed as above
+    virtual void lookup(std::string_view name, Clock::time_point deadline, Found found) = 0;
+
+    /// Done when every member of the job has called it as often as this one.
+    /// @error timed_out not all came before the deadline; this view has then not arrived
+    /// @error peer_lost one of those who were waiting, or had met here before, has left
+    /// @error busy      this view is in a fence already
+    virtual void fence(Clock::time_point deadline, Done done) = 0;
+
+    /// Where others may join it; empty if they cannot.
+    virtual std::string url() const = 0;
+};
+
+/// A view of the directory of this process, for contexts that have no job and no URL: a
+/// job of one member each, so that a fence never waits.
+std::shared_ptr<Directory> process_directory();
+
+/// Joins the directory at `url`. Blocks until both sides have proved that they hold `key`.
+/// @error bad_argument no such URL can be
+/// @error not_found    no such host, or nobody listens there
+/// @error denied       the door was closed on us: the keys differ
+/// @error wrong_peer   whatever listens there is not a directory
+/// @error timed_out    no answer before the deadline
+Result<std::shared_ptr<Directory>> join(const std::string& url, const Key& key, const ContextId& who,
+                                        Clock::time_point deadline);
+
+/// Serves a directory on a TCP port, on a thread of its own. A peer that does not prove
+/// the key gets no answer but a closed door, and nothing it sends is kept.
+class DirectoryServer {
+  public:
+    /// `url` says where: port 0 takes any free one, 0.0.0.0 or [::] every interface.
+    /// `members` is how many take part in a fence.
+    /// @error bad_argument, not_found as join()
+    /// @error busy         the port is taken
+    static Result<std::unique_ptr<DirectoryServer>> listen(const std::string& url, const Key& key,
+                                                           std::uint32_t members);
+    ~DirectoryServer();
+    DirectoryServer(const DirectoryServer&) = delete;
+    DirectoryServer& operator=(const DirectoryServer&) = delete;
+
+    /// Where it can be joined, with the port that was taken. @thread any
+    const std::string& url() const noexcept;
+
+    /// A new view for a context of the serving process; it answers `closed` once the
+    /// server is gone. @thread any
+    std::shared_ptr<Directory> local();
+
+  private:
+    class Impl;
+    explicit DirectoryServer(std::unique_ptr<Impl> impl);
+    std::unique_ptr<Impl> impl_;
+};
+
+} // namespace plexus::bootstrap

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The job's key and what is made from it: proofs (HMAC-SHA256) and fresh random bytes.
+// Knows nothing of connections or records. Any thread.
+#pragma once
+
+#include "base/result.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace plexus::bootstrap {
+
+using Proof = std::array<std::uint8_t, 32>;
+
+/// What all contexts of a job share and nobody else has.
+struct Key {
+    std::array<std::uint8_t, 32> bytes{};
+    bool operator==(const Key&) const = default;
+};
+
+/// HMAC-SHA256 of `transcript` under `key`.
+Proof prove(const Key& key, std::span<const std::byte> transcript);
+
+/// Compares in constant time: how far two proofs agree is a secret.
+[[nodiscard]] bool same_proof(std::span<const std::byte, 32> a, std::span<const std::byte, 32> b) noexcept;
+
+/// Fills `size` bytes from the system's cryptographic generator; aborts if it has none,
+/// because no key or nonce may ever be made without it.
+void fill_random(void* data, std::size_t size) noexcept;
+
+/// A key that nobody else has.
+Key random_key();
+
+/// SHA-256 of the file's bytes, taken as they are.
+/// @error not_found  it cannot be opened
+/// @error bad_config others may read it, it belongs to someone else, is no plain file,
+///                   or has less than 16 bytes or more than 1 MiB
+Result<Key> key_from_file(const std::string& path);
+
+/// @error bad_config not exactly 64 hexadecimal digits
+Result<Key> key_from_hex(std::string_view digits);
+std::string to_hex(std::span<const std::uint8_t> bytes);
+
+} // namespace plexus::bootstrap

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The socket that a directory is served on: takes a port, accepts guests, bounds how many
+// may stand in the door. What guests say is the session's part. One io thread.
+#include "base/log.h"
+#include "base/unique_fd.h"
+#include "bootstrap/io_thread.h"
+#include "bootstrap/session.h"
+#include "bootstrap/url.h"
+
+#include <algorithm>
+#include <asio/post.hpp>
+#include <cerrno>
+#include <cstring>
+#include <list>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <set>
+#include <sys/socket.h>
+
+namespace plexus::bootstrap {
+namespace {
+
+using asio::ip::tcp;
+
+/// A listening socket that no child process inherits.
+Result<UniqueFd> listen_at(const tcp::endpoint& endpoint, const Url& url) {
+    UniqueFd fd(
+        ::socket(endpoint.data()->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP));
+    if (!fd) return fail(Status::not_found, "{} cannot be opened: {}", to_string(url), std::strerror(errno));
+    const int on = 1;
+    // A port whose last owner has just ended may be taken again; one in use may not.
+    ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (::bind(fd.get(), endpoint.data(), static_cast<socklen_t>(endpoint.size())) == 0 &&
+        ::listen(fd.get(), SOMAXCONN) == 0)
+        return fd;
+    const std::string why = std::strerror(errno);
+    if (errno == EADDRINUSE)
+        return fail(
+            Status::busy,
+            "port {} of {} is taken by another program ({}): choose another one, or 0 for any that is free",
+            url.port, url.host, why);
+    if (errno == EADDRNOTAVAIL)
+        return fail(Status::not_found, "{} is no address of this host ({}): use one of its own, or 127.0.0.1",
+                    url.host, why);
+    if (errno == EACCES)
+        return fail(Status::denied, "port {} is reserved ({}): choose one above 1023", url.port, why);
+    return fail(Status::not_found, "{} cannot be listened at: {}", to_string(url), why);
+}
+
+/// The host that others should use: what was asked for, unless that means "everywhere".
+std::string host_to_tell(const Url& url, const tcp::endpoint& bound) {
+    if (!bound.address().is_unspecified()) return url.host;
+    char name[256] = {};
+    return ::gethostname(name, sizeof name - 1) == 0 && name[0] != '\0' ? name : "localhost";
+}
+
+void tune(int fd) {
+    const int on = 1;
+    const int idle_seconds = 10;
+    const int probe_seconds = 5;
+    const int probes = 3;
+    ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    // A guest whose host is gone is noticed within half a minute.
+    ::setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    ::setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_seconds, sizeof idle_seconds);
+    ::setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &probe_seconds, sizeof probe_seconds);
+    ::setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
+}
+
+} // namespace
+
+class DirectoryServer::Impl {
+  public:
+    Impl(UniqueFd listener, const tcp::endpoint& bound, std::string told_url, const Key& key,
+         std::uint32_t members)
+      : url_(std::move(told_url))
+      , key_(key)
+      , most_strangers_(64 + std::size_t{2} * members)
+      , protocol_(bound.protocol())
+      , acceptor_(*thread_.io(), protocol_, listener.release())
+      , pause_(*thread_.io())
+      , book_(std::make_shared<Book>(thread_.io(), members)) {
+        asio::post(*thread_.io(), [this] { accept_when_ready(); });
+    }
+
+    ~Impl() {
+        book_->close();
+        asio::post(*thread_.io(), [this] { close(); });
+        thread_.finish();
+    }
+
+    const std::string& url() const noexcept { return url_; }
+    std::shared_ptr<Directory> view() const { return view_of(book_, url_, nullptr); }
+
+  private:
+    void accept_when_ready() {
+        acceptor_.async_wait(tcp::acceptor::wait_read, [this](const std::error_code& error) {
+            if (!error) accept_all();
+        });
+    }
+
+    void accept_all() {
+        // Not Asio's accept: no child process may inherit the socket, not even one that
+        // another thread forks at this very moment.
+        for (;;) {
+            const int fd =
+                ::accept4(acceptor_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+            if (fd >= 0) {
+                admit(fd);
+            } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+                return accept_when_ready();
+            } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+                log::warn("bootstrap", "the directory cannot accept a guest: {}", std::strerror(errno));
+                pause_.expires_after(std::chrono::milliseconds(100));
+                return pause_.async_wait([this](const std::error_code& error) {
+                    if (!error) accept_when_ready();
+                });
+            } // else: that guest has gone already
+        }
+    }
+
+    void admit(int fd) {
+        tune(fd);
+        if (strangers_.size() >= most_strangers_)
+            std::shared_ptr<Session>(strangers_.front())->end("too many others wait to prove the job's key");
+        const auto session = std::make_shared<Session>(
+            thread_.io(), tcp::socket(*thread_.io(), protocol_, fd), key_, book_,
+            [this](const std::shared_ptr<Session>& in) { strangers_.remove(in); },
+            [this](const std::shared_ptr<Session>& gone) {
+                sessions_.erase(gone);
+                strangers_.remove(gone);
+            });
+        strangers_.push_back(session);
+        sessions_.insert(session);
+        session->start();
+    }
+
+    void close() {
+        std::error_code ignored;
+        acceptor_.close(ignored);
+        pause_.cancel();
+        const auto leaving = sessions_;
+        for (const auto& session : leaving) session->end("the directory is closing");
+    }
+
+    const std::string url_;
+    const Key key_;
+    const std::size_t most_strangers_;
+    const tcp protocol_;
+    IoThread thread_; // after what it uses on its way, before what needs it
+    tcp::acceptor acceptor_;
+    asio::steady_timer pause_;
+    std::set<std::shared_ptr<Session>> sessions_;
+    std::list<std::shared_ptr<Session>> strangers_; // have not proved the key; oldest first
+    const std::shared_ptr<Book> book_;
+};
+
+Result<std::unique_ptr<DirectoryServer>> DirectoryServer::listen(const std::string& url, const Key& key,
+                                                                 std::uint32_t members) {
+    if (members == 0) return fail(Status::bad_argument, "a directory needs at least one member");
+    const auto parsed = parse_url(url);
+    if (!parsed) return parsed.failure();
+    const auto endpoints = resolve(*parsed);
+    if (!endpoints) return endpoints.failure();
+    Failure first{Status::ok, {}};
+    for (const tcp::endpoint& endpoint : *endpoints) {
+        auto listener = listen_at(endpoint, *parsed);
+        if (!listener) {
+            if (first.status == Status::ok) first = listener.failure();
+            continue;
+        }
+        tcp::endpoint bound;
+        socklen_t room = static_cast<socklen_t>(bound.capacity());
+        if (::getsockname(listener->get(), bound.data(), &room) != 0)
+            return fail(Status::not_found, "{} has no address: {}", url, std::strerror(errno));
+        bound.resize(room);
+        const std::string told = to_string(Url{host_to_tell(*parsed, bound), bound.port()});
+        return std::unique_ptr<DirectoryServer>(
+            new DirectoryServer(std::make_unique<Impl>(std::move(*listener), bound, told, key, members)));
+    }
+    return first;
+}
+
+DirectoryServer::DirectoryServer(std::unique_ptr<Impl> impl)
+  : impl_(std::move(impl)) {}
+DirectoryServer::~DirectoryServer() = default;
+const std::string& DirectoryServer::url() const noexcept { return impl_->url(); }
+std::shared_ptr<Directory> DirectoryServer::local() { return impl_->view(); }
+
+} // namespace plexus::bootstrap

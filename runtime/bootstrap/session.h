@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One guest of a served directory: lets it in, then carries its questions to the book and
+// the answers back. Until the guest has proved the key, it costs one socket and a few
+// hundred bytes, for a bounded time. Io thread only.
+#pragma once
+
+#include "bootstrap/book.h"
+#include "bootstrap/entry.h"
+#include "bootstrap/records.h"
+
+#include <asio/ip/tcp.hpp>
+#include <asio/steady_timer.hpp>
+#include <deque>
+
+namespace plexus::bootstrap {
+
+class Session : public std::enable_shared_from_this<Session> {
+  public:
+    /// How long a guest may take to prove the key.
+    static constexpr std::chrono::seconds kEntryTime{3};
+    /// A guest that does not read its answers is not listened to either.
+    static constexpr std::size_t kLargestBacklog = std::size_t{1} * 1024 * 1024;
+
+    using Event = std::function<void(const std::shared_ptr<Session>&)>;
+
+    /// `key` must outlive the session; `entered` is called when the guest has proved it,
+    /// `gone` once, when the session has ended.
+    Session(const std::shared_ptr<asio::io_context>& io, asio::ip::tcp::socket socket, const Key& key,
+            std::shared_ptr<Book> book, Event entered, Event gone);
+
+    void start();
+    /// Closes the door; the guest's names are withdrawn.
+    void end(std::string_view why);
+
+  private:
+    void read_hello();
+    void read_confirm();
+    void read_length();
+    void read_frame(std::size_t length);
+    void take(Frame frame);
+    void answer(std::uint32_t request, Status status, std::span<const std::byte> value);
+    void answer(std::uint32_t request, const Failure& failure);
+    void write_next();
+    /// A callback that brings a result back to this thread and sends it.
+    template <class T>
+    std::function<void(Result<T>)> replier(std::uint32_t request);
+    template <class Next>
+    void read(std::size_t size, Next next);
+
+    const std::weak_ptr<asio::io_context> io_;
+    asio::ip::tcp::socket socket_;
+    asio::steady_timer entry_timer_;
+    Host host_;
+    const std::shared_ptr<Book> book_;
+    Event entered_, gone_;
+    std::string where_; // the guest's address, for the log
+    Book::User user_ = 0;
+    Bytes incoming_;
+    std::deque<Bytes> outgoing_;
+    std::size_t backlog_bytes_ = 0;
+    bool reading_ = false;
+};
+
+} // namespace plexus::bootstrap

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A job that runs: brings its output out, its input in, signals to all of it, and decides
+// when it has to end and with which code. Starts and kills nothing itself: the shepherd
+// does. Knows nothing of directories. One thread, which it blocks until the job is over.
+#pragma once
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "bootstrap/job_output.h"
+#include "bootstrap/shepherd.h"
+#include "bootstrap/signal_relay.h"
+#include "plexus/launch.h"
+
+#include <optional>
+#include <poll.h>
+#include <string>
+#include <vector>
+
+namespace plexus::bootstrap {
+
+/// Our ends of one process's pipes; those that it has none of are empty.
+struct ProcessPipes {
+    UniqueFd out, err, in;
+};
+
+class Supervisor {
+  public:
+    /// `names` are the programs by rank. All references must outlive the object.
+    Supervisor(const LaunchOptions& options, const std::vector<std::string>& names, UniqueFd shepherd,
+               std::vector<ProcessPipes> pipes);
+
+    /// Starts the job and stays until nothing of it is left. The job's exit code.
+    Result<int> run(const std::string& directory_url);
+
+  private:
+    struct Stream {
+        UniqueFd fd;
+        Outlet* outlet;
+        LineCutter cutter;
+    };
+
+    void turn();
+    void wait(std::vector<pollfd>& wanted) const;
+    void order(Order::Verb verb, int number, const std::string& url = {});
+    void take_reports();
+    void take_signals();
+    void take_input();
+    enum class Got : std::uint8_t { bytes, nothing, end };
+    static Got read(Stream& stream);
+    void finish_output();
+    void process_ended(std::uint32_t rank, int pid, int status);
+    void end_job(int code);
+    void say(const std::string& sentence);
+    pollfd input_wish() const;
+    void drop_dead_streams();
+    bool was_asked_to_end() const;
+
+    const LaunchOptions& options_;
+    const std::vector<std::string>& names_;
+    UniqueFd shepherd_;
+    SignalRelay signals_;
+    Outlet stdout_{1}, stderr_{2};
+    std::vector<Stream> streams_;
+    UniqueFd input_;         // to rank 0, where we pass a terminal's lines on
+    std::string input_left_; // read, but not taken by rank 0 yet
+    std::size_t running_ = 0;
+    std::vector<int> pids_;
+    std::optional<int> code_;        // of the first process that failed
+    std::optional<Failure> failure_; // the job could not be started as planned
+    std::optional<int> passed_on_;   // last signal that asked the job to end
+    Clock::time_point passed_on_at_;
+    std::optional<Clock::time_point> kill_at_;
+};
+
+} // namespace plexus::bootstrap

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bulk/bulk.h"
+
+#include "plexus/span.h"
+
+namespace plexus::bulk {
+namespace {
+
+constexpr const char* kDead = "the memory is not bound (any more)";
+constexpr const char* kPast = "the transfer goes past the end of the bound memory";
+
+bool inside(const request::Objects::Slot& slot, const wire::BulkHeader& header) noexcept {
+    return header.offset <= slot.bytes && header.length <= slot.bytes - header.offset;
+}
+
+/// What a placement needs to be finished; fits Placement::word.
+struct Landing {
+    request::Objects::Slot* slot;
+    comm::Object* from;
+    const comm::Peer* peer;
+    std::uint32_t call;
+};
+static_assert(sizeof(Landing) <= sizeof(comm::Placement::word) && std::is_trivially_copyable_v<Landing>);
+
+void keep(comm::Placement& placement, const Landing& landing) noexcept { std::memcpy(placement.word, &landing, sizeof landing); }
+Landing kept(const comm::Placement& placement) noexcept {
+    Landing landing;
+    std::memcpy(&landing, placement.word, sizeof landing);
+    return landing;
+}
+
+} // namespace
+
+void Bulk::serve(comm::Exchange& exchange) {
+    using Owned = std::unique_ptr<std::byte[]>;
+    using comm::Connection;
+    exchange.on(wire::Kind::put,
+                {[](void* s, Connection& from, wire::View frame, Owned*) { static_cast<Bulk*>(s)->take_put(from, frame); },
+                 [](void* s, Connection& from, wire::View head, std::size_t rest, comm::Placement& placement, void** where) {
+                     return static_cast<Bulk*>(s)->place_put(from, head, rest, placement, where);
+                 },
+                 this});
+    exchange.on(wire::Kind::get,
+                {[](void* s, Connection& from, wire::View frame, Owned*) { static_cast<Bulk*>(s)->take_get(from, frame); }, nullptr, this});
+    exchange.on(wire::Kind::data,
+                {[](void* s, Connection& from, wire::View frame, Owned*) { static_cast<Bulk*>(s)->take_data(from, frame); },
+                 [](void* s, Connection& from, wire::View head, std::size_t rest, comm::Placement& placement, void** where) {
+                     return static_cast<Bulk*>(s)->place_data(from, head, rest, placement, where);
+                 },
+                 this});
+}
+
+/// The slot, entered; null: the other side was told why.
+Bulk::Slot* Bulk::enter(comm::Connection& from, const wire::BulkHeader& header) {
+    Slot* const slot = dispatcher_.objects().enter(header.handle, header.generation, header.key);
+    if (slot != nullptr && inside(*slot, header)) return slot;
+    dispatcher_.objects().leave();
+    answer(*from.object, header.call, slot == nullptr ? Status::dead_pointer : Status::bad_argument, slot == nullptr ? kDead : kPast);
+    return nullptr;
+}
+
+void Bulk::take_put(comm::Connection& from, wire::View frame) {
+    const auto header = wire::decode_bulk(frame);
+    if (!header || header->length != frame.size() - wire::BulkHeader::kBytes) {
+        if (header) answer(*from.object, header->call, Status::bad_archive, "a put holds fewer or more bytes than it says");
+        return;
+    }
+    Slot* const slot = enter(from, *header);
+    if (slot == nullptr) return;
+    std::memcpy(static_cast<std::byte*>(slot->object) + header->offset, frame.data() + wire::BulkHeader::kBytes, header->length);
+    dispatcher_.objects().leave();
+    answer(*from.object, header->call, Status::ok, {});
+}
+
+bool Bulk::place_put(comm::Connection& from, wire::View head, std::size_t rest, comm::Placement& placement, void** where) {
+    const auto header = wire::decode_bulk(head);
+    if (!header || head.size() != wire::BulkHeader::kBytes || header->length != rest) return false; // take_put() says why
+    Slot* const slot = dispatcher_.objects().enter(header->handle, header->generation, header->key);
+    const bool good = slot != nullptr && inside(*slot, *header);
+    if (good) {
+        request::Objects::pin(*slot);
+        *where = static_cast<std::byte*>(slot->object) + header->offset;
+        keep(placement, {slot, from.object, from.peer.get(), header->call});
+        placement.self = this;
+        placement.finish = [](void* self, comm::Placement& done, Status status) {
+            const Landing landing = kept(done);
+            request::Objects::unpin(*landing.slot);
+            if (status == Status::ok) static_cast<Bulk*>(self)->answer(*landing.from, landing.call, Status::ok, {});
+        };
+    }
+    dispatcher_.objects().leave();
+    return good; // a bad one is received in a buffer, so that take_put() can answer
+}
+
+void Bulk::take_get(comm::Connection& from, wire::View frame) {
+    const auto header = wire::decode_bulk(frame);
+    if (!header) return;
+    Slot* const slot = enter(from, *header);
+    if (slot == nullptr) return;
+    // The pin keeps the binding until the last byte has left.
+    request::Objects::pin(*slot);
+    const std::shared_ptr<const void> pin(slot, [](const void* pinned) {
+        request::Objects::unpin(*const_cast<Slot*>(static_cast<const Slot*>(pinned)));
+    });
+    const std::byte* data = static_cast<const std::byte*>(slot->object) + header->offset;
+    dispatcher_.objects().leave();
+    alignas(8) std::byte head[wire::ReplyHeader::kBytes];
+    wire::encode(wire::Kind::data, wire::ReplyHeader{0, header->call}, head);
+    const detail::Piece pieces[2]{{head, sizeof head}, {data, header->length}};
+    comm::Frame answer_frame;
+    answer_frame.pieces = pieces;
+    answer_frame.count = header->length > 0 ? 2 : 1;
+    answer_frame.size = sizeof head + header->length;
+    answer_frame.head = head;
+    answer_frame.pin = pin;
+    std::string why;
+    if (const Status status = from.object->send(answer_frame, &why); status != Status::ok) answer(*from.object, header->call, status, why);
+}
+
+bool Bulk::place_data(comm::Connection& from, wire::View head, std::size_t rest, comm::Placement& placement, void** where) {
+    const auto header = wire::decode_reply(head);
+    if (!header || head.size() != wire::ReplyHeader::kBytes || header->status != 0) return false;
+    const std::span<std::byte> into = dispatcher_.calls().destination(header->call, from.peer.get());
+    if (into.size() != rest) return false; // take_data() ends the call
+    *where = into.data();
+    keep(placement, {nullptr, from.object, from.peer.get(), header->call});
+    placement.self = this;
+    placement.finish = [](void* self, comm::Placement& done, Status status) {
+        const Landing landing = kept(done);
+        if (status != Status::ok) return; // the link broke: the answer will be sent again, or the peer is lost
+        auto& calls = static_cast<Bulk*>(self)->dispatcher_.calls();
+        const auto entry = calls.take(landing.call, landing.peer);
+        detail::Reader nothing(nullptr, nullptr, 0, 0);
+        if (entry.state != nullptr) entry.state->complete(nothing);
+    };
+    return true;
+}
+
+void Bulk::take_data(comm::Connection& from, wire::View frame) {
+    const auto header = wire::decode_reply(frame);
+    if (!header) return;
+    const auto entry = dispatcher_.calls().take(header->call, from.peer.get());
+    if (entry.state == nullptr) return;
+    const wire::View rest = frame.subspan(wire::ReplyHeader::kBytes);
+    if (header->status != 0) {
+        entry.state->fail(static_cast<Status>(header->status), std::string(reinterpret_cast<const char*>(rest.data()), rest.size()));
+    } else if (rest.size() != entry.into.size()) {
+        entry.state->fail(Status::bad_archive, "a get was answered with another number of bytes");
+    } else {
+        if (!rest.empty()) std::memcpy(entry.into.data(), rest.data(), rest.size());
+        detail::Reader nothing(nullptr, nullptr, 0, 0);
+        entry.state->complete(nothing);
+    }
+}
+
+void Bulk::answer(comm::Object& to, std::uint32_t call, Status status, std::string_view why) {
+    alignas(8) std::byte head[wire::ReplyHeader::kBytes];
+    wire::encode(wire::Kind::data, wire::ReplyHeader{static_cast<std::uint16_t>(status), call}, head);
+    const detail::Piece pieces[2]{{head, sizeof head}, {why.data(), why.size()}};
+    comm::Frame frame;
+    frame.pieces = pieces;
+    frame.count = why.empty() ? 1 : 2;
+    frame.size = sizeof head + why.size();
+    frame.head = head;
+    std::string lost;
+    if (to.send(frame, &lost) != Status::ok) log::info("bulk", "an answer could not be sent: {}", lost);
+}
+
+} // namespace plexus::bulk
+
+namespace plexus::detail {
+namespace {
+
+void start(Route& route, wire::Kind kind, const Target& target, std::uint64_t offset, std::span<const std::byte> from,
+           std::span<std::byte> into, std::shared_ptr<CallState> state) {
+    request::Dispatcher& dispatcher = request::dispatcher_of(route);
+    const auto number = dispatcher.calls().add({state, &route.peer(), into});
+    if (!number) return state->fail(number.status(), number.failure().why);
+    wire::BulkHeader header;
+    header.call = *number;
+    header.key = target.key;
+    header.handle = target.handle;
+    header.generation = target.generation;
+    header.offset = offset;
+    header.length = kind == wire::Kind::put ? from.size() : into.size();
+    alignas(8) std::byte head[wire::BulkHeader::kBytes];
+    wire::encode(kind, header, head);
+    const Piece pieces[2]{{head, sizeof head}, {from.data(), from.size()}};
+    comm::Frame frame;
+    frame.pieces = pieces;
+    frame.count = from.empty() ? 1 : 2;
+    frame.size = sizeof head + from.size();
+    frame.head = head;
+    std::string why;
+    if (const Status status = route.send(frame, &why); status != Status::ok)
+        if (dispatcher.calls().take(*number, &route.peer()).state != nullptr) state->fail(status, std::move(why));
+}
+
+} // namespace
+
+void bulk_get(Route& route, const Target& target, std::uint64_t offset, std::span<std::byte> into, std::shared_ptr<CallState> state) {
+    start(route, wire::Kind::get, target, offset, {}, into, std::move(state));
+}
+
+void bulk_put(Route& route, const Target& target, std::uint64_t offset, std::span<const std::byte> from, std::shared_ptr<CallState> state) {
+    start(route, wire::Kind::put, target, offset, from, {}, std::move(state));
+}
+
+} // namespace plexus::detail

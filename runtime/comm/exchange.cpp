@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "comm/exchange.h"
+
+#include "comm/route.h"
+
+#include <thread>
+
+namespace plexus::comm {
+
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+constexpr auto kDrainLook = std::chrono::milliseconds(1);
+
+} // namespace
+
+Exchange::Exchange(const ContextId& self, ExchangeOptions options, poll::Scheduler& scheduler, Listener& listener)
+  : self_(self), options_(options), scheduler_(scheduler), listener_(listener) {
+    scheduler_.set_chores([this] { return chores(); });
+}
+
+Exchange::~Exchange() = default;
+
+Result<void> Exchange::open(const loader::Module& module, const config::Settings& settings, const loader::Modules& modules) {
+    modules_ = &modules;
+    settings_ = &settings;
+    auto method = std::make_unique<Method>();
+    method->name = module.name;
+    method->origin = module.origin;
+    method->module = &module;
+    method->ops = module.ops;
+    method->exchange = this;
+    method->host = make_host(*method);
+    const auto opened = method->ops.open(&method->host, &method->instance);
+    if (opened != PLEXUS_OK)
+        return fail(static_cast<Status>(opened), "method {} could not be opened ({}): see the lines above", module.name,
+                    to_string(static_cast<Status>(opened)));
+    char room[1024];
+    plexus_text descriptor{room, sizeof room, 0};
+    const auto described = method->ops.describe(method->instance, &descriptor);
+    if (described != PLEXUS_OK) {
+        method->ops.close(method->instance);
+        method->ops.drain(method->instance);
+        method->ops.destroy(method->instance);
+        return fail(static_cast<Status>(described), "method {} has no descriptor", module.name);
+    }
+    const auto* bytes = reinterpret_cast<const std::byte*>(room);
+    method->own = {module.name, {bytes, bytes + descriptor.size}, {}};
+    method->eager_bytes = method->query(nullptr, PLEXUS_QUERY_EAGER_BYTES);
+    method->max_message = method->query(nullptr, PLEXUS_QUERY_MAX_MESSAGE);
+
+    poll::LaneSource lane;
+    lane.name = module.name;
+    lane.ops = &method->ops;
+    lane.module = method->instance;
+    lane.sleeps = (method->ops.caps & PLEXUS_CAP_SLEEP) != 0;
+    lane.blocking = settings.boolean("method." + module.name + ".blocking");
+    lane.skip_poll = settings.skip_poll("method." + module.name + ".skip_poll");
+    method->lane = scheduler_.add(lane);
+    methods_.push_back(std::move(method));
+    return {};
+}
+
+void Exchange::seal_table() {
+    DescriptorTable table;
+    for (const auto& method : methods_) table.push_back(method->own);
+    own_table_ = KnownTable::make(std::move(table));
+}
+
+Method* Exchange::find_method(std::string_view name) const noexcept {
+    for (const auto& method : methods_)
+        if (method->name == name) return method.get();
+    return nullptr;
+}
+
+std::shared_ptr<Peer> Exchange::peer(const ContextId& id) {
+    Lock hold(peers_mutex_);
+    std::shared_ptr<Peer>& peer = peers_[id];
+    if (peer == nullptr) {
+        peer = std::make_shared<Peer>(id);
+        peer->attachment = listener_.attach(*peer);
+        if (id == self_) peer->learn(own_table_, true);
+    }
+    return peer;
+}
+
+method::Applicable Exchange::applicable(const Peer* peer, const Descriptor& row) const {
+    const Method* method = find_method(row.method);
+    if (method == nullptr) return {false, "not available in this context"};
+    char room[256];
+    plexus_text why{room, sizeof room, 0};
+    const plexus_view bytes{row.bytes.data(), row.bytes.size()};
+    if (method->ops.applies(method->instance, bytes, &why) != PLEXUS_OK) return {false, std::string(room, why.size)};
+    if (peer != nullptr) {
+        Lock hold(peer->mutex);
+        if (const auto failed = peer->failed.find(row.method); failed != peer->failed.end()) return {false, failed->second};
+    }
+    return {true, "applies"};
+}
+
+Object& Exchange::object(Peer& peer, const Descriptor& row) {
+    Method& method = *find_method(row.method);
+    Lock hold(peer.mutex);
+    for (const auto& object : peer.objects)
+        if (&object->method() == &method && !object->dead() && object->serves(row)) return *object;
+    return *peer.objects.emplace_back(std::make_unique<Object>(*this, peer, method, row));
+}
+
+std::shared_ptr<detail::Route> Exchange::way(const std::shared_ptr<Peer>& peer, const std::shared_ptr<const KnownTable>& table) {
+    auto keeper = keeper_.lock();
+    if (keeper == nullptr) throw Error(Status::closed, "this context is closing");
+    Lock hold(peer->mutex);
+    std::shared_ptr<detail::Route>& way = peer->ways[table->hash];
+    if (way == nullptr) way = std::make_shared<detail::Route>(std::move(keeper), *this, peer, table);
+    return way;
+}
+
+void Exchange::warn_once(const std::string& text) {
+    {
+        Lock hold(peers_mutex_);
+        if (std::find(warned_.begin(), warned_.end(), text) != warned_.end()) return;
+        warned_.push_back(text);
+    }
+    log::warn("comm", "{}", text);
+}
+
+Connection& Exchange::new_connection(Method& method, Peer& peer, Object& object) {
+    auto connection = std::make_unique<Connection>();
+    connection->method = &method;
+    connection->peer = peer.shared_from_this();
+    connection->object = &object;
+    Lock hold(connections_mutex_);
+    return *connections_.emplace_back(std::move(connection));
+}
+
+void Exchange::connect_failed(Connection& connection) {
+    {
+        Lock hold(connections_mutex_);
+        failed_.push_back(&connection);
+    }
+    scheduler_.request_chores();
+}
+
+void Exchange::pump_closing() {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1)); // destroy() is ending the links on another thread
+}
+
+void Exchange::close(Clock::time_point deadline) {
+    closing_.store(true, std::memory_order_relaxed);
+    std::vector<Object*> objects;
+    {
+        Lock hold(peers_mutex_);
+        for (const auto& [id, peer] : peers_) {
+            Lock inner(peer->mutex);
+            for (const auto& object : peer->objects) objects.push_back(object.get());
+        }
+    }
+    const auto drained = [&] {
+        return std::all_of(objects.begin(), objects.end(), [](Object* object) { return object->drained(); });
+    };
+    // What the kernel still holds empties without an event: look again by the clock.
+    const auto drain = [&] {
+        while (!scheduler_.wait_for_true(drained, std::min(deadline, Clock::now() + kDrainLook)))
+            if (Clock::now() >= deadline) break;
+    };
+    for (Object* object : objects) object->hurry();
+    drain();
+    for (Object* object : objects) object->say_goodbye();
+    drain();
+}
+
+void Exchange::destroy() {
+    for (const auto& method : methods_) method->ops.close(method->instance);
+    for (const auto& method : methods_) method->ops.drain(method->instance);
+    std::vector<std::shared_ptr<Peer>> peers;
+    {
+        Lock hold(peers_mutex_);
+        for (auto& [id, peer] : peers_) peers.push_back(peer);
+    }
+    for (const auto& peer : peers) {
+        std::map<std::uint64_t, std::shared_ptr<detail::Route>> ways; // end outside of the lock
+        std::vector<Object*> objects;
+        {
+            Lock hold(peer->mutex);
+            ways.swap(peer->ways);
+            for (const auto& object : peer->objects) objects.push_back(object.get());
+        }
+        for (Object* object : objects) Object::bury(object->die(), Status::closed);
+        listener_.peer_lost(*peer, Status::closed, "this context was closed");
+    }
+    for (const auto& method : methods_) method->ops.destroy(method->instance);
+    {
+        Lock hold(connections_mutex_);
+        connections_.clear();
+    }
+    Lock hold(peers_mutex_);
+    peers_.clear();
+}
+
+} // namespace plexus::comm

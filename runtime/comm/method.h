@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A module as one context has it: opened, with its lane and its own descriptor.
+#pragma once
+
+#include "loader/modules.h"
+#include "plexus/module/abi.h"
+#include "plexus/table.h"
+
+#include <cstdint>
+#include <string>
+
+namespace plexus::comm {
+
+class Exchange;
+
+struct Method {
+    std::string name;
+    std::string origin;
+    plexus_ops ops{};
+    plexus_host host{};
+    plexus_module* instance = nullptr;
+    Exchange* exchange = nullptr;
+    const loader::Module* module = nullptr;
+    std::size_t lane = 0;
+    std::uint64_t eager_bytes = 0; ///< no send up to this size is ever posted
+    std::uint64_t max_message = 0; ///< 0: no limit of its own
+    Descriptor own;
+
+    bool fragile() const noexcept { return (ops.caps & PLEXUS_CAP_FRAGILE) != 0; }
+    std::uint64_t query(plexus_link* link, plexus_query what) const {
+        std::uint64_t value = 0;
+        return ops.query(instance, link, what, &value) == PLEXUS_OK ? value : 0;
+    }
+};
+
+} // namespace plexus::comm

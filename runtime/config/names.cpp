@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "config/names.h"
+
+#include "base/log.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <set>
+
+namespace plexus::config {
+namespace {
+
+constexpr std::string_view kMethodSection = "method.";
+
+std::string lower(std::string_view text) {
+    std::string result(text);
+    for (char& c : result)
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    return result;
+}
+
+// Edit distance in which two swapped neighbours are one slip.
+std::size_t distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> before(b.size() + 1);
+    std::vector<std::size_t> above(b.size() + 1);
+    std::vector<std::size_t> row(b.size() + 1);
+    for (std::size_t j = 0; j <= b.size(); ++j) above[j] = j;
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        row[0] = i;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t change = above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+            row[j] = std::min({change, above[j] + 1, row[j - 1] + 1});
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                row[j] = std::min(row[j], before[j - 2] + 1);
+        }
+        before.swap(above);
+        above.swap(row);
+    }
+    return above[b.size()];
+}
+
+std::vector<std::string> names_of(const Schema& schema) {
+    std::vector<std::string> names;
+    for (const Key& key : schema) names.push_back(key.name);
+    return names;
+}
+
+// What stands below `section` ("progress."), sorted.
+std::vector<std::string> below(const Schema& schema, std::string_view section) {
+    std::vector<std::string> names;
+    for (const Key& key : schema)
+        if (key.name.starts_with(section)) names.push_back(key.name.substr(section.size()));
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+std::vector<std::string> methods_of(const Schema& schema) {
+    std::set<std::string> methods;
+    for (const std::string& name : below(schema, kMethodSection))
+        methods.insert(name.substr(0, name.find('.')));
+    return {methods.begin(), methods.end()};
+}
+
+// A known key that ends in ".<key>", if there is just one: the user left the section out.
+std::optional<std::string> only_one_below(const Schema& schema, std::string_view key) {
+    const std::string tail = fmt::format(".{}", key);
+    std::optional<std::string> found;
+    for (const Key& known : schema) {
+        if (!known.name.ends_with(tail)) continue;
+        if (found) return {};
+        found = known.name;
+    }
+    return found;
+}
+
+} // namespace
+
+std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& known) {
+    const std::string wanted = lower(word);
+    std::size_t best = std::max<std::size_t>(1, wanted.size() / 4) + 1; // more is another word
+    std::optional<std::string> found;
+    for (const std::string& candidate : known) {
+        const std::size_t slips = distance(wanted, lower(candidate));
+        if (slips >= best) continue;
+        best = slips;
+        found = candidate;
+    }
+    return found;
+}
+
+std::string variable_of(std::string_view key) {
+    std::string name = "PLEXUS_";
+    for (const char c : key) {
+        if (c >= 'a' && c <= 'z') {
+            name += static_cast<char>(c - 'a' + 'A');
+        } else {
+            name += c == '.' ? '_' : c;
+        }
+    }
+    return name;
+}
+
+bool is_reserved(std::string_view variable) noexcept {
+    return variable == "PLEXUS_CONFIG" || variable.starts_with("PLEXUS_JOB_");
+}
+
+std::string joined(const std::vector<std::string>& words) {
+    return fmt::format("{}", fmt::join(words, ", "));
+}
+
+std::string suggestion(std::string_view word, const std::vector<std::string>& known) {
+    const auto near = nearest(word, known);
+    return near ? fmt::format("; did you mean \"{}\"?", *near) : std::string{};
+}
+
+Failure unknown_key(const Schema& schema, std::string_view key, std::string_view origin) {
+    if (const auto inside = below(schema, std::string(key) + "."); !inside.empty() && !key.empty())
+        return fail(Status::bad_config, "{}: \"{}\" is a section, not a key; it takes {}", origin, key,
+                    joined(inside));
+
+    const std::size_t dot = key.rfind('.');
+    if (key.starts_with(kMethodSection)) {
+        const std::string_view rest = key.substr(kMethodSection.size());
+        const std::string_view method = rest.substr(0, rest.find('.'));
+        const auto methods = methods_of(schema);
+        if (std::find(methods.begin(), methods.end(), method) == methods.end())
+            return fail(Status::bad_config, "{}: there is no method \"{}\"{} Methods here: {}", origin,
+                        method, nearest(method, methods) ? suggestion(method, methods) : ".",
+                        joined(methods));
+    }
+
+    auto near = nearest(key, names_of(schema));
+    if (!near) near = only_one_below(schema, key);
+    const std::string hint = near ? fmt::format("; did you mean \"{}\"?", *near) : ".";
+    if (dot != std::string_view::npos) {
+        const std::string_view section = key.substr(0, dot);
+        if (const auto inside = below(schema, key.substr(0, dot + 1)); !inside.empty())
+            return fail(Status::bad_config, "{}: unknown key \"{}\"{} [{}] takes {}", origin, key, hint,
+                        section, joined(inside));
+    }
+    return fail(Status::bad_config, "{}: unknown key \"{}\"{} `plexus info --config` lists all keys", origin,
+                key, hint);
+}
+
+Failure unknown_variable(const Schema& schema, std::string_view variable) {
+    std::vector<std::string> known;
+    for (const Key& key : schema) known.push_back(variable_of(key.name));
+    if (const auto near = nearest(variable, known))
+        return fail(Status::bad_config, "{}: no setting has this name; did you mean {}?", variable, *near);
+    return fail(
+        Status::bad_config,
+        "{}: no setting has this name; unset it, or take a name from `plexus info --config` (a key in upper "
+        "case, with _ for dots)",
+        variable);
+}
+
+Result<void> check_methods(const std::vector<std::string>& written, const std::vector<std::string>& present,
+                           const std::vector<std::string>& searched, std::string_view origin) {
+    if (origin == kDefaultOrigin) return {};
+    const auto has = [](const std::vector<std::string>& words, std::string_view word) {
+        return std::find(words.begin(), words.end(), word) != words.end();
+    };
+    const auto by_default = split_list(default_methods());
+    for (std::string_view name : written) {
+        const bool excluded = name.starts_with('^');
+        if (excluded) name.remove_prefix(1);
+        if (has(present, name) || (excluded && has(by_default, name))) continue;
+        const auto near = nearest(name, present);
+        return fail(Status::bad_config, "{}: no module provides the method \"{}\"{} Methods here: {}. {}",
+                    origin, name, near ? suggestion(name, present) : ".", joined(present),
+                    searched.empty() ? std::string("No folder was searched for more")
+                                     : "Searched for more: " + joined(searched));
+    }
+    return {};
+}
+
+} // namespace plexus::config

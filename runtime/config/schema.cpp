@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Every key: the runtime's own, and those that modules declare.
+#include "base/log.h"
+#include "config/settings.h"
+
+#include <algorithm>
+#include <set>
+
+namespace plexus::config {
+namespace {
+
+std::vector<Key> lane_keys(std::string_view method) {
+    return {
+        {fmt::format("method.{}.skip_poll", method), Type::skip_poll, "auto",
+         "poll this method in every k-th turn: a number, or \"auto\" to follow its traffic"},
+        {fmt::format("method.{}.blocking", method), Type::boolean, "false",
+         "a thread of its own sleeps until this method has work, instead of polling it"},
+    };
+}
+
+std::optional<Type> type_named(std::string_view word) noexcept {
+    if (word == "bool") return Type::boolean;
+    if (word == "count") return Type::count;
+    if (word == "size") return Type::size;
+    if (word == "duration") return Type::duration;
+    if (word == "text") return Type::text;
+    if (word == "list") return Type::list;
+    return {};
+}
+
+constexpr std::uint64_t kMaxInt32 = INT32_MAX;
+constexpr std::uint64_t kMillisecond = 1'000'000;
+
+} // namespace
+
+Schema core_schema(const std::vector<std::string>& methods) {
+    Schema schema{
+        {"methods", Type::list, std::string(default_methods()),
+         "methods to use, the preferred first: \"first, second?key=value\", or \"^name\" for all but one"},
+        {"module_path", Type::list, "", "folders with more modules, searched before the installed ones"},
+        {"fallback",
+         Type::choice,
+         "allow",
+         "when the preferred method cannot be had: allow, warn about or forbid another",
+         {"allow", "warn", "forbid"}},
+        {"name", Type::text, "", "a name for this context in logs and listings"},
+        {"listen", Type::text, "",
+         "plexus://host:port at which this context lets others join and look up names"},
+
+        {"limits.max_message", Type::size, "1 GiB", "largest message that is sent or taken", {}, 1024},
+        {"limits.handler_queue", Type::size, "64 MiB", "what handlers may send ahead before it is an error"},
+        {"limits.retain", Type::size, "4 MiB",
+         "unconfirmed bytes kept for each peer, to be sent again by another way"},
+        {"limits.calls",
+         Type::count,
+         "65536",
+         "calls that may wait for their reply at once",
+         {},
+         1,
+         kMaxInt32},
+
+        {"progress.thread", Type::boolean, "true", "a thread makes progress while the program makes none"},
+        {"progress.spin", Type::duration, "50 us",
+         "how long a waiting thread polls without giving its core away"},
+        {"progress.yield", Type::duration, "200 us", "how long it then polls and yields, before it sleeps"},
+        {"progress.handover", Type::duration, "1 ms",
+         "how long the progress thread stays away after the program has polled"},
+        {"progress.idle_permille",
+         Type::count,
+         "10",
+         "share of the poll loop, in thousandths, for lanes that find nothing",
+         {},
+         0,
+         1000},
+        {"progress.peer_timeout",
+         Type::duration,
+         "5 s",
+         "a peer silent for so long counts as lost",
+         {},
+         kMillisecond},
+        {"progress.lookup_timeout", Type::duration, "30 s",
+         "how long a lookup or a fence waits for others before it is an error"},
+        {"progress.close_timeout", Type::duration, "5 s",
+         "how long closing waits for what is still under way"},
+
+        {"handlers.threads", Type::count, "2", "threads that run threaded handlers", {}, 1, 4096},
+
+        {"job.key_file", Type::text, "",
+         "file with the secret that all contexts of the job share; private to you"},
+        {"log", Type::text, "warn",
+         "what to log: trace, debug, info, warn, error or off; \"warn,comm=debug\" by subsystem"},
+    };
+    for (const std::string& method : methods)
+        for (Key& key : lane_keys(method)) schema.push_back(std::move(key));
+    return schema;
+}
+
+Result<Schema> module_keys(std::string_view method, std::span<const plexus_parameter> parameters) {
+    std::set<std::string> taken;
+    for (const Key& key : lane_keys(method)) taken.insert(key.name);
+    Schema schema;
+    for (const plexus_parameter& parameter : parameters) {
+        std::string name = fmt::format("method.{}.{}", method, parameter.key);
+        if (!taken.insert(name).second)
+            return fail(Status::bad_module, "the module {} declares a parameter {} that is there already",
+                        method, parameter.key);
+        const auto type = type_named(parameter.type);
+        if (!type)
+            return fail(Status::bad_module,
+                        "the module {} declares its parameter {} with the unknown type \"{}\"", method,
+                        parameter.key, parameter.type);
+        Key key{std::move(name), *type, parameter.preset, parameter.help};
+        if (const auto checked = check_value(key, key.preset); !checked)
+            return fail(Status::bad_module,
+                        "the module {} gives its parameter {} a default that is not one: {}", method,
+                        parameter.key, checked.failure().why);
+        schema.push_back(std::move(key));
+    }
+    return schema;
+}
+
+} // namespace plexus::config

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Configuration: defaults < file < environment < command line < program. Every key has a
+// type, a unit, a help line and, once set, an origin. An unknown key or a bad value is an
+// error that names file and line, the nearest known key, and what would be accepted.
+// Knows no module: what modules take is handed in as a schema. Plain values, no threads;
+// Settings may be read from any.
+#pragma once
+
+#include "base/result.h"
+#include "plexus/module/abi.h"
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace plexus::config {
+
+enum class Type : std::uint8_t {
+    boolean,   ///< true, false
+    count,     ///< a whole number
+    size,      ///< bytes: "4 MiB", "64 KiB", "512"
+    duration,  ///< "50 us", "5 s", "3 ms"
+    text,      ///< anything
+    list,      ///< of text: a TOML array, or commas between
+    choice,    ///< one of the words in Key::accepts
+    skip_poll, ///< a whole number, or "auto"
+};
+
+struct Key {
+    std::string name; ///< "progress.spin"; a method's: "method.tcp.sndbuf"
+    Type type;
+    std::string preset;                 ///< as it would be written in a file
+    std::string help;                   ///< one line
+    std::vector<std::string> accepts{}; ///< Type::choice only
+    std::uint64_t least = 0;            ///< smallest number, in bytes or nanoseconds where it has a unit
+    std::uint64_t most = UINT64_MAX;
+};
+
+/// Every key that may be set. Module parameters are added when the modules are known.
+using Schema = std::vector<Key>;
+
+/// The runtime's own keys (methods, module_path, fallback, limits.*, progress.*, job.*,
+/// log, …) and, for each of `methods`, the lane keys method.<m>.skip_poll and .blocking.
+Schema core_schema(const std::vector<std::string>& methods);
+
+/// The keys method.<method>.* that a module declares in its passport.
+/// @error bad_module a type that is not one, a default that is not of its type, or the name
+///        of a lane key
+Result<Schema> module_keys(std::string_view method, std::span<const plexus_parameter> parameters);
+
+/// The order of methods where nobody sets one, in the grammar of method lists. Data: not all
+/// of them need exist.
+std::string_view default_methods() noexcept;
+
+/// Whether the methods that a user wrote exist. An excluded one ("^ucx") may also be of the
+/// default order. `searched` are the folders that modules were looked for in.
+/// @error bad_config names the method, the nearest, those there are, and the folders
+Result<void> check_methods(const std::vector<std::string>& written, const std::vector<std::string>& present,
+                           const std::vector<std::string>& searched, std::string_view origin);
+
+/// Where values come from. Each is optional.
+struct Sources {
+    std::vector<std::string> arguments; ///< program arguments without argv[0]
+    std::map<std::string, std::string>
+        environment;                            ///< PLEXUS_* only, with the prefix; empty ones count as unset
+    std::map<std::string, std::string> program; ///< key -> value, set by the program itself
+    std::optional<std::string> file;            ///< instead of searching for plexus.toml; "": no file at all
+};
+/// The environment of this process. @thread any, while none changes the environment
+std::map<std::string, std::string> plexus_environment();
+
+/// The origin of what nobody has set.
+inline constexpr std::string_view kDefaultOrigin = "default";
+
+/// Who says a value; a later one wins.
+enum class Layer : std::uint8_t { file, environment, arguments, program };
+
+/// What was written, where, not yet checked against a schema: modules must be found before
+/// their keys are known.
+class Raw {
+  public:
+    struct Entry {
+        std::string value;  ///< a list is in text form, commas between
+        std::string origin; ///< "plexus.toml:7", "PLEXUS_METHODS", "--plexus-log", "program"
+        Layer layer = Layer::file;
+    };
+    /// @error bad_config a file that can't be read or parsed (with line), a malformed option
+    /// @error not_found  the file that was asked for is not there
+    static Result<Raw> gather(const Sources& sources);
+
+    /// What wins for `key`, from whichever source. Valid until the next imply().
+    const Entry* find(std::string_view key) const noexcept;
+    /// Counts as if `key` had been set where `from` was: for parameters inside a method list
+    /// (`tcp?sndbuf=4MiB`). Wins over what the same layer says of `key`. Nothing happens
+    /// where nobody set `from`.
+    void imply(std::string_view from, std::string key, std::string value);
+    /// The arguments that are not ours: without --plexus-* ones, in order. `--` and what
+    /// follows it are never ours.
+    const std::vector<std::string>& remaining_arguments() const noexcept { return remaining_; }
+    /// The file that was read; empty if there was none.
+    const std::string& file() const noexcept { return file_; }
+
+  private:
+    friend class Settings;
+    using Entries = std::map<std::string, Entry, std::less<>>;
+
+    Result<void> read_file(const Sources& sources, const std::string& named, std::string_view by);
+    Result<std::string> take_arguments(const std::vector<std::string>& arguments);
+
+    Entries entries_; ///< by key, the highest layer's
+    // By variable: `_` stands for dots as well as for itself, only a schema can tell.
+    Entries variables_;
+    std::vector<Entry> sections_; ///< tables of the file; value: name with a dot behind
+    std::vector<std::string> remaining_;
+    std::string file_;
+};
+
+/// Checked values. Immutable, cheap to copy.
+class Settings {
+  public:
+    /// @error bad_config unknown key (nearest known one named) or bad value (what would be
+    ///        accepted), with the origin
+    static Result<Settings> check(const Raw& raw, Schema schema);
+
+    // Each throws std::out_of_range for a key that is not in the schema: a bug of ours.
+    bool boolean(std::string_view key) const;
+    std::uint64_t count(std::string_view key) const;
+    std::uint64_t bytes(std::string_view key) const;
+    std::chrono::nanoseconds duration(std::string_view key) const;
+    std::string text(std::string_view key) const; ///< any type, as it was written
+    /// Any type, as simple as its grammar permits: sizes as a bare number of bytes ("4194304"),
+    /// durations in whole nanoseconds ("50000 ns"). What modules are told.
+    std::string plain(std::string_view key) const;
+    /// Who set it; "default" where nobody did.
+    std::string origin(std::string_view key) const;
+    std::vector<std::string> list(std::string_view key) const;
+    /// nullopt: "auto".
+    std::optional<std::uint32_t> skip_poll(std::string_view key) const;
+    bool has(std::string_view key) const noexcept;
+
+    struct Line {
+        Key key;
+        std::string value;
+        std::string origin; ///< "default" where nobody set it
+    };
+    /// Every key with its value and origin, by name: what `plexus info --config` prints.
+    std::vector<Line> lines() const;
+
+  private:
+    struct Value;
+    using Values = std::map<std::string, Value, std::less<>>;
+    const Value& at(std::string_view key) const;
+    const Value& at(std::string_view key, Type type) const;
+
+    std::shared_ptr<const Values> values_;
+};
+
+// Parsers of single values, for parameters on pointers and in tools.
+Result<std::uint64_t> parse_size(std::string_view text);
+Result<std::chrono::nanoseconds> parse_duration(std::string_view text);
+Result<bool> parse_boolean(std::string_view text);
+Result<std::uint64_t> parse_count(std::string_view text);
+/// Commas between, spaces around each piece and empty pieces dropped.
+std::vector<std::string> split_list(std::string_view text);
+/// True if `value` is of `type`; else what would be accepted.
+Result<void> check_value(const Key& key, std::string_view value);
+/// "4 MiB", "50 us": the largest unit that divides it.
+std::string size_text(std::uint64_t bytes);
+std::string duration_text(std::chrono::nanoseconds duration);
+/// The known word nearest to `word` by edit distance, if near enough to be a slip.
+std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& known);
+
+} // namespace plexus::config

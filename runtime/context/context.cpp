@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "plexus/context.h"
+
+#include "comm/route.h"
+#include "context/core.h"
+#include "plexus/polling.h"
+
+namespace plexus {
+
+using detail::Core;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+std::vector<std::string> without_program(int argc, const char* const* argv) {
+    return argc > 1 ? std::vector<std::string>(argv + 1, argv + argc) : std::vector<std::string>{};
+}
+
+/// A channel for bytes that came by no connection.
+detail::Channel outside(Core& core) { return detail::Channel(core.exchange()); }
+
+} // namespace
+
+Context::Context(int argc, const char* const* argv, Options options) : core_(Core::start(without_program(argc, argv), options)) {}
+Context::Context(Options options) : core_(Core::start({}, options)) {}
+Context::Context(Context&&) noexcept = default;
+
+Context::~Context() {
+    if (core_ != nullptr) core_->close();
+}
+
+Context Context::attach(std::string_view url, Options options) {
+    options.url = url;
+    return Context(std::move(options));
+}
+
+const ContextId& Context::id() const noexcept { return core_->id(); }
+std::uint32_t Context::rank() const noexcept { return core_->job().rank; }
+std::uint32_t Context::size() const noexcept { return core_->job().size; }
+const std::vector<std::string>& Context::arguments() const noexcept { return core_->arguments(); }
+std::string Context::url() const { return core_->url(); }
+
+void Context::install(const detail::RequestInfo& request, std::unique_ptr<detail::Handler> handler) {
+    core_->dispatcher().install(request, std::move(handler));
+}
+
+void Context::publish_bytes(std::string_view name, const std::vector<std::byte>& bytes) {
+    core_->directory().publish(name, bytes).value();
+}
+
+void Context::lookup_bytes(std::string_view name, std::shared_ptr<detail::CallState> state) {
+    const auto deadline = Clock::now() + core_->settings().duration("progress.lookup_timeout");
+    // The directory answers on a thread of its own, and may do so late: it does not keep us alive.
+    const std::weak_ptr<Core> weak = core_;
+    core_->directory().lookup(name, deadline, [weak, state](Result<bootstrap::Bytes> found) {
+        const auto core = weak.lock();
+        if (core == nullptr) return state->fail(Status::closed, "the context was closed");
+        if (!found) {
+            state->fail(found.status(), found.failure().why);
+        } else {
+            try {
+                const detail::LoadedPointer pointer(core->exchange(), *found);
+                detail::Writer writer(0);
+                pointer.write_to(writer);
+                const std::vector<std::byte> bytes = writer.bytes();
+                detail::Channel channel = outside(*core);
+                detail::Reader in(&channel, bytes.data(), bytes.size(), 0);
+                state->complete(in);
+            } catch (const Error& error) { state->fail(error.status(), error.what()); }
+        }
+        core->scheduler().wake();
+    });
+}
+
+Future<void> Context::fence() {
+    auto state = std::make_shared<detail::TypedCall<void>>(core_);
+    const auto deadline = Clock::now() + core_->settings().duration("progress.lookup_timeout");
+    const std::weak_ptr<Core> weak = core_;
+    core_->directory().fence(deadline, [weak, state](Result<void> done) {
+        detail::Reader nothing(nullptr, nullptr, 0, 0);
+        done ? state->complete(nothing) : state->fail(done.status(), done.failure().why);
+        if (const auto core = weak.lock()) core->scheduler().wake();
+    });
+    return Future<void>(std::move(state));
+}
+
+std::uint32_t Context::progress() { return core_->scheduler().progress(); }
+
+void Context::run() {
+    const std::uint64_t before = core_->stops.load(std::memory_order_acquire);
+    core_->scheduler().wait_for_true([&] { return core_->stops.load(std::memory_order_acquire) != before; });
+}
+
+bool Context::run_for(std::chrono::nanoseconds time) {
+    const std::uint64_t before = core_->stops.load(std::memory_order_acquire);
+    return core_->scheduler().wait_for_true([&] { return core_->stops.load(std::memory_order_acquire) != before; }, Clock::now() + time);
+}
+
+void Context::run_until(const std::function<bool()>& done) {
+    core_->scheduler().wait_for_true([&] { return done(); });
+}
+
+void Context::stop() noexcept {
+    core_->stops.fetch_add(1, std::memory_order_release); // pairs with the loads in run()
+    core_->scheduler().wake();
+}
+
+int Context::fd() const { return core_->scheduler().fd(); }
+bool Context::arm() { return core_->scheduler().arm(); }
+void Context::on_error(ErrorHandler handler) { core_->dispatcher().on_error(std::move(handler)); }
+
+void Context::skip_poll(std::string_view method, std::optional<std::uint32_t> turns) {
+    poll::Lane& lane = core_->scheduler().lanes()[core_->lane(method)];
+    lane.fixed_turns.store(std::max(1u, turns.value_or(1)), std::memory_order_relaxed);
+    lane.automatic.store(!turns, std::memory_order_relaxed);
+}
+
+void Context::confine(std::string_view method, bool confined) {
+    core_->scheduler().lanes()[core_->lane(method)].confined.store(confined, std::memory_order_relaxed);
+    core_->scheduler().wake(); // a sleeper's set of descriptors is another one now
+}
+
+std::vector<LaneReport> Context::lanes() const {
+    std::vector<LaneReport> reports;
+    for (const auto& method : core_->exchange().methods()) {
+        const poll::Lane& lane = core_->scheduler().lanes()[method->lane];
+        LaneReport report;
+        report.method = method->name;
+        report.origin = method->origin;
+        report.automatic = lane.automatic.load(std::memory_order_relaxed);
+        report.skip_poll = lane.turns.load(std::memory_order_relaxed);
+        report.blocking = lane.watcher != nullptr;
+        report.confined = lane.confined.load(std::memory_order_relaxed);
+        report.poll_cost_ns = lane.cost_ticks.load(std::memory_order_relaxed) * nanoseconds_per_tick();
+        report.polls = lane.polls.load(std::memory_order_relaxed);
+        report.hits = lane.hits.load(std::memory_order_relaxed);
+        report.links = method->query(nullptr, PLEXUS_QUERY_LINKS);
+        report.shared_bytes = method->query(nullptr, PLEXUS_QUERY_SHARED_BYTES);
+        report.max_message = method->max_message;
+        report.inline_bytes = method->query(nullptr, PLEXUS_QUERY_INLINE_BYTES);
+        report.eager_bytes = method->eager_bytes;
+        reports.push_back(std::move(report));
+    }
+    return reports;
+}
+
+DescriptorTable Context::table() const { return core_->exchange().own_table()->table; }
+
+Choice Context::explain(const DescriptorTable& table) const {
+    return method::explain(table, [&](const Descriptor& row) { return core_->exchange().applicable(nullptr, row); });
+}
+
+std::vector<RefusedModule> Context::refused() const { return core_->refused(); }
+
+std::vector<SettingReport> Context::settings() const {
+    std::vector<SettingReport> reports;
+    for (const auto& line : core_->settings().lines()) reports.push_back({line.key.name, line.value, line.origin, line.key.help});
+    return reports;
+}
+
+Polling::Polling(Context& context, std::string_view method) : core_(context.core()), lane_(core_->lane(method)) {
+    core_->scheduler().lanes()[lane_].guards.fetch_add(1, std::memory_order_relaxed);
+    core_->scheduler().wake();
+}
+
+Polling::~Polling() { core_->scheduler().lanes()[lane_].guards.fetch_sub(1, std::memory_order_relaxed); }
+
+} // namespace plexus
+
+namespace plexus::detail {
+
+Binding::Binding(std::shared_ptr<Core> core, void* object, std::size_t bytes, std::uint64_t type) : core_(std::move(core)) {
+    std::uint64_t key = 0;
+    while (key == 0) bootstrap::fill_random(&key, sizeof key);
+    target_ = core_->dispatcher().objects().add(object, bytes, type, key);
+    target_.context = core_->id();
+}
+
+Binding& Binding::operator=(Binding&& other) noexcept {
+    if (this != &other) {
+        release();
+        core_ = std::move(other.core_);
+        target_ = other.target_;
+    }
+    return *this;
+}
+
+Binding::~Binding() { release(); }
+
+void Binding::release() noexcept {
+    if (core_ == nullptr) return;
+    core_->dispatcher().objects().remove(target_, core_->scheduler().inside_turn());
+    core_.reset();
+}
+
+std::shared_ptr<Route> Binding::route() const {
+    if (core_ == nullptr) throw Error(Status::dead_pointer, "the binding has ended");
+    return core_->own_way();
+}
+
+void PointerBase::load(Context& here, std::span<const std::byte> bytes) { load(here.core()->exchange(), bytes); }
+
+} // namespace plexus::detail

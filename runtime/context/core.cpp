@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "context/core.h"
+
+#include "base/log.h"
+#include "comm/route.h"
+
+#include <thread>
+
+namespace plexus::detail {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// With more contexts than cores a thread that spins keeps from running what it waits for.
+constexpr std::chrono::nanoseconds kShortSpin{2'000};
+
+std::vector<std::string> texts(const std::vector<std::filesystem::path>& paths) {
+    std::vector<std::string> all;
+    for (const auto& path : paths) all.push_back(path.string());
+    return all;
+}
+
+/// A key for contexts of this process alone, where nobody gave one.
+const bootstrap::Key& process_key() {
+    static const bootstrap::Key key = bootstrap::random_key();
+    return key;
+}
+
+} // namespace
+
+std::shared_ptr<Core> Core::start(const std::vector<std::string>& arguments, const Options& options) {
+    auto core = std::make_shared<Core>(Passkey{});
+    core->configure(arguments, options);
+    return core;
+}
+
+Core::~Core() { close(); }
+
+void Core::configure(const std::vector<std::string>& arguments, const Options& options) {
+    bootstrap::fill_random(id_.bytes.data(), id_.bytes.size());
+    job_ = bootstrap::Job::from_environment().value();
+
+    config::Sources sources;
+    sources.arguments = arguments;
+    sources.environment = config::plexus_environment();
+    sources.program = options.set;
+    if (!options.file.empty()) sources.file = options.file;
+    const config::Raw raw = config::Raw::gather(sources).value();
+    arguments_ = raw.remaining_arguments();
+    find_modules(raw);
+
+    std::vector<std::string> names;
+    for (const loader::Module* module : modules_.all()) names.push_back(module->name);
+    config::Schema schema = config::core_schema(names);
+    for (const loader::Module* module : modules_.all()) {
+        const auto keys = config::module_keys(module->name, module->parameters).value();
+        schema.insert(schema.end(), keys.begin(), keys.end());
+    }
+    settings_ = config::Settings::check(raw, std::move(schema)).value();
+    log::set_filter(settings_.text("log")).value();
+
+    poll::SchedulerOptions polling;
+    polling.spin = settings_.duration("progress.spin");
+    polling.yield = settings_.duration("progress.yield");
+    polling.handover = settings_.duration("progress.handover");
+    polling.idle_share = static_cast<double>(std::max<std::uint64_t>(1, settings_.count("progress.idle_permille"))) / 1000;
+    if (job_.local_size > std::thread::hardware_concurrency()) polling.spin = std::min(polling.spin, kShortSpin);
+    scheduler_ = std::make_unique<poll::Scheduler>(polling);
+
+    request::DispatcherOptions dispatching;
+    dispatching.handler_threads = settings_.count("handlers.threads");
+    dispatching.handler_queue = settings_.bytes("limits.handler_queue");
+    dispatching.calls = settings_.count("limits.calls");
+    dispatcher_ = std::make_unique<request::Dispatcher>(dispatching);
+    bulk_ = std::make_unique<bulk::Bulk>(*dispatcher_);
+
+    const bootstrap::Key key = job_key();
+    comm::ExchangeOptions exchange;
+    exchange.max_message = settings_.bytes("limits.max_message");
+    exchange.handler_queue = settings_.bytes("limits.handler_queue");
+    exchange.retain = settings_.bytes("limits.retain");
+    exchange.peer_timeout = settings_.duration("progress.peer_timeout");
+    exchange.key = key.bytes;
+    const std::string fallback = settings_.text("fallback");
+    exchange.fallback = fallback == "forbid" ? Fallback::forbid : fallback == "warn" ? Fallback::warn : Fallback::allow;
+    exchange_ = std::make_unique<comm::Exchange>(id_, exchange, *scheduler_, *dispatcher_);
+    exchange_->set_keeper(weak_from_this());
+    dispatcher_->serve(*exchange_);
+    bulk_->serve(*exchange_);
+
+    const config::Raw::Entry* written = raw.find("methods");
+    open_methods(wanted_methods(raw), written != nullptr);
+    meet(options, key);
+    if (settings_.boolean("progress.thread")) scheduler_->start_progress_thread();
+}
+
+void Core::find_modules(const config::Raw& raw) {
+    for (const plexus_passport* passport : loader::builtin_passports()) modules_.add(passport);
+    std::vector<std::filesystem::path> folders;
+    if (const config::Raw::Entry* path = raw.find("module_path")) {
+        config::Schema only{{"module_path", config::Type::list, "", ""}};
+        for (const std::string& folder : config::split_list(path->value)) folders.emplace_back(folder);
+    }
+    for (const auto& folder : loader::default_module_path()) folders.push_back(folder);
+    for (const auto& folder : folders) modules_.find_in(folder);
+    searched_ = texts(folders);
+    for (const loader::Refused& refused : modules_.refused()) {
+        log::info("loader", "{}: {}", refused.file, refused.why);
+        refused_.push_back({refused.file, refused.why});
+    }
+}
+
+std::vector<method::ListItem> Core::wanted_methods(const config::Raw& raw) const {
+    const auto list = method::parse_list(settings_.text("methods")).value();
+    std::vector<std::string> present;
+    for (const loader::Module* module : modules_.all()) present.push_back(module->name);
+    if (const config::Raw::Entry* written = raw.find("methods")) {
+        std::vector<std::string> names;
+        for (const method::ListItem& item : list) names.push_back((item.excluded ? "^" : "") + item.method);
+        config::check_methods(names, present, searched_, written->origin).value();
+    }
+    // The default order says what comes before what; a list that only excludes keeps it.
+    std::vector<std::string> ordered;
+    for (const method::ListItem& item : method::parse_list(config::default_methods()).value())
+        if (modules_.find(item.method) != nullptr) ordered.push_back(item.method);
+    std::vector<method::ListItem> wanted;
+    for (const method::ListItem& item : method::apply_list(list, ordered)) wanted.push_back(item);
+    for (const method::ListItem& item : list) { // methods that are not part of the default order
+        const bool there = std::any_of(wanted.begin(), wanted.end(), [&](const auto& w) { return w.method == item.method; });
+        if (!item.excluded && !there && modules_.find(item.method) != nullptr) wanted.push_back(item);
+    }
+    std::stable_sort(wanted.begin(), wanted.end(), [&](const auto& a, const auto& b) {
+        const auto place = [&](const method::ListItem& x) {
+            return std::find_if(list.begin(), list.end(), [&](const auto& l) { return l.method == x.method; }) - list.begin();
+        };
+        return place(a) < place(b);
+    });
+    return wanted;
+}
+
+bootstrap::Key Core::job_key() const {
+    if (const std::string file = settings_.text("job.key_file"); !file.empty()) return bootstrap::key_from_file(file).value();
+    return job_.key ? *job_.key : process_key();
+}
+
+void Core::open_methods(const std::vector<method::ListItem>& wanted, bool chosen_by_user) {
+    for (const method::ListItem& item : wanted) {
+        const auto opened = exchange_->open(*modules_.find(item.method), settings_, modules_);
+        if (opened) continue;
+        refused_.push_back({item.method, opened.failure().why});
+        const bool forbidden = settings_.text("fallback") == "forbid";
+        if (chosen_by_user && (forbidden || opened.status() == Status::bad_config || opened.status() == Status::busy))
+            throw Error(opened.status(), opened.failure().why);
+        log::info("comm", "{}", opened.failure().why);
+    }
+    if (exchange_->methods().empty()) throw Error(Status::no_method, "no method could be opened: see plexus info");
+    exchange_->seal_table();
+}
+
+void Core::meet(const Options& options, const bootstrap::Key& key) {
+    const auto deadline = Clock::now() + settings_.duration("progress.lookup_timeout");
+    if (const std::string listen = settings_.text("listen"); !listen.empty()) {
+        server_ = bootstrap::DirectoryServer::listen(listen, key, 1).value();
+        directory_ = server_->local();
+    } else if (!options.url.empty()) {
+        directory_ = bootstrap::join(options.url, key, id_, deadline).value();
+    } else if (!job_.url.empty()) {
+        directory_ = bootstrap::join(job_.url, job_.key.value_or(key), id_, deadline).value();
+    } else {
+        directory_ = bootstrap::process_directory();
+    }
+}
+
+void Core::close() {
+    if (std::exchange(closed_, true) || exchange_ == nullptr) return;
+    exchange_->close(Clock::now() + settings_.duration("progress.close_timeout"));
+    directory_.reset();
+    dispatcher_->stop_pool();
+    scheduler_->stop();
+    exchange_->destroy();
+    server_.reset();
+}
+
+std::string Core::url() const { return server_ != nullptr ? server_->url() : directory_ != nullptr ? directory_->url() : std::string(); }
+
+std::size_t Core::lane(std::string_view method) const {
+    const comm::Method* const found = exchange_->find_method(method);
+    if (found == nullptr) throw Error(Status::bad_argument, "this context has no method \"" + std::string(method) + "\": see plexus info");
+    return found->lane;
+}
+
+std::shared_ptr<Route> Core::own_way() { return exchange_->way(exchange_->peer(id_), exchange_->own_table()); }
+
+} // namespace plexus::detail

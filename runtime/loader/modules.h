@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Finds, checks and opens modules, built in or in shared objects, and holds their sealed
+// function tables. A module's passport is read and checked before any of its functions is
+// called; one that is refused is remembered with the reason, the others go on.
+#pragma once
+
+#include "base/result.h"
+#include "plexus/module/abi.h"
+
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace plexus::loader {
+
+/// A module that passed every check. Lives as long as its Modules.
+struct Module {
+    std::string name;
+    std::string origin; ///< "built in", or the file
+    std::string help;
+    plexus_ops ops; ///< sealed: every slot may be called
+    std::vector<plexus_parameter> parameters;
+};
+
+struct Refused {
+    std::string file;
+    std::string why;
+};
+
+/// Copies `raw`, fills each hole with a function that answers PLEXUS_UNSUPPORTED.
+/// @error bad_module a claimed ability or a mandatory slot is missing
+Result<plexus_ops> seal(const plexus_ops& raw);
+
+/// Checks magic, version, name, parameters; then seals. `origin` is for the texts.
+Result<Module> admit(const plexus_passport* passport, std::string_view origin);
+
+/// Every module that this process has. Filled before contexts use it, then only read.
+class Modules {
+  public:
+    Modules();
+    ~Modules();
+    Modules(Modules&&) noexcept;
+    Modules& operator=(Modules&&) noexcept;
+
+    /// Adds a built-in module. A name that is there already wins over later ones.
+    void add(const plexus_passport* passport);
+    /// Loads one shared object; refusals are remembered too. Names that are taken: refused
+    /// unless `replace` (then the file wins over what was there).
+    Result<const Module*> load(const std::filesystem::path& file, bool replace = false);
+    /// Loads every `plexus_*.so` of a folder that is not yet there by name; a folder that
+    /// does not exist is no error.
+    void find_in(const std::filesystem::path& folder);
+
+    const Module* find(std::string_view name) const noexcept;
+    std::vector<const Module*> all() const;
+    std::span<const Refused> refused() const noexcept;
+
+  private:
+    struct Held;
+    std::unique_ptr<Held> held_;
+};
+
+/// The modules that were linked into the library (a build option), as passports.
+std::span<const plexus_passport* const> builtin_passports();
+
+/// Where installed modules are, next to the library that this code is part of:
+/// <libdir>/plexus/modules, or the build folder's modules when run from there.
+std::vector<std::filesystem::path> default_module_path();
+
+} // namespace plexus::loader

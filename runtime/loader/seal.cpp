@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// From a module's raw function table, which may be shorter than ours, to one in which every
+// slot may be called.
+#include "base/log.h"
+#include "loader/modules.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+namespace plexus::loader {
+namespace {
+
+constexpr std::uint32_t kMaxTable = 4096;
+constexpr std::uint32_t kKnownCaps = PLEXUS_CAP_SLEEP | PLEXUS_CAP_FRAGILE | PLEXUS_CAP_LOCAL;
+
+// What stands in the holes. Only slots that a module may leave out have one.
+std::int32_t no_arm(plexus_module*, std::uint64_t*) { return PLEXUS_UNSUPPORTED; }
+std::int32_t no_wait_fd(plexus_module*) { return -1; } // any other number might be a descriptor
+std::int32_t no_query(plexus_module*, plexus_link*, plexus_query, std::uint64_t* value) {
+    *value = 0;
+    return PLEXUS_UNSUPPORTED;
+}
+std::int32_t no_set(plexus_link*, const char*, const char*, plexus_text* why) {
+    constexpr std::string_view kText = "this method has nothing that can be set while it runs";
+    why->size = std::min(kText.size(), why->capacity);
+    std::memcpy(why->data, kText.data(), why->size);
+    return PLEXUS_UNSUPPORTED;
+}
+
+struct Slot {
+    const char* name;
+    bool present;
+};
+
+const char* first_missing(std::initializer_list<Slot> slots) {
+    for (const Slot& slot : slots)
+        if (!slot.present) return slot.name;
+    return nullptr;
+}
+
+} // namespace
+
+Result<plexus_ops> seal(const plexus_ops& raw) {
+    // Up to `poll` every module has every slot: a shorter table is none.
+    constexpr std::size_t kLeastTable = offsetof(plexus_ops, poll) + sizeof raw.poll;
+    if (raw.size < kLeastTable || raw.size > kMaxTable)
+        return fail(Status::bad_module, "its function table claims {} bytes, not {} to {}", raw.size,
+                    kLeastTable, kMaxTable);
+
+    plexus_ops ops{};
+    constexpr std::size_t kSlot = sizeof(void*); // half a pointer at the end is not copied
+    std::memcpy(&ops, &raw, std::min<std::size_t>(raw.size, PLEXUS_OPS_SIZE) / kSlot * kSlot);
+    ops.size = PLEXUS_OPS_SIZE;
+
+    const char* missing = first_missing({{"open", ops.open != nullptr},
+                                         {"close", ops.close != nullptr},
+                                         {"drain", ops.drain != nullptr},
+                                         {"destroy", ops.destroy != nullptr},
+                                         {"describe", ops.describe != nullptr},
+                                         {"applies", ops.applies != nullptr},
+                                         {"connect", ops.connect != nullptr},
+                                         {"disconnect", ops.disconnect != nullptr},
+                                         {"send", ops.send != nullptr},
+                                         {"poll", ops.poll != nullptr}});
+    if (missing)
+        return fail(Status::bad_module, "its function table lacks {}, which every module must have", missing);
+    if ((ops.caps & ~kKnownCaps) != 0)
+        return fail(Status::bad_module, "it claims abilities that ABI {}.{} does not know (bits {:#x})",
+                    PLEXUS_ABI_MAJOR, PLEXUS_ABI_MINOR, ops.caps & ~kKnownCaps);
+    if ((ops.caps & PLEXUS_CAP_SLEEP) != 0) {
+        missing = first_missing({{"arm", ops.arm != nullptr}, {"wait_fd", ops.wait_fd != nullptr}});
+        if (missing)
+            return fail(Status::bad_module, "it claims that one can sleep on it, but lacks {}", missing);
+    }
+
+    if (!ops.arm) ops.arm = no_arm;
+    if (!ops.wait_fd) ops.wait_fd = no_wait_fd;
+    if (!ops.query) ops.query = no_query;
+    if (!ops.set) ops.set = no_set;
+    return ops;
+}
+
+} // namespace plexus::loader

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The objects of a context that others may name: handle -> object, guarded by generation
+// and key. Looking one up takes no lock; taking one out waits for whoever uses it.
+#pragma once
+
+#include "base/barrier.h"
+#include "base/mutex.h"
+#include "plexus/pointer.h"
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace plexus::request {
+
+class Objects {
+  public:
+    struct Slot {
+        // [bind] the key is stored last and loaded first: who sees it sees the rest. 0: nobody.
+        std::atomic<std::uint64_t> key{0};
+        std::atomic<std::uint32_t> generation{0};
+        std::atomic<std::uint32_t> pins{0}; ///< users outside of the leader's own turn
+        void* object = nullptr;
+        std::size_t bytes = 0; ///< of bound memory
+        std::uint64_t type = 0;
+    };
+
+    Objects() = default;
+    ~Objects();
+    Objects(const Objects&) = delete;
+    Objects& operator=(const Objects&) = delete;
+
+    /// Gives `object` a handle; `target` is complete but for the context. @thread any
+    detail::Target add(void* object, std::size_t bytes, std::uint64_t type, std::uint64_t key);
+    /// Makes a handle dead and waits until nobody uses its object: but for this thread itself,
+    /// inside a handler on it. @thread any
+    void remove(const detail::Target& target, bool inside_turn);
+
+    /// The slot that a frame names, or null. The leader only; valid until leave().
+    Slot* enter(std::uint32_t handle, std::uint32_t generation, std::uint64_t key) noexcept {
+        Slot* const slot = find(handle);
+        // [use] pairs with remove(): it takes the key away, runs heavy_barrier() and looks at using_;
+        // we set using_, run light_barrier() and look at the key.
+        using_.store(slot, std::memory_order_relaxed);
+        light_barrier();
+        if (slot == nullptr || key == 0 || slot->key.load(std::memory_order_acquire) != key ||
+            slot->generation.load(std::memory_order_relaxed) != generation)
+            return nullptr;
+        return slot;
+    }
+    void leave() noexcept { using_.store(nullptr, std::memory_order_release); } // [use]
+
+    /// Keeps a slot that was entered beyond leave(), for a thread of the pool.
+    static void pin(Slot& slot) noexcept { slot.pins.fetch_add(1, std::memory_order_relaxed); }
+    static void unpin(Slot& slot) noexcept { slot.pins.fetch_sub(1, std::memory_order_release); } // [pins]
+
+    /// While it lives, this thread's own pin does not make remove() wait.
+    class OwnPin {
+      public:
+        explicit OwnPin(Slot& slot) noexcept : before_(own_) { own_ = &slot; }
+        ~OwnPin() { own_ = before_; }
+        OwnPin(const OwnPin&) = delete;
+        OwnPin& operator=(const OwnPin&) = delete;
+
+      private:
+        Slot* before_;
+    };
+
+  private:
+    // Chunk i has kFirst << i slots, so slots never move.
+    static constexpr std::uint32_t kFirst = 64;
+    static constexpr std::size_t kChunks = 24;
+
+    Slot* find(std::uint32_t handle) const noexcept {
+        const std::uint32_t shifted = handle + kFirst;
+        const auto chunk = static_cast<std::size_t>(std::bit_width(shifted) - std::bit_width(kFirst));
+        if (shifted < kFirst || chunk >= kChunks) return nullptr;
+        Slot* const slots = chunks_[chunk].load(std::memory_order_acquire); // pairs with [chunk]
+        return slots == nullptr ? nullptr : slots + (shifted - (kFirst << chunk));
+    }
+
+    static thread_local Slot* own_;
+    std::array<std::atomic<Slot*>, kChunks> chunks_{}; // [chunk] stored after the slots were made
+    std::atomic<Slot*> using_{nullptr};
+    RankedMutex<24> mutex_;
+    std::uint32_t made_ PLEXUS_GUARDED_BY(mutex_) = 0;
+    std::vector<std::uint32_t> free_ PLEXUS_GUARDED_BY(mutex_);
+};
+
+} // namespace plexus::request

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Global pointers: their wishes, and how they travel.
+#include "plexus/pointer.h"
+
+#include "comm/route.h"
+#include "wire/table.h"
+
+namespace plexus::detail {
+namespace {
+
+constexpr std::uint32_t kSavedMagic = 0x50584c50; // "PLXP": a saved pointer, with its whole table
+
+Route& checked(const std::shared_ptr<Route>& route) {
+    if (route == nullptr)
+        throw Error(Status::dead_pointer, "a null global pointer was used: assign it from bind(), lookup() or a request first");
+    return *route;
+}
+
+} // namespace
+
+PointerBase::PointerBase(const Target& target, std::shared_ptr<Route> route) noexcept : target_(target), route_(std::move(route)) {}
+
+// Wishes are this pointer's alone: copies of it keep the old ones.
+Route& PointerBase::own_route() {
+    route_ = std::make_shared<Route>(checked(route_));
+    return *route_;
+}
+
+std::string PointerBase::method() const { return checked(route_).method(); }
+DescriptorTable PointerBase::table() const { return checked(route_).known_table()->table; }
+void PointerBase::set_table(DescriptorTable table) { own_route().set_table(std::move(table)); }
+void PointerBase::use(Policy policy) { own_route().set_policy(std::move(policy)); }
+void PointerBase::use(Automatic) { own_route().set_automatic(); }
+void PointerBase::fallback(Fallback what) { own_route().set_fallback(what); }
+Choice PointerBase::choose() const { return checked(route_).choose(); }
+std::string PointerBase::explain() const { return to_string(choose()); }
+std::vector<RowFacts> PointerBase::enquire() const { return checked(route_).facts(); }
+
+void PointerBase::use(std::string_view methods, const Parameters& parameters) {
+    auto list = method::parse_list(methods);
+    if (!list) throw Error(list.failure().status, list.failure().why);
+    for (method::ListItem& item : *list)
+        for (const auto& [key, value] : parameters) item.parameters[key] = value;
+    own_route().pin(*list);
+}
+
+std::vector<std::byte> PointerBase::save() const {
+    const Route& route = checked(route_);
+    std::vector<std::byte> bytes;
+    wire::Builder out(bytes);
+    out.u32(kSavedMagic);
+    out.u8(wire::kVersion);
+    out.raw(target_.context.bytes.data(), target_.context.bytes.size());
+    out.u64(target_.key);
+    out.u32(target_.handle);
+    out.u32(target_.generation);
+    const wire::Bytes& table = route.known_table()->encoded;
+    out.raw(table.data(), table.size());
+    return bytes;
+}
+
+// On the wire only the table's number travels; the sender makes sure that it is known.
+void PointerBase::write(Writer& out) const {
+    out.raw(target_.context.bytes.data(), target_.context.bytes.size());
+    out.put(target_.key);
+    out.put(target_.handle);
+    out.put(target_.generation);
+    out.put(route_ == nullptr ? std::uint64_t{0} : route_->known_table()->hash);
+    if (route_ != nullptr) out.carry(route_.get());
+}
+
+void PointerBase::read(Reader& in) {
+    *this = PointerBase();
+    Target target;
+    in.raw(target.context.bytes.data(), target.context.bytes.size());
+    target.key = in.get<std::uint64_t>();
+    target.handle = in.get<std::uint32_t>();
+    target.generation = in.get<std::uint32_t>();
+    const auto hash = in.get<std::uint64_t>();
+    if (!in.ok() || !target.context) return;
+    if (in.channel() == nullptr) return in.spoil();
+    comm::Exchange& exchange = in.channel()->exchange();
+    const auto peer = exchange.peer(target.context);
+    const auto table = peer->find_table(hash);
+    if (table == nullptr) return in.spoil();
+    *this = PointerBase(target, exchange.way(peer, table));
+}
+
+void PointerBase::load(comm::Exchange& here, std::span<const std::byte> bytes) {
+    wire::In in(bytes);
+    const bool known = in.u32() == kSavedMagic && in.u8() == wire::kVersion;
+    Target target;
+    const wire::View id = in.raw(target.context.bytes.size());
+    if (in.ok()) std::memcpy(target.context.bytes.data(), id.data(), id.size());
+    target.key = in.u64();
+    target.handle = in.u32();
+    target.generation = in.u32();
+    auto table = in.ok() && known ? wire::decode_table(in.rest()) : std::nullopt;
+    if (!table) throw Error(Status::bad_archive, "these bytes are not a global pointer saved by this version of Plexus");
+    const auto peer = here.peer(target.context);
+    auto fresh = comm::KnownTable::make(std::move(*table));
+    auto known_table = peer->find_table(fresh->hash);
+    if (known_table == nullptr) peer->learn(known_table = fresh, false);
+    *this = PointerBase(target, here.way(peer, known_table));
+}
+
+} // namespace plexus::detail

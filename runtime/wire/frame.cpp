@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "wire/frame.h"
+
+namespace plexus::wire {
+namespace {
+
+constexpr std::uint8_t byte(Kind kind) noexcept { return static_cast<std::uint8_t>(kind); }
+constexpr std::size_t kLongestName = 255;
+
+} // namespace
+
+std::optional<Kind> kind_of(View frame) noexcept {
+    if (frame.empty()) return std::nullopt;
+    const auto value = static_cast<std::uint8_t>(frame[0]);
+    const bool known = (value >= byte(Kind::request) && value <= byte(Kind::data)) || value == byte(Kind::declare) ||
+                       value == byte(Kind::table) || (value >= byte(Kind::hello) && value <= byte(Kind::goodbye));
+    return known ? std::optional(static_cast<Kind>(value)) : std::nullopt;
+}
+
+void encode(const RequestHeader& header, std::byte* to) noexcept {
+    Out out(to);
+    out.u8(byte(Kind::request));
+    out.u8(header.flags);
+    out.u16(header.request);
+    out.u32(header.call);
+    out.u64(header.key);
+    out.u32(header.handle);
+    out.u32(header.generation);
+}
+
+std::optional<RequestHeader> decode_request(View frame) noexcept {
+    if (frame.size() < RequestHeader::kBytes) return std::nullopt;
+    In in(frame.subspan(1));
+    RequestHeader header;
+    header.flags = in.u8();
+    header.request = in.u16();
+    header.call = in.u32();
+    header.key = in.u64();
+    header.handle = in.u32();
+    header.generation = in.u32();
+    return header;
+}
+
+void encode(Kind kind, const ReplyHeader& header, std::byte* to) noexcept {
+    Out out(to);
+    out.u8(byte(kind));
+    out.u8(0);
+    out.u16(header.status);
+    out.u32(header.call);
+}
+
+std::optional<ReplyHeader> decode_reply(View frame) noexcept {
+    if (frame.size() < ReplyHeader::kBytes) return std::nullopt;
+    In in(frame.subspan(2));
+    ReplyHeader header;
+    header.status = in.u16();
+    header.call = in.u32();
+    return header;
+}
+
+void encode(const ReportHeader& header, std::byte* to) noexcept {
+    Out out(to);
+    out.u8(byte(Kind::report));
+    out.u8(0);
+    out.u16(header.status);
+    out.u16(header.request);
+    out.u16(0);
+}
+
+std::optional<ReportHeader> decode_report(View frame) noexcept {
+    if (frame.size() < ReportHeader::kBytes) return std::nullopt;
+    In in(frame.subspan(2));
+    ReportHeader header;
+    header.status = in.u16();
+    header.request = in.u16();
+    return header;
+}
+
+void encode(Kind kind, const BulkHeader& header, std::byte* to) noexcept {
+    Out out(to);
+    out.u8(byte(kind));
+    out.u8(header.flags);
+    out.u16(0);
+    out.u32(header.call);
+    out.u64(header.key);
+    out.u32(header.handle);
+    out.u32(header.generation);
+    out.u64(header.offset);
+    out.u64(header.length);
+}
+
+std::optional<BulkHeader> decode_bulk(View frame) noexcept {
+    if (frame.size() < BulkHeader::kBytes) return std::nullopt;
+    In in(frame.subspan(1));
+    BulkHeader header;
+    header.flags = in.u8();
+    in.u16();
+    header.call = in.u32();
+    header.key = in.u64();
+    header.handle = in.u32();
+    header.generation = in.u32();
+    header.offset = in.u64();
+    header.length = in.u64();
+    if (header.offset + header.length < header.offset) return std::nullopt;
+    return header;
+}
+
+void encode(Kind kind, const StreamFrame& frame, std::byte* to) noexcept {
+    Out out(to);
+    out.u8(byte(kind));
+    out.u8(0);
+    out.u16(0);
+    out.u32(frame.stream);
+    out.u64(frame.count);
+}
+
+std::optional<StreamFrame> decode_stream(View frame) noexcept {
+    if (frame.size() != StreamFrame::kBytes) return std::nullopt;
+    In in(frame.subspan(4));
+    StreamFrame decoded;
+    decoded.stream = in.u32();
+    decoded.count = in.u64();
+    return decoded;
+}
+
+Bytes encode(const Declare& frame) {
+    Bytes bytes;
+    Builder out(bytes);
+    out.u8(byte(Kind::declare));
+    out.u8(0);
+    out.u16(frame.request);
+    out.u64(frame.signature);
+    out.text(frame.name);
+    return bytes;
+}
+
+std::optional<Declare> decode_declare(View frame) noexcept {
+    if (frame.size() < 2) return std::nullopt;
+    In in(frame.subspan(2));
+    Declare decoded;
+    decoded.request = in.u16();
+    decoded.signature = in.u64();
+    decoded.name = in.text();
+    if (!in.ok() || !in.rest().empty() || decoded.name.empty() || decoded.name.size() > kLongestName) return std::nullopt;
+    return decoded;
+}
+
+Bytes encode(const Hello& frame) {
+    Bytes bytes;
+    Builder out(bytes);
+    out.u8(byte(Kind::hello));
+    out.u8(frame.version);
+    out.u16(0);
+    out.u32(frame.stream);
+    out.raw(frame.table.data(), frame.table.size());
+    return bytes;
+}
+
+std::optional<Hello> decode_hello(View frame) noexcept {
+    if (frame.empty()) return std::nullopt;
+    In in(frame.subspan(1));
+    Hello decoded;
+    decoded.version = in.u8();
+    in.u16();
+    decoded.stream = in.u32();
+    decoded.table = in.rest();
+    if (!in.ok()) return std::nullopt;
+    return decoded;
+}
+
+Bytes encode(const TableFrame& frame) {
+    Bytes bytes;
+    Builder out(bytes);
+    out.u8(byte(Kind::table));
+    out.u8(0);
+    out.raw(frame.context.bytes.data(), frame.context.bytes.size());
+    out.raw(frame.table.data(), frame.table.size());
+    return bytes;
+}
+
+std::optional<TableFrame> decode_table_frame(View frame) noexcept {
+    TableFrame decoded;
+    if (frame.size() < 2 + decoded.context.bytes.size()) return std::nullopt;
+    std::memcpy(decoded.context.bytes.data(), frame.data() + 2, decoded.context.bytes.size());
+    decoded.table = frame.subspan(2 + decoded.context.bytes.size());
+    return decoded;
+}
+
+Bytes encode_goodbye() { return {std::byte{byte(Kind::goodbye)}}; }
+
+} // namespace plexus::wire

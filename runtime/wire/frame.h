@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The frames that two contexts exchange over a link: one message, one frame, the kind in
+// its first byte. Pure functions over bytes; golden bytes in tests/golden.
+//
+// Kinds below kFirstUncounted make up a stream: they are delivered in order and exactly
+// once, and replayed when a link breaks. The others concern one link only.
+#pragma once
+
+#include "plexus/id.h"
+#include "wire/bytes.h"
+
+#include <cstdint>
+#include <optional>
+
+namespace plexus::wire {
+
+/// Goes up when a frame changes its meaning; sent in the hello, checked there.
+inline constexpr std::uint8_t kVersion = 1;
+
+enum class Kind : std::uint8_t {
+    request = 1, ///< run a handler on an object
+    reply = 2,   ///< its result, or why there is none
+    report = 3,  ///< a one-way request failed over there
+    put = 4,     ///< bytes into bound memory
+    get = 5,     ///< bytes from bound memory, please
+    data = 6,    ///< here they are; also the outcome of a put
+    declare = 8, ///< from now on this number means that request
+    table = 9,   ///< how some context is reached
+    hello = 16,  ///< first on every link that its sender means to use
+    confirm = 17,   ///< so many frames of your stream were delivered
+    fence = 18,     ///< confirm, please
+    recover = 19,   ///< how far did you get in that stream of mine? I give it up
+    recovered = 20, ///< so far
+    goodbye = 21,   ///< this context ends
+};
+inline constexpr std::uint8_t kKinds = 32;
+inline constexpr std::uint8_t kFirstUncounted = 16;
+
+enum Flags : std::uint8_t {
+    kWantsReply = 1,
+    kConfirmNow = 2, ///< the sender holds something large until this frame is confirmed
+};
+
+/// 24 bytes, then the arguments.
+struct RequestHeader {
+    static constexpr std::size_t kBytes = 24;
+    std::uint8_t flags = 0;
+    std::uint16_t request = 0; ///< the sender's number for the request's name, declared before
+    std::uint32_t call = 0;    ///< names the waiting call; with kWantsReply
+    std::uint64_t key = 0;
+    std::uint32_t handle = 0;
+    std::uint32_t generation = 0;
+};
+
+/// 8 bytes, then the result (status ok) or a sentence. Kinds reply, data.
+struct ReplyHeader {
+    static constexpr std::size_t kBytes = 8;
+    std::uint16_t status = 0;
+    std::uint32_t call = 0;
+};
+
+/// 8 bytes, then a sentence.
+struct ReportHeader {
+    static constexpr std::size_t kBytes = 8;
+    std::uint16_t status = 0;
+    std::uint16_t request = 0;
+};
+
+/// 40 bytes, then, for a put, the data. Kinds put, get.
+struct BulkHeader {
+    static constexpr std::size_t kBytes = 40;
+    std::uint8_t flags = 0;
+    std::uint32_t call = 0;
+    std::uint64_t key = 0;
+    std::uint32_t handle = 0;
+    std::uint32_t generation = 0;
+    std::uint64_t offset = 0; ///< bytes
+    std::uint64_t length = 0; ///< bytes
+};
+
+struct Declare {
+    std::uint16_t request = 0;
+    std::uint64_t signature = 0;
+    std::string_view name; ///< 1 to 255 bytes
+};
+
+/// Kinds confirm, fence, recover, recovered: a stream and, where it means something, a count.
+struct StreamFrame {
+    static constexpr std::size_t kBytes = 16;
+    std::uint32_t stream = 0;
+    std::uint64_t count = 0;
+};
+
+struct Hello {
+    std::uint8_t version = kVersion;
+    std::uint32_t stream = 0;
+    View table; ///< the sender's own, as encode_table() made it
+};
+
+struct TableFrame {
+    ContextId context;
+    View table;
+};
+
+/// The kind of a frame, or nullopt where it has none that is known.
+std::optional<Kind> kind_of(View frame) noexcept;
+
+// Encoders write exactly kBytes to `to`, or append to it. Decoders give nullopt for a frame
+// that is too short or whose fields contradict each other.
+void encode(const RequestHeader& header, std::byte* to) noexcept;
+void encode(Kind kind, const ReplyHeader& header, std::byte* to) noexcept;
+void encode(const ReportHeader& header, std::byte* to) noexcept;
+void encode(Kind kind, const BulkHeader& header, std::byte* to) noexcept;
+void encode(Kind kind, const StreamFrame& frame, std::byte* to) noexcept;
+Bytes encode(const Declare& frame);
+Bytes encode(const Hello& frame);
+Bytes encode(const TableFrame& frame);
+Bytes encode_goodbye();
+
+std::optional<RequestHeader> decode_request(View frame) noexcept;
+std::optional<ReplyHeader> decode_reply(View frame) noexcept;
+std::optional<ReportHeader> decode_report(View frame) noexcept;
+std::optional<BulkHeader> decode_bulk(View frame) noexcept;
+std::optional<StreamFrame> decode_stream(View frame) noexcept;
+std::optional<Declare> decode_declare(View frame) noexcept;
+std::optional<Hello> decode_hello(View frame) noexcept;
+std::optional<TableFrame> decode_table_frame(View frame) noexcept;
+
+} // namespace plexus::wire

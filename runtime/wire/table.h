@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Descriptor tables as bytes. Each row carries its length, so that an entry of a method
+// that is unknown here is kept and passed on unharmed. Parameters do not travel.
+#pragma once
+
+#include "plexus/table.h"
+#include "wire/bytes.h"
+
+#include <optional>
+
+namespace plexus::wire {
+
+inline constexpr std::size_t kLongestDescriptor = 1024;
+inline constexpr std::size_t kLongestMethodName = 31;
+
+Bytes encode_table(const DescriptorTable& table);
+
+/// nullopt: truncated, too many rows, or a row longer than may be.
+std::optional<DescriptorTable> decode_table(View bytes);
+
+/// What identifies a table of one context: equal bytes, equal number.
+std::uint64_t table_hash(View encoded) noexcept;
+
+} // namespace plexus::wire

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Promise: between processes a link keeps the same promises; a process that is killed is
+// noticed in bounded time, whatever it was doing, and the others go on.
+#include "support/address.h"
+#include "support/catch.h"
+#include "support/footprint.h"
+#include "support/process.h"
+#include "support/stream.h"
+
+#include <csignal>
+#include <cstring>
+
+using namespace plexus::testing;
+
+namespace {
+
+// The child's side: a context that says where it is, takes messages, and sends each back.
+int echo(Channel& channel) {
+    BareHost host(method_under_test());
+    host.hooks.message = [](End& end, ByteView message) {
+        end.host.push(end, std::make_shared<const Bytes>(message.begin(), message.end()));
+    };
+    if (!channel.put(Address::of(host).pack())) return 1;
+    for (;;) // the parent ends it
+        if (host.poll() == 0) std::this_thread::yield();
+}
+
+struct Remote {
+    Remote()
+      : process(echo) {
+        const auto record = process.channel().take(10s);
+        if (!record) throw std::runtime_error("the child gave no descriptor");
+        at = Address::unpack(*record);
+    }
+    Process process;
+    Address at;
+};
+
+End* link_to(BareHost& host, const Remote& remote) {
+    End* end = host.connect(remote.at.descriptor, remote.at.id);
+    if (end != nullptr) pump({&host}, 10s, [&] { return end->is_open() || end->is_lost(); });
+    return end != nullptr && end->is_open() ? end : nullptr;
+}
+
+} // namespace
+
+#define NEEDS_PROCESSES(host, remote)                                                                        \
+    if ((host).applies((remote).at.descriptor) != PLEXUS_OK)                                                 \
+    SKIP_TEST("this module reaches only its own process")
+
+TEST_CASE("messages of every size go to another process and come back") {
+    Remote remote;
+    BareHost host(method_under_test());
+    NEEDS_PROCESSES(host, remote);
+    End* end = link_to(host, remote);
+    REQUIRE(end != nullptr);
+    const std::uint64_t messages = kSanitized ? 300 : 3'000;
+    const SizeOf size_of = mixed(4'000'000);
+    Receiver receiver(host, size_of);
+    Stream stream(*end, size_of, messages);
+    CHECK(pump({&host}, 60s, [&] {
+        stream.step();
+        return receiver.received() == messages || !receiver.fault().empty();
+    }));
+    CHECK(receiver.fault() == "");
+    CHECK(pump({&host}, 10s, [&] { return end->posted() == end->completed(); }));
+}
+
+TEST_CASE("a process that is killed in mid-stream is noticed, and others can be reached") {
+    const std::size_t size = GENERATE(std::size_t{64}, std::size_t{30'000}, std::size_t{3'000'000});
+    CAPTURE(size);
+    BareHost host(method_under_test());
+    {
+        Remote remote;
+        NEEDS_PROCESSES(host, remote);
+        End* end = link_to(host, remote);
+        REQUIRE(end != nullptr);
+        Receiver receiver(host, always(size));
+        Stream stream(*end, always(size), UINT64_MAX);
+        REQUIRE(pump({&host}, 20s, [&] {
+            stream.step();
+            return receiver.received() > 20;
+        }));
+        remote.process.kill(SIGKILL);
+        CHECK(pump({&host}, 5s, [&] {
+            if (stream.failure() == PLEXUS_OK) stream.step();
+            return end->is_lost();
+        }));
+        CHECK(end->posted() == end->completed());
+        CHECK(receiver.fault() == "");
+        host.hooks.message = nullptr;
+    }
+    Remote another;
+    End* end = link_to(host, another);
+    REQUIRE(end != nullptr);
+    CHECK(host.push(*end, std::make_shared<Bytes>(100)));
+    CHECK(pump({&host}, 10s, [&] { return end->take().has_value(); }));
+}
+
+TEST_CASE("a process that is killed while it sleeps is noticed by one that sleeps") {
+    BareHost host(method_under_test());
+    Remote remote;
+    NEEDS_PROCESSES(host, remote);
+    if ((host.ops().caps & PLEXUS_CAP_SLEEP) == 0)
+        SKIP_TEST("this module cannot sleep (no PLEXUS_CAP_SLEEP)");
+    End* end = link_to(host, remote);
+    REQUIRE(end != nullptr);
+    for (int i = 0; i < 100; ++i) host.poll();
+    remote.process.kill(SIGKILL);
+    CHECK(eventually(5s, [&] {
+        host.sleep(1'000ms);
+        host.poll();
+        return end->is_lost();
+    }));
+}
+
+TEST_CASE("nothing is left of processes that were killed") {
+    BareHost host(method_under_test());
+    const auto meet_and_kill = [&]() -> bool {
+        Remote remote;
+        if (host.applies(remote.at.descriptor) != PLEXUS_OK) return false;
+        End* end = link_to(host, remote);
+        REQUIRE(end != nullptr);
+        host.push(*end, std::make_shared<Bytes>(1'000'000));
+        for (int i = 0; i < 20; ++i) host.poll();
+        remote.process.kill(SIGKILL);
+        REQUIRE(pump({&host}, 5s, [&] { return end->is_lost(); }));
+        for (int i = 0; i < 20; ++i) host.poll();
+        return true;
+    };
+    if (!meet_and_kill()) SKIP_TEST("this module reaches only its own process");
+    const Footprint before = Footprint::now();
+    for (int i = 0; i < 5; ++i) REQUIRE(meet_and_kill());
+    const Footprint after = Footprint::now();
+    CHECK(after.descriptors <= before.descriptors + 1);
+    CHECK(after.threads == before.threads);
+    CHECK(after.shared_files == before.shared_files);
+}
+
+TEST_CASE("a descriptor of a process that has ended leads to nobody") {
+    BareHost host(method_under_test());
+    auto remote = std::make_unique<Remote>();
+    NEEDS_PROCESSES(host, *remote);
+    remote->process.kill(SIGKILL);
+    remote->process.wait(5s);
+    std::int32_t status = PLEXUS_OK;
+    End* end = host.connect(remote->at.descriptor, remote->at.id, &status);
+    if (end == nullptr) {
+        CHECK(status >= 10);
+    } else {
+        CHECK(pump({&host}, 10s, [&] { return end->is_lost(); }));
+        CHECK_FALSE(end->is_opened());
+    }
+}

@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rules of the house that a reader of the tree can check. Usage: lint.py RULE ROOT
+
+Exit codes: 0 clean, 1 broken (each line says where and why), 77 cannot be checked here.
+"""
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+
+SOURCES = (".h", ".hpp", ".cpp", ".c", ".in", ".py", ".build", ".sh")
+CODE = (".h", ".hpp", ".cpp", ".c")
+MOST_LINES = 700
+MEDIAN_LINES = 150
+
+# A room may include these others, itself apart. Public headers are open to all.
+BELOW_COMM = ["base", "wire", "config", "loader", "method", "poll"]
+ROOMS = {
+    "base": [],
+    "wire": ["base"],
+    "config": ["base", "wire"],
+    "loader": ["base", "wire"],
+    "method": ["base", "wire"],
+    "poll": ["base", "wire"],
+    "bootstrap": ["base", "wire"],
+    "comm": BELOW_COMM,
+    "request": BELOW_COMM + ["comm"],
+    "bulk": BELOW_COMM + ["comm", "request"],
+    "context": BELOW_COMM + ["comm", "request", "bulk", "bootstrap"],
+}
+DEFAULT_ORDER = "runtime/config/default_order.cpp"  # the one place that names modules
+MODULES = "shm|tcp|ucx|libfabric|faults"
+
+
+def tree(root):
+    """Every file of the project, as paths relative to its root."""
+    for folder, folders, files in os.walk(root):
+        folders[:] = sorted(f for f in folders if not f.startswith((".", "build", "out")) and f != "packagecache")
+        for name in sorted(files):
+            yield os.path.relpath(os.path.join(folder, name), root)
+
+
+def lines_of(root, path):
+    with open(os.path.join(root, path), encoding="utf-8", errors="replace") as file:
+        return file.read().splitlines()
+
+
+def code_of(line):
+    """The line without its // comment and without one-line /* */ comments."""
+    return re.sub(r"/\*.*?\*/", "", re.sub(r"//.*", "", line))
+
+
+def is_ours(path, kinds=SOURCES):
+    return path.endswith(kinds) and not path.startswith("subprojects/")
+
+
+def arrows(root):
+    for path in tree(root):
+        if not is_ours(path, CODE):
+            continue
+        house, _, rest = path.partition("/")
+        room = rest.split("/")[0]
+        for number, line in enumerate(lines_of(root, path), 1):
+            match = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
+            if not match:
+                continue
+            target = match.group(1)
+            why = forbidden_include(root, path, house, room, target)
+            if why:
+                yield f"{path}:{number}: includes \"{target}\": {why}"
+
+
+def forbidden_include(root, path, house, room, target):
+    if target.startswith(".."):
+        return "paths start at an include folder"
+    first = target.split("/")[0]
+    if house == "include":
+        return None if first == "plexus" else "a public header includes public headers only"
+    if house == "modules":
+        if first in ("common", room) or target.startswith("plexus/module/"):
+            return None
+        return "a module includes plexus/module/, common/ and itself"
+    if house == "runtime" and room == "eco" or house in ("tools", "examples"):
+        beside = os.path.join(root, os.path.dirname(path), target)
+        above = os.path.join(root, house, target)
+        if first == "plexus" and not target.startswith("plexus/module/"):
+            return None
+        if first == house or os.path.exists(beside) or os.path.exists(above):
+            return None
+        return "it sees what an application sees"
+    if house == "runtime" and first in ROOMS and first != room and first not in ROOMS.get(room, []):
+        return f"{room} may not know {first}"
+    return None
+
+
+def comments(root):
+    for path in tree(root):
+        if not is_ours(path):
+            continue
+        lines = lines_of(root, path)
+        first = lines[1] if lines and lines[0].startswith("#!") and len(lines) > 1 else lines[0] if lines else ""
+        if "SPDX-License-Identifier: BSD-3-Clause" not in first:
+            yield f"{path}:1: does not start with its SPDX line"
+        for number, line in enumerate(lines, 1):
+            if re.search(r"\b(TODO|FIXME|XXX)\b(?!\(#\d+\))", line) and not path.endswith("lint.py"):
+                yield f"{path}:{number}: a TODO carries its issue: TODO(#12)"
+            if path.endswith(CODE) and re.match(r"\s*//\s*(return\b.*|[\w:.>\[\]-]+\(.*\)|[\w:.<>*& ]+ = .*);\s*$", line):
+                yield f"{path}:{number}: looks like code in a comment"
+
+
+def format(root):  # noqa: A001: the rule's name
+    tool = shutil.which("clang-format-14") or shutil.which("clang-format")
+    if not tool:
+        print("clang-format is not installed: on Debian 12, apt-get install clang-format-14")
+        sys.exit(77)
+    files = [path for path in tree(root) if is_ours(path, (".h", ".hpp", ".cpp"))]
+    done = subprocess.run([tool, "--dry-run", "--style=file"] + files, cwd=root, capture_output=True, text=True, check=False)
+    broken = sorted({line.split(":")[0] for line in done.stderr.splitlines() if "warning: code should be" in line})
+    for path in broken:
+        yield f"{path}: not formatted: run clang-format -i"
+    if done.returncode != 0 and not broken:
+        yield done.stderr
+
+
+def handles(root):
+    """A handle's type is opaque: two modules in one program that each define it break the
+    one-definition rule, and the linker mixes up their functions without a word."""
+    for path in tree(root):
+        if not path.startswith("modules/") or not is_ours(path, CODE):
+            continue
+        for number, line in enumerate(lines_of(root, path), 1):
+            if re.search(r"\b(struct|class)\s+(plexus_link|plexus_module)\b[^;*&(),>]*(\{|$)", code_of(line)):
+                yield f"{path}:{number}: defines the handle's type: define one in the module's namespace and cast"
+
+
+def names(root):
+    for path in tree(root):
+        if not path.startswith("runtime/") or path.startswith("runtime/eco/") or path == DEFAULT_ORDER:
+            continue
+        if not is_ours(path, CODE):
+            continue
+        for number, line in enumerate(lines_of(root, path), 1):
+            code = re.sub(r"#\s*include.*", "", code_of(line))
+            literals = " ".join(re.findall(r'"(?:[^"\\]|\\.)*"', code))
+            # "tcp" outside of a literal is Asio's word, "local" in one may be English.
+            found = re.search(rf"\b({MODULES})\b", literals) or re.search(r"\b(shm|ucx|libfabric)\b", code)
+            found = found or re.search(r'"local"', literals)
+            if found:
+                yield f"{path}:{number}: names the module {found.group(0)}: only {DEFAULT_ORDER} may"
+
+
+def sizes(root):
+    counts = {p: len(lines_of(root, p)) for p in tree(root) if is_ours(p)}
+    for path, count in counts.items():
+        if count > MOST_LINES:
+            yield f"{path}: {count} lines; {MOST_LINES} are the most"
+    house = [c for p, c in counts.items() if p.startswith(("runtime/", "modules/", "include/"))]
+    if house and statistics.median(house) > MEDIAN_LINES:
+        yield f"half of the files have more than {statistics.median(house):.0f} lines; the aim is {MEDIAN_LINES}"
+
+
+def words(root):
+    # In pieces, so that this file is clean by its own rule.
+    paths = ["/wo" + "rk/", "/ho" + "me/", "/ro" + "ot/", "/tmp/bu" + "ild", "/us" + "ers/"]
+    hosts = ["py" + "pi.org", "crat" + "es.io", "npm" + "js", "deb.deb" + "ian", "conan" + ".io", "proxy.gol" + "ang"]
+    makers = ["generated" + " by", "generated" + " with", "co-auth" + "ored"]
+    for path in tree(root):
+        if path.startswith("subprojects/") or path.endswith((".png", ".svg", ".bin")):
+            continue
+        for number, line in enumerate(lines_of(root, path), 1):
+            low = line.lower()
+            for word in paths + hosts + makers:
+                if word in low:
+                    yield f"{path}:{number}: \"{word}\" has no place in the tree"
+
+
+def main():
+    rules = {rule.__name__: rule for rule in (arrows, comments, format, handles, names, sizes, words)}
+    if len(sys.argv) != 3 or sys.argv[1] not in rules:
+        print(f"usage: lint.py {{{'|'.join(rules)}}} ROOT", file=sys.stderr)
+        return 2
+    broken = list(rules[sys.argv[1]](sys.argv[2]))
+    for line in broken:
+        print(line)
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

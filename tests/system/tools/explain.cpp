@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `plexus explain`: what would carry requests to the owner of a table, of a pointer, to a
+// server; and its exit code when nothing would.
+#include "support/catch.h"
+#include "support/tmpdir.h"
+#include "system/launcher/command.h"
+#include "system/tools/json_text.h"
+
+#include "plexus/plexus.h"
+
+#include <filesystem>
+
+using namespace plexus::testing;
+
+namespace {
+
+struct Thing {};
+
+} // namespace
+
+TEST_CASE("a table that info wrote is explained row by row") {
+    Command info({"info", "--table"});
+    REQUIRE(info.wait() == 0);
+    const TmpDir folder;
+    const std::string file = folder.file("table", "# a remark\n" + info.out());
+
+    Command tool({"explain", "--table", file, "--json"});
+    CHECK(tool.wait() == 0);
+    REQUIRE(is_json(tool.out()));
+    CHECK(value_of(tool.out(), "method").value_or("null") != "null");
+    CHECK(count_of(tool.out(), "\"because\":") == count_of(info.out(), "\n"));
+
+    Command text({"explain", "--table", file});
+    CHECK(text.wait() == 0);
+    CHECK(text.out().starts_with("From here to the owner of the table in "));
+}
+
+TEST_CASE("where no method applies the answer is no, with a reason for each row") {
+    const TmpDir folder;
+    const std::string file = folder.file("table", "carrier_pigeon 00ff\n");
+    Command tool({"explain", "--table", file, "--json"});
+    CHECK(tool.wait() == 1);
+    REQUIRE(is_json(tool.out()));
+    CHECK(value_of(tool.out(), "method") == "null");
+    CHECK(value_of(tool.out(), "because").value_or("\"\"").size() > 2);
+}
+
+TEST_CASE("files that hold neither table nor pointer are refused with a sentence") {
+    const TmpDir folder;
+    const std::string text = folder.file("text", "shm zz\n");
+    const std::string binary = folder.file("binary", std::string("\0\1\2\3", 4));
+    const std::string empty = folder.file("empty", "");
+    const std::pair<Words, std::string> cases[] = {
+        {{"--table", text}, "line 1"},
+        {{"--table", binary}, "no saved pointer"},
+        {{"--pointer", text}, "no saved pointer"},
+        {{"--table", empty}, "no row"},
+        {{"--table", (folder / "none").string()}, "cannot be read"},
+        {{"--pointer", folder.path().string()}, "cannot be read"},
+    };
+    for (const auto& [words, part] : cases) {
+        Words all{"explain"};
+        all.insert(all.end(), words.begin(), words.end());
+        Command tool(all);
+        INFO(words.back());
+        CHECK(tool.wait() == 3);
+        CHECK(tool.err().find(part) != std::string::npos);
+        CHECK(tool.out().empty());
+    }
+}
+
+TEST_CASE("a saved pointer is explained after its owner has gone") {
+    const TmpDir folder;
+    std::string file;
+    {
+        plexus::Context owner;
+        Thing thing;
+        const plexus::Bound<Thing> bound = owner.bind(thing);
+        const std::vector<std::byte> bytes = bound.pointer().save();
+        file = folder.file("pointer", {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    }
+    for (const char* option : {"--pointer", "--table"}) {
+        Command tool({"explain", option, file, "--json"});
+        CHECK(tool.wait() == 0);
+        REQUIRE(is_json(tool.out()));
+        CHECK(value_of(tool.out(), "method").value_or("null") != "null");
+    }
+}
+
+TEST_CASE("a running server, and what it has published, is explained by its URL") {
+    const TmpDir folder;
+    const std::string key = folder.file("key", "a key that both sides hold, of some length\n");
+    std::filesystem::permissions(key, std::filesystem::perms::owner_read);
+    plexus::Options options;
+    options.set = {{"listen", "plexus://127.0.0.1:0"}, {"job.key_file", key}};
+    plexus::Context server(options);
+    Thing thing;
+    const plexus::Bound<Thing> bound = server.bind(thing);
+    server.publish("thing", bound.pointer());
+    for (const Words& name : {Words{"--name", "thing"}, Words{}}) {
+        Words words{"explain", server.url(), "--json", "--set", "job.key_file=" + key};
+        words.insert(words.end(), name.begin(), name.end());
+        Command tool(words);
+        INFO(words.back());
+        CHECK(tool.wait() == 0);
+        CHECK(is_json(tool.out()));
+        CHECK(value_of(tool.out(), "method").value_or("null") != "null");
+    }
+    Command nobody({"explain", "plexus://127.0.0.1:1", "--set", "job.key_file=" + key});
+    CHECK(nobody.wait() == 3);
+    CHECK(nobody.err().starts_with("plexus explain: "));
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the verbs say about themselves, and what they say to a command line that is wrong.
+#include "support/catch.h"
+#include "system/launcher/command.h"
+#include "system/tools/json_text.h"
+
+using namespace plexus::testing;
+
+TEST_CASE("the JSON reader of these tests takes JSON and nothing else") {
+    for (const char* good : {"{}", "[]", R"({"a":[1,-2.5e+3,true,null],"b":{"c":"\u00e9\n"}})", " 0 "})
+        CHECK(is_json(good));
+    for (const char* bad :
+         {"", "{", "{a:1}", "[1,]", "01", "1.", "\"\\x\"", "{} {}", "nul", "-", "[1 2]", "\"a"})
+        CHECK_FALSE(is_json(bad));
+    CHECK(value_of(R"({"a":{"b":[1,2]},"c":3})", "b") == "[1,2]");
+    CHECK(number_of(R"({"a":null,"c":3.5})", "c") == 3.5);
+    CHECK_FALSE(number_of(R"({"a":null,"c":3.5})", "a"));
+}
+
+TEST_CASE("every verb is listed, and explains itself") {
+    Command all({"--help"});
+    CHECK(all.wait() == 0);
+    for (const std::string verb : {"run", "info", "explain", "bench"}) {
+        INFO(verb);
+        CHECK(count_of(all.out(), "\n  " + verb + " ") == 1);
+        Command help({verb, "--help"});
+        CHECK(help.wait() == 0);
+        CHECK(help.out().find("Usage: plexus " + verb) != std::string::npos);
+        CHECK(help.out().find("xit code") != std::string::npos);
+        CHECK(help.err().empty());
+    }
+}
+
+TEST_CASE("a wrong command line ends with 2 and one sentence that names what is wrong") {
+    struct Wrong {
+        Words words;
+        std::string part;
+    };
+    const Wrong cases[] = {
+        {{"info", "--nonsense"}, "--nonsense"},
+        {{"info", "extra"}, "extra"},
+        {{"info", "--set", "log"}, "KEY=VALUE"},
+        {{"info", "--table", "--config"}, "--config"},
+        {{"explain"}, "one of URL, --table and --pointer"},
+        {{"explain", "plexus://127.0.0.1:1", "--table", "file"}, "one of URL, --table and --pointer"},
+        {{"bench"}, "latency, bandwidth, rate or dual"},
+        {{"bench", "speed"}, "\"speed\""},
+        {{"bench", "latency", "--size", "8,many"}, "\"many\""},
+        {{"bench", "latency", "--size", ","}, "no size"},
+        {{"bench", "latency", "--iterations", "0"}, "--iterations"},
+        {{"bench", "latency", "--threads", "2"}, "--threads"},
+        {{"bench", "dual", "--skip-poll", "1,0"}, "\"0\""},
+        {{"bench", "dual", "--methods", "shm"}, "two methods"},
+        {{"bench", "rate", "--cores", "0"}, "--inside"},
+    };
+    for (const Wrong& wrong : cases) {
+        Command tool(wrong.words);
+        INFO(wrong.words.back());
+        CHECK(tool.wait() == 2);
+        CHECK(tool.err().starts_with("plexus " + wrong.words.front() + ": "));
+        CHECK(tool.err().find(wrong.part) != std::string::npos);
+        CHECK(count_of(tool.err(), "\n") == 1);
+        CHECK(tool.out().empty());
+    }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Filters and sinks of the log.
+#include "base/log.h"
+
+#include "support/catch.h"
+#include "support/log_guard.h"
+
+using namespace plexus;
+using log::Level;
+
+namespace {
+
+// Restores the filter that tests run with.
+struct FilterScope {
+    explicit FilterScope(std::string_view filter) { log::set_filter(filter).value(); }
+    ~FilterScope() { static_cast<void>(log::set_filter("warn")); }
+};
+
+} // namespace
+
+TEST_CASE("a filter has a common level and levels of subsystems") {
+    FilterScope scope("info,comm=debug,poll=off");
+    CHECK(log::enabled(Level::info, "wire"));
+    CHECK_FALSE(log::enabled(Level::debug, "wire"));
+    CHECK(log::enabled(Level::debug, "comm"));
+    CHECK_FALSE(log::enabled(Level::trace, "comm"));
+    CHECK_FALSE(log::enabled(Level::error, "poll"));
+}
+
+TEST_CASE("a subsystem may say more than the common level") {
+    FilterScope scope("off,comm=trace");
+    CHECK(log::enabled(Level::trace, "comm"));
+    CHECK_FALSE(log::enabled(Level::error, "wire"));
+}
+
+TEST_CASE("a filter that is none is refused and changes nothing") {
+    FilterScope scope("error");
+    const auto refused = log::set_filter("loud");
+    REQUIRE(refused.status() == Status::bad_config);
+    CHECK(refused.failure().why == "\"loud\" is no log level: use trace, debug, info, warn, error or off");
+    CHECK_FALSE(log::set_filter("warn,comm=loud"));
+    CHECK_FALSE(log::enabled(Level::warn, "comm"));
+    CHECK(log::enabled(Level::error, "comm"));
+}
+
+TEST_CASE("a line arrives once, formatted, and only if enabled") {
+    const auto expected = testing::expect_warning("base: 3 of 4");
+    log::warn("test", "base: {} of {}", 3, 4);
+    log::info("test", "base: 3 of 4, not enabled");
+    REQUIRE(expected.count() == 1);
+    CHECK(expected.lines()[0].find("base: 3 of 4") != std::string::npos);
+}

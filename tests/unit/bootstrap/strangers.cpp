@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Peers that do not hold the key, on either side of the door: each gets a closed one or a
+// clear error, and nobody else notices.
+#include "support/catch.h"
+#include "support/log_guard.h"
+#include "unit/bootstrap/waiting.h"
+
+#include "bootstrap/entry.h"
+#include "bootstrap/knock.h"
+#include "bootstrap/records.h"
+
+#include <asio.hpp>
+#include <random>
+#include <thread>
+
+using namespace plexus;
+using namespace plexus::bootstrap;
+using namespace plexus::bootstrap::testing;
+using asio::ip::tcp;
+using plexus::testing::eventually;
+
+namespace {
+
+tcp::endpoint endpoint_of(const std::string& url) { return resolve(*parse_url(url))->front(); }
+
+/// A bare connection without any manners.
+class Stranger {
+  public:
+    explicit Stranger(const std::string& url) { socket_.connect(endpoint_of(url)); }
+
+    void say(std::span<const std::byte> bytes) {
+        std::error_code ignored; // the door may be closed already
+        asio::write(socket_, asio::buffer(bytes.data(), bytes.size()), ignored);
+    }
+    /// How much the other side said before it closed; -1 if it did not close in time.
+    int heard_until_closed(std::chrono::milliseconds limit) {
+        int heard = 0;
+        socket_.non_blocking(true);
+        const bool closed = eventually(limit, [&] {
+            std::array<std::byte, 512> room;
+            std::error_code error;
+            heard += static_cast<int>(socket_.read_some(asio::buffer(room), error));
+            return error && error != asio::error::would_block;
+        });
+        return closed ? heard : -1;
+    }
+
+  private:
+    asio::io_context io_;
+    tcp::socket socket_{io_};
+};
+
+/// Something that listens and says `banner` to whoever comes, then nothing.
+class OtherServer {
+  public:
+    explicit OtherServer(std::string banner)
+      : banner_(std::move(banner)) {
+        thread_ = std::thread([this] {
+            std::error_code error;
+            tcp::socket guest(io_);
+            acceptor_.accept(guest, error);
+            if (error) return;
+            asio::write(guest, asio::buffer(banner_), error);
+            std::array<char, 512> room;
+            while (!error) guest.read_some(asio::buffer(room), error);
+        });
+    }
+    ~OtherServer() {
+        ::shutdown(acceptor_.native_handle(), SHUT_RDWR); // wakes accept() if nobody came
+        thread_.join();
+    }
+    std::string url() const {
+        return "plexus://127.0.0.1:" + std::to_string(acceptor_.local_endpoint().port());
+    }
+
+  private:
+    std::string banner_;
+    asio::io_context io_;
+    tcp::acceptor acceptor_{io_, tcp::endpoint(asio::ip::address_v4::loopback(), 0)};
+    std::thread thread_;
+};
+
+struct Served {
+    Key key = random_key();
+    std::unique_ptr<DirectoryServer> server = DirectoryServer::listen("plexus://127.0.0.1:0", key, 1).value();
+    bool still_serves() const { return static_cast<bool>(join(server->url(), key, some_context(), in(5s))); }
+};
+
+} // namespace
+
+TEST_CASE("a guest with the wrong key is told to look at its key") {
+    const Served served;
+    const auto refused = join(served.server->url(), random_key(), some_context(), in(5s));
+    REQUIRE(refused.status() == Status::denied);
+    CHECK(mentions(refused.failure(), "key"));
+    CHECK(served.still_serves());
+}
+
+TEST_CASE("random bytes get no answer but a closed door") {
+    const Served served;
+    std::mt19937 random(3);
+    for (int round = 0; round < 50; ++round) {
+        Bytes noise(kHelloBytes + random() % 5000);
+        for (std::byte& byte : noise) byte = static_cast<std::byte>(random());
+        Stranger stranger(served.server->url());
+        stranger.say(noise);
+        CHECK(stranger.heard_until_closed(5s) == 0);
+    }
+    CHECK(served.still_serves());
+}
+
+TEST_CASE("half a record and silence is shown the door in bounded time") {
+    const Served served;
+    const Guest guest(served.key, some_context());
+    Stranger nothing(served.server->url());
+    Stranger half(served.server->url());
+    half.say(std::span(guest.hello()).first(kHelloBytes / 2));
+    Stranger unconfirmed(served.server->url());
+    unconfirmed.say(guest.hello());
+    CHECK(served.still_serves()); // nobody waits for them
+    CHECK(nothing.heard_until_closed(10s) == 0);
+    CHECK(half.heard_until_closed(10s) == 0);
+    CHECK(unconfirmed.heard_until_closed(10s) == static_cast<int>(kAnswerBytes));
+}
+
+TEST_CASE("a crowd in front of the door keeps nobody out") {
+    const Served served;
+    std::vector<std::unique_ptr<Stranger>> crowd;
+    for (int i = 0; i < 200; ++i) crowd.push_back(std::make_unique<Stranger>(served.server->url()));
+    CHECK(served.still_serves());
+    CHECK(crowd.front()->heard_until_closed(1s) == 0); // the oldest had to go
+}
+
+TEST_CASE("a guest that holds the key but sends nonsense loses its own connection only") {
+    const auto expected = plexus::testing::expect_warning("its connection is closed");
+    const Served served;
+    const auto good = join(served.server->url(), served.key, some_context(), in(5s)).value();
+    REQUIRE(good->publish("kept", bytes_of("1")));
+    std::mt19937 random(5);
+    const std::vector<Bytes> nonsense = {
+        Bytes(4, std::byte{0xff}), Bytes(4, std::byte{0}),
+        Bytes{std::byte{5}, {}, {}, {}, std::byte{77}, {}, {}, {}, {}},
+        Bytes{std::byte{6}, {}, {}, {}, std::byte{2}, {}, {}, {}, {}, std::byte{9}}};
+    for (const Bytes& bytes : nonsense) {
+        auto door = knock(*parse_url(served.server->url()), served.key, some_context(), in(5s));
+        REQUIRE(door);
+        asio::io_context io;
+        tcp::socket socket(io, door->protocol, door->socket.release());
+        asio::write(socket, asio::buffer(bytes));
+        std::error_code error;
+        std::array<std::byte, 16> room;
+        socket.non_blocking(true);
+        CHECK(eventually(5s, [&] {
+            socket.read_some(asio::buffer(room), error);
+            return error && error != asio::error::would_block;
+        }));
+    }
+    CHECK(expected.count() == nonsense.size());
+    CHECK(text_of(*ask(*good, "kept", 5s).get()) == "1");
+}
+
+TEST_CASE("nobody at the URL is said at once") {
+    std::string url;
+    {
+        const Served served;
+        url = served.server->url();
+    }
+    const auto start = Clock::now();
+    const auto refused = join(url, random_key(), some_context(), in(10s));
+    REQUIRE(refused.status() == Status::not_found);
+    CHECK(mentions(refused.failure(), "nobody listens at " + url));
+    CHECK(Clock::now() - start < 5s);
+    CHECK(join("plexus://no-such-host.invalid:1", random_key(), some_context(), in(5s)).status() ==
+          Status::not_found);
+    CHECK(join("no url", random_key(), some_context(), in(5s)).status() == Status::bad_argument);
+}
+
+TEST_CASE("another kind of server is recognised") {
+    const OtherServer chatty("SSH-2.0-OpenSSH_9.2\r\n");
+    const auto refused = join(chatty.url(), random_key(), some_context(), in(5s));
+    REQUIRE(refused.status() == Status::wrong_peer);
+    CHECK(mentions(refused.failure(), "not a Plexus directory"));
+}
+
+TEST_CASE("a server that says nothing is given up at the deadline") {
+    const OtherServer silent("");
+    const auto start = Clock::now();
+    const auto refused = join(silent.url(), random_key(), some_context(), in(100ms));
+    const auto waited = Clock::now() - start;
+    REQUIRE(refused.status() == Status::timed_out);
+    CHECK(waited >= 100ms);
+    CHECK(waited < 2s * kPatience);
+}
+
+TEST_CASE("a server that forges the answer is not trusted") {
+    std::string answer("PLXSBOO\x01", 8);
+    answer.append(kAnswerBytes - kMagicBytes, 'z');
+    const OtherServer server(answer);
+    const auto refused = join(server.url(), random_key(), some_context(), in(5s));
+    REQUIRE(refused.status() == Status::denied);
+    CHECK(mentions(refused.failure(), "key"));
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Ports and addresses: what is said when one can't be had, and which of several is used.
+#include "raw_peer.h"
+#include "support/catch.h"
+#include "support/log_guard.h"
+
+#include "tcp/addresses.h"
+#include "tcp/descriptor.h"
+
+using namespace plexus::testing;
+using plexus::tcp::Descriptor;
+
+namespace {
+
+const Method& tcp() { return find_method("tcp"); }
+
+BareOptions with(std::map<std::string, std::string> settings) {
+    BareOptions options;
+    options.settings = std::move(settings);
+    return options;
+}
+
+Descriptor descriptor_of(BareHost& host) {
+    const Bytes bytes = host.descriptor();
+    return Descriptor::decode({bytes.data(), bytes.size()}).value();
+}
+
+Bytes bytes_of(const Descriptor& descriptor) {
+    const auto raw = descriptor.encode();
+    const auto bytes = std::as_bytes(std::span(raw));
+    return {bytes.begin(), bytes.end()};
+}
+
+std::string open_error(std::map<std::string, std::string> settings) {
+    try {
+        BareHost host(tcp(), with(std::move(settings)));
+    } catch (const OpenFailed& failed) {
+        return failed.status == PLEXUS_BAD_CONFIG ? failed.what() : "wrong status";
+    }
+    return "opened";
+}
+
+} // namespace
+
+TEST_CASE("a port that is taken is named, with what to do") {
+    BareHost first(tcp());
+    const std::string port = std::to_string(port_of(first));
+    const auto expected = expect_warning("port " + port + " is taken");
+    const std::string error = open_error({{"port", port}});
+    CHECK(error.find("Address already in use") != std::string::npos);
+    CHECK(error.find("set port to another one") != std::string::npos);
+}
+
+TEST_CASE("a range of ports is tried until one is free") {
+    BareHost first(tcp());
+    const unsigned port = port_of(first);
+    if (port > 65'000) return;
+    BareHost second(tcp(), with({{"port", std::to_string(port) + "-" + std::to_string(port + 200)}}));
+    CHECK(port_of(second) > port);
+    CHECK(port_of(second) <= port + 200);
+    CHECK(link_up(first, second) != nullptr);
+}
+
+TEST_CASE("bad values are refused in words that say what would do") {
+    const auto expected = expect_warning("");
+    CHECK(open_error({{"port", "seven"}}).find("a range such as 7000-7100") != std::string::npos);
+    CHECK(open_error({{"port", "7100-7000"}}).find("range") != std::string::npos);
+    CHECK(open_error({{"sndbuf", "lots"}}).find("a size") != std::string::npos);
+    CHECK(open_error({{"linger", "-1 s"}}).find("a duration") != std::string::npos);
+    CHECK(open_error({{"interface", "nosuch0"}}).find("nosuch0") != std::string::npos);
+}
+
+TEST_CASE("by default only loopback is listened on, and only here it means anything") {
+    BareHost host(tcp());
+    Descriptor there = descriptor_of(host);
+    for (const auto& address : there.addresses) CHECK(address.is_loopback());
+    CHECK(host.applies(bytes_of(there)) == PLEXUS_OK);
+
+    std::string why;
+    there.where.network_namespace += 1;
+    CHECK(host.applies(bytes_of(there), &why) == PLEXUS_NO_METHOD);
+    CHECK(why == "listens on loopback of another network namespace");
+    there.where.boot[0] ^= 1;
+    CHECK(host.applies(bytes_of(there), &why) == PLEXUS_NO_METHOD);
+    CHECK(why == "listens on loopback of another host");
+    there.addresses.push_back(asio::ip::make_address("10.1.2.3"));
+    CHECK(host.applies(bytes_of(there)) == PLEXUS_OK);
+}
+
+TEST_CASE("an address that answers as another context is passed over for the next") {
+    BareHost impostor(tcp(), with({{"listen", "127.0.0.1"}}));
+    const std::string port = std::to_string(port_of(impostor));
+    std::optional<BareHost> right;
+    try {
+        right.emplace(tcp(), with({{"listen", "::1"}, {"port", port}}));
+    } catch (const OpenFailed&) { SKIP_TEST("no IPv6 loopback on this host"); }
+    Descriptor both = descriptor_of(*right);
+    both.addresses = {asio::ip::make_address("127.0.0.1"), asio::ip::make_address("::1")};
+
+    BareHost from(tcp());
+    End* end = from.connect(bytes_of(both), right->id());
+    REQUIRE(end != nullptr);
+    REQUIRE(pump({&from, &impostor, &*right}, 10s, [&] { return end->is_open() || end->is_lost(); }));
+    CHECK(end->is_open());
+    CHECK(right->incoming_count() == 1);
+    CHECK(impostor.incoming_count() == 0);
+}
+
+TEST_CASE("when no address leads to the peer, the reason lists what each of them said") {
+    BareHost impostor(tcp(), with({{"listen", "127.0.0.1"}}));
+    Descriptor there = descriptor_of(impostor);
+    there.addresses.push_back(asio::ip::make_address("127.0.0.2"));
+    BareHost from(tcp());
+    End* end = from.connect(bytes_of(there), random_id());
+    REQUIRE(end != nullptr);
+    REQUIRE(pump({&from, &impostor}, 10s, [&] { return end->is_lost(); }));
+    CHECK(end->lost_status() == PLEXUS_WRONG_PEER);
+    const std::string why = end->lost_why();
+    CHECK(why.find("127.0.0.1:" + std::to_string(there.port) + ": another context answered") !=
+          std::string::npos);
+    CHECK(why.find("127.0.0.2:" + std::to_string(there.port) + ": Connection refused") != std::string::npos);
+}
+
+TEST_CASE("an address that never answers ends after connect_timeout") {
+    BareHost from(tcp(), with({{"connect_timeout", "200 ms"}}));
+    // Listens, but nobody accepts: the greeting is never answered.
+    BareHost deaf(tcp());
+    End* end = from.connect(deaf.descriptor(), deaf.id());
+    REQUIRE(end != nullptr);
+    REQUIRE(pump({&from}, 5s, [&] { return end->is_lost(); }));
+    CHECK(end->lost_status() == PLEXUS_LINK_LOST);
+    CHECK(end->lost_why().find("no answer in time") != std::string::npos);
+}
+
+TEST_CASE("words of the configuration choose interfaces by name, address and prefix") {
+    const plexus::tcp::Interface one{"eth7", asio::ip::make_address("10.1.2.3"), 24};
+    for (const char* word : {"eth7", "10.1.2.3", "10.1.0.0/16", "all"})
+        CHECK(plexus::tcp::matches(one, word));
+    for (const char* word : {"eth", "10.1.2.4", "10.2.0.0/16", "loopback", "::/0"})
+        CHECK_FALSE(plexus::tcp::matches(one, word));
+    CHECK(plexus::tcp::neighbours(one, asio::ip::make_address("10.1.2.200")));
+    CHECK_FALSE(plexus::tcp::neighbours(one, asio::ip::make_address("10.1.3.1")));
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "raw_peer.h"
+
+#include "common/handshake.h"
+#include "tcp/descriptor.h"
+
+#include <asio/ip/tcp.hpp>
+#include <sys/socket.h>
+
+namespace plexus::testing {
+namespace {
+
+tcp::Descriptor descriptor_of(BareHost& host) {
+    const Bytes bytes = host.descriptor();
+    return tcp::Descriptor::decode({bytes.data(), bytes.size()}).value();
+}
+
+} // namespace
+
+std::uint16_t port_of(BareHost& host) { return descriptor_of(host).port; }
+
+RawPeer::RawPeer(BareHost& host) {
+    const tcp::Descriptor there = descriptor_of(host);
+    const asio::ip::tcp::endpoint endpoint(there.addresses.at(0), there.port);
+    socket_.reset(::socket(endpoint.data()->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (::connect(socket_.get(), endpoint.data(), static_cast<socklen_t>(endpoint.size())) != 0)
+        throw std::runtime_error("a plain socket can't connect");
+}
+
+RawPeer::Said RawPeer::shake_hands(const BareHost& self, BareHost& host) {
+    auto shake = module::Handshake::connecting(self.table(), host.id());
+    Said said;
+    said.hello = shake.take_outgoing();
+    send(std::as_bytes(std::span(said.hello)));
+    if (shake.feed(read_from(host, shake.wanted_bytes())) != PLEXUS_OK)
+        throw std::runtime_error("the handshake went wrong");
+    said.confirm = shake.take_outgoing();
+    send(std::as_bytes(std::span(said.confirm)));
+    return said;
+}
+
+void RawPeer::repeat(const Said& said, BareHost& host) {
+    send(std::as_bytes(std::span(said.hello)));
+    (void)read_from(host, module::Handshake::kAnswerBytes);
+    send(std::as_bytes(std::span(said.confirm)));
+}
+
+void RawPeer::send(std::span<const std::byte> bytes) {
+    if (::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(bytes.size()))
+        throw std::runtime_error("a plain socket can't send");
+}
+
+void RawPeer::send_word(std::uint64_t size, std::uint8_t head) {
+    std::array<std::byte, 8> word;
+    for (std::size_t i = 0; i < 7; ++i) word[i] = static_cast<std::byte>(size >> (8 * i));
+    word[7] = static_cast<std::byte>(head);
+    send(word);
+}
+
+bool RawPeer::closed_by(BareHost& host, std::chrono::nanoseconds limit) {
+    return pump({&host}, limit, [&] {
+        char byte = 0;
+        const ssize_t got = ::recv(socket_.get(), &byte, 1, MSG_DONTWAIT);
+        return got == 0 || (got < 0 && errno == ECONNRESET);
+    });
+}
+
+std::vector<std::uint8_t> RawPeer::read_from(BareHost& host, std::size_t size) {
+    std::vector<std::uint8_t> out(size);
+    std::size_t at = 0;
+    const bool whole = pump({&host}, 5s, [&] {
+        const ssize_t got = ::recv(socket_.get(), out.data() + at, size - at, MSG_DONTWAIT);
+        if (got > 0) at += static_cast<std::size_t>(got);
+        return at == size;
+    });
+    if (!whole) throw std::runtime_error("no answer came");
+    return out;
+}
+
+} // namespace plexus::testing

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The end of a measurement that answers.
+#pragma once
+
+#include "tools/bench/wish.h"
+
+#include "plexus/plexus.h"
+
+namespace plexus::tools::bench {
+
+/// Answers whatever the near end sends until it says that it is done. Throws Error.
+void serve_far_end(Context& here, const Wish& wish);
+
+} // namespace plexus::tools::bench

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tools/bench/session.h"
+
+#include "tools/bench/cores.h"
+#include "tools/bench/dual.h"
+#include "tools/bench/far_end.h"
+#include "tools/bench/near_end.h"
+#include "tools/bench/ping_pong.h"
+#include "tools/bench/report.h"
+#include "tools/bench/stream.h"
+
+#include "plexus/launch.h"
+#include <cstdio>
+#include <fmt/format.h>
+
+namespace plexus::tools::bench {
+
+namespace {
+
+std::string numbers(const std::vector<int>& cores) { return fmt::format("{}", fmt::join(cores, ",")); }
+
+std::string methods_of(const Context& here) {
+    std::string names;
+    for (const LaneReport& lane : here.lanes()) names += (names.empty() ? "" : ", ") + lane.method;
+    return names;
+}
+
+std::vector<Row> measure(NearEnd& end) {
+    switch (end.wish().kind) {
+    case Kind::latency:
+        return measure_latency(end);
+    case Kind::bandwidth:
+    case Kind::rate:
+        return measure_stream(end);
+    case Kind::dual:
+        return measure_dual(end);
+    }
+    return {};
+}
+
+void show(std::vector<Row> rows, const Wish& wish, const std::string& methods) {
+    for (Row& row : rows) row.methods = methods;
+    if (wish.json) {
+        for (const Row& row : rows) std::printf("%s\n", to_json(row).c_str());
+        return;
+    }
+    print(rows);
+    if (wish.kind == Kind::dual) std::printf("\n%s", judge_dual(rows).c_str());
+}
+
+} // namespace
+
+int start_pair(const Wish& wish, const std::vector<std::string>& command) {
+    const std::optional<Cores> cores = wish.pin ? choose_cores(wish.threads) : std::nullopt;
+    if (wish.pin && !cores)
+        std::fprintf(stderr, "plexus bench: both ends share one core, as this process may use no other: the "
+                             "figures say little\n");
+    LaunchOptions job;
+    job.prefix_output = false;
+    job.speaker = "plexus bench";
+    for (const bool near : {true, false}) {
+        LaunchProgram& program = job.programs.emplace_back();
+        program.command = command;
+        program.command.emplace_back("--inside");
+        if (cores)
+            program.command.insert(program.command.end(),
+                                   {"--cores", numbers(near ? cores->near : cores->far)});
+    }
+    if (!wish.json) {
+        std::printf("plexus bench %s, %s\n", name_of(wish.kind),
+                    cores ? fmt::format("cores {} and {}", numbers(cores->near), numbers(cores->far)).c_str()
+                          : "not pinned");
+        std::fflush(stdout);
+    }
+    return launch(job);
+}
+
+void settle_on(const std::vector<int>& cores) {
+    if (cores.empty()) return;
+    if (const std::string why = pin_to(cores); !why.empty())
+        std::fprintf(stderr, "plexus bench: not pinned to core %s: %s\n", numbers(cores).c_str(),
+                     why.c_str());
+}
+
+int run_end(Context& here, const Wish& wish) {
+    if (here.size() != 2)
+        throw Error(Status::bad_config, fmt::format("a measurement needs a job of two contexts and this one "
+                                                    "has {}: use plexus run -n 2, or leave "
+                                                    "--inside out and both are started",
+                                                    here.size()));
+    if (here.rank() == 1) {
+        serve_far_end(here, wish);
+        return 0;
+    }
+    NearEnd end(here, wish);
+    std::vector<Row> rows = measure(end);
+    end.progress().clear();
+    show(std::move(rows), wish, methods_of(here));
+    return 0;
+}
+
+} // namespace plexus::tools::bench

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One-way requests in one direction, from one thread or several: how many bytes, and how
+// many messages, a second.
+#pragma once
+
+#include "tools/bench/near_end.h"
+#include "tools/bench/report.h"
+
+namespace plexus::tools::bench {
+
+/// Bandwidth or message rate, whichever was wished for, for each size.
+std::vector<Row> measure_stream(NearEnd& end);
+
+} // namespace plexus::tools::bench

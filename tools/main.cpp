@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The `plexus` program: finds the verb and gives it the rest of the line. Knows nothing of
+// what verbs do, only how they end.
+#include "tools/verb.h"
+
+#include "plexus/error.h"
+
+#include <cstdio>
+#include <exception>
+#include <string>
+
+namespace plexus::tools {
+namespace {
+
+constexpr Verb kVerbs[] = {
+    {"run", "starts a job of several processes on this machine", run},
+    {"info", "lists methods, descriptors, limits and the configuration", info},
+    {"explain", "says which method a pointer, table or URL would take, and why not the others", explain},
+    {"bench", "measures latency, bandwidth, message rate, and two methods at once", bench_verb},
+};
+
+void print_usage(std::FILE* where) {
+    std::fputs("Usage: plexus VERB [OPTIONS]\n\nVerbs:\n", where);
+    for (const Verb& verb : kVerbs)
+        std::fprintf(where, "  %-10.*s %.*s\n", static_cast<int>(verb.name.size()), verb.name.data(),
+                     static_cast<int>(verb.summary.size()), verb.summary.data());
+    std::fputs("\nplexus VERB --help tells more; plexus --version tells the version.\n"
+               "Exit codes: 0 ok, 1 the answer is no, 2 usage, 3 environment.\n",
+               where);
+}
+
+int run_verb(const Verb& verb, int count, char** arguments) {
+    std::string name = "plexus " + std::string(verb.name);
+    arguments[0] = name.data();
+    try {
+        return verb.run(count, arguments);
+    } catch (const Error& error) {
+        std::fprintf(stderr, "%s: %s\n", name.c_str(), error.what());
+        return error.status() == Status::bad_argument ? kUsage : kEnvironment;
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "%s: %s\n", name.c_str(), error.what());
+        return kEnvironment;
+    }
+}
+
+} // namespace
+} // namespace plexus::tools
+
+int main(int argc, char** argv) {
+    using namespace plexus::tools;
+    const std::string_view wanted = argc > 1 ? argv[1] : "";
+    if (wanted == "--help" || wanted == "-h" || wanted == "help") {
+        print_usage(stdout);
+        return kOk;
+    }
+    if (wanted == "--version") {
+        std::puts("plexus " PLEXUS_VERSION);
+        return kOk;
+    }
+    for (const Verb& verb : kVerbs)
+        if (verb.name == wanted) return run_verb(verb, argc - 1, argv + 1);
+    if (wanted.empty()) {
+        print_usage(stderr);
+    } else {
+        std::fprintf(stderr, "plexus: there is no verb \"%s\": plexus --help lists them\n", argv[1]);
+    }
+    return kUsage;
+}
