@@ -11,7 +11,8 @@ bool membarrier(int command) noexcept { return ::syscall(SYS_membarrier, command
 } // namespace
 
 bool join_barrier() noexcept {
-    return membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) && membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
+    return membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) &&
+           membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
 }
 
 void full_barrier(bool joined) noexcept {

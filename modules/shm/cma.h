@@ -28,7 +28,9 @@ bool can_read(pid_t pid, const CookieAt& there) noexcept;
 class RemoteBytes {
   public:
     RemoteBytes() = default;
-    RemoteBytes(pid_t pid, std::vector<iovec> pieces) : pid_(pid), pieces_(std::move(pieces)) {}
+    RemoteBytes(pid_t pid, std::vector<iovec> pieces)
+      : pid_(pid)
+      , pieces_(std::move(pieces)) {}
 
     /// Copies the next `size` bytes to `to`. False: errno says why.
     bool read(std::byte* to, std::size_t size) noexcept;

@@ -12,7 +12,8 @@ void set_bit(MailboxPage& page, std::uint32_t bit) noexcept {
     const std::uint64_t in_word = std::uint64_t{1} << bit % 64;
     const std::uint64_t in_summary = std::uint64_t{1} << index;
     auto& word = page.words[index];
-    if ((word.load(std::memory_order_seq_cst) & in_word) == 0) word.fetch_or(in_word, std::memory_order_seq_cst);
+    if ((word.load(std::memory_order_seq_cst) & in_word) == 0)
+        word.fetch_or(in_word, std::memory_order_seq_cst);
     if ((page.summary.load(std::memory_order_seq_cst) & in_summary) == 0)
         page.summary.fetch_or(in_summary, std::memory_order_seq_cst);
 }
@@ -45,7 +46,8 @@ void Mailbox::wake() noexcept {
     wake_if_asleep(page(), event_.get());
 }
 
-bool Bell::attach(int memory_fd, module::OwnedFd event, std::uint32_t bit, const Direction& out, bool light) noexcept {
+bool Bell::attach(int memory_fd, module::OwnedFd event, std::uint32_t bit, const Direction& out,
+                  bool light) noexcept {
     if (bit >= MailboxPage::kBits) {
         errno = EINVAL;
         return false;

@@ -29,20 +29,16 @@ class Mailbox {
 
     bool rung() const noexcept { return page().summary.load(std::memory_order_relaxed) != 0; }
 
-    /// Calls `answer(bit)` for each bell that was rung, and unrings it before.
+    /// Calls `answer(bit)` for each bell that was rung, and unrings it before; begins with
+    /// word and bit number `first`, modulo 64.
     template <class Answer>
-    void take(Answer&& answer) {
-        std::uint64_t words = page().summary.exchange(0, std::memory_order_seq_cst);
-        while (words != 0) {
-            const auto word = static_cast<std::uint32_t>(std::countr_zero(words));
-            words &= words - 1;
-            std::uint64_t bits = page().words[word].exchange(0, std::memory_order_seq_cst); // [answer]
+    void take(std::uint32_t first, Answer&& answer) {
+        const std::uint64_t words = page().summary.exchange(0, std::memory_order_seq_cst);
+        for_each_bit(words, first, [&](std::uint32_t word) {
+            const std::uint64_t bits = page().words[word].exchange(0, std::memory_order_seq_cst); // [answer]
             std::atomic_thread_fence(std::memory_order_seq_cst);
-            while (bits != 0) {
-                answer(word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits)));
-                bits &= bits - 1;
-            }
-        }
+            for_each_bit(bits, first, [&](std::uint32_t bit) { answer(word * 64 + bit); });
+        });
     }
 
     /// Rings for oneself: there is more to do about this link.
@@ -59,6 +55,13 @@ class Mailbox {
   private:
     MailboxPage& page() const noexcept { return *memory_.at<MailboxPage>(0); }
 
+    template <class Do>
+    static void for_each_bit(std::uint64_t bits, std::uint32_t first, Do&& act) {
+        std::uint64_t turned = std::rotr(bits, static_cast<int>(first % 64));
+        for (; turned != 0; turned &= turned - 1)
+            act((static_cast<std::uint32_t>(std::countr_zero(turned)) + first) % 64);
+    }
+
     SharedMemory memory_;
     module::OwnedFd memory_fd_;
     module::OwnedFd event_;
@@ -68,7 +71,8 @@ class Mailbox {
 class Bell {
   public:
     /// False: errno says why.
-    bool attach(int memory_fd, module::OwnedFd event, std::uint32_t bit, const Direction& out, bool light) noexcept;
+    bool attach(int memory_fd, module::OwnedFd event, std::uint32_t bit, const Direction& out,
+                bool light) noexcept;
 
     /// Tells the peer that something about this link has changed, if it isn't looking
     /// anyway. Called after the change has been stored.

@@ -109,7 +109,8 @@ struct MailboxPage {
 
 static_assert(sizeof(Line) == kLineBytes);
 static_assert(2 * sizeof(Direction) <= kPageBytes && sizeof(MailboxPage) <= kPageBytes);
-static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<std::uint32_t>::is_always_lock_free);
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free &&
+              std::atomic<std::uint32_t>::is_always_lock_free);
 
 constexpr std::size_t segment_bytes(std::uint32_t ring_lines) noexcept {
     return kPageBytes + 2 * std::size_t{ring_lines} * kLineBytes;

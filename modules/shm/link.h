@@ -13,7 +13,9 @@
 struct plexus_link {
     plexus_link(plexus_module& owner, const plexus_host& host, const plexus::shm::Options& options,
                 plexus::shm::Totals& totals)
-      : module(owner), sender(host, options, totals), receiver(host) {}
+      : module(owner)
+      , sender(host, options, totals)
+      , receiver(host) {}
     static constexpr std::uint32_t kNoSlot = UINT32_MAX;
 
     /// Where a link is in its life.
@@ -32,7 +34,7 @@ struct plexus_link {
     State state = State::opening;
     bool leaving = false; ///< disconnected, still has posted sends
     bool hot = false;
-    bool busy = false;             ///< in the module's list
+    bool busy = false; ///< in the module's list
     std::uint32_t slot = kNoSlot;
     std::uint32_t events = 0;      ///< in the present period
     std::uint32_t heat_period = 0; ///< which one that is

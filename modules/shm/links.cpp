@@ -6,7 +6,6 @@
 #include <bit>
 #include <cerrno>
 #include <sys/epoll.h>
-#include <sys/socket.h>
 #include <system_error>
 
 using plexus::module::Lock;
@@ -37,7 +36,7 @@ bool plexus_module::watch(int fd, std::uint64_t tag) {
     return ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
-void plexus_module::take_orders() {
+std::uint32_t plexus_module::take_orders() {
     ordered_.store(false, std::memory_order_seq_cst); // [orders]
     std::vector<Order> orders;
     {
@@ -46,13 +45,18 @@ void plexus_module::take_orders() {
     }
     for (const Order& order : orders) {
         switch (order.what) {
-        case Order::Do::connect: begin(*order.link); break;
-        case Order::Do::disconnect: leave(*order.link); break;
+        case Order::Do::connect:
+            begin(*order.link);
+            break;
+        case Order::Do::disconnect:
+            leave(*order.link);
+            break;
         case Order::Do::stream:
             if (order.link->state == Link::State::open) add_busy(*order.link);
             break;
         }
     }
+    return static_cast<std::uint32_t>(orders.size());
 }
 
 bool plexus_module::give_slot(Link& link) {
@@ -70,12 +74,21 @@ bool plexus_module::give_slot(Link& link) {
 }
 
 Setup plexus_module::setup_for(const Link& link, std::uint32_t ring_lines) const {
-    return {plexus::shm::kVersion, ring_lines, link.slot, joined_ ? 1u : 0u,
+    return {plexus::shm::kVersion,
+            ring_lines,
+            link.slot,
+            joined_ ? 1u : 0u,
             {reinterpret_cast<std::uintptr_t>(cookie_.data()), cookie_}};
 }
 
 // The side that connects.
 void plexus_module::begin(Link& link) {
+    if (draining_) { // no callback any more
+        link.state = Link::State::lost;
+        link.sender.fail(link.cookie);
+        strays_.push_back(&link);
+        return;
+    }
     if (!give_slot(link)) {
         strays_.push_back(&link);
         return lose(link, PLEXUS_LINK_LOST, "this context has as many shm links as it can");
@@ -105,12 +118,14 @@ void plexus_module::finish_opening(Link& link) {
     const std::unique_ptr<Opening> opening = std::move(link.opening);
     std::erase(openings_, &link);
     link.segment_fd.reset();
-    if (const std::string why = join(link, *opening, true, options_.ring_lines); !why.empty())
+    if (const std::string why = join(link, *opening, true, options_.ring_lines); !why.empty()) {
+        if (opening->socket() >= 0) unwatch(opening->socket());
         return lose(link, PLEXUS_LINK_LOST, why);
+    }
     // Bells that the peer rang before are answered now.
     mailbox_.ring(link.slot);
     if (!link.gone.load(std::memory_order_relaxed)) host_.opened(link.cookie);
-    link.sender.settle(link.cookie, link.gone.load(std::memory_order_relaxed));
+    (void)link.sender.settle(link.cookie, link.gone.load(std::memory_order_relaxed));
 }
 
 // Empty: the link is open; else the reason why not. Descriptors are the last two, in either
@@ -125,8 +140,8 @@ std::string plexus_module::join(Link& link, Opening& opening, bool connected, st
         return "the peer's mailbox can't be mapped: " + system_text();
     const bool reads = options_.limits.fetch && plexus::shm::can_read(opening.process(), theirs.cookie);
     if (!reads && options_.insist_on_fetch) {
-        const std::string text = "cma = on, but the kernel forbids to read a peer's memory (" + system_text() +
-                                 "): large messages are copied through shared memory";
+        const std::string text = "cma = on, but the kernel forbids to read a peer's memory (" +
+                                 system_text() + "): large messages are copied through shared memory";
         host_.log(host_.self, PLEXUS_WARN, text.c_str());
     }
     link.socket = opening.take_socket();
@@ -140,14 +155,20 @@ std::string plexus_module::join(Link& link, Opening& opening, bool connected, st
 
 // The side that accepts.
 void plexus_module::accept_callers() {
-    while (OwnedFd socket = plexus::shm::accept_from(door_.get())) {
+    OwnedFd socket;
+    while ((socket = plexus::shm::accept_from(door_.get()))) {
         if (callers_.size() == kMostCallers) drop_caller(0);
         const std::uint32_t id = next_caller_++;
         if (!watch(socket.get(), kCallerTag + id)) continue;
-        callers_.push_back(
-            {id, std::make_unique<Opening>(host_, std::move(socket), Clock::now() + options_.connect_timeout)});
+        callers_.push_back({id, std::make_unique<Opening>(host_, std::move(socket),
+                                                          Clock::now() + options_.connect_timeout)});
         step_caller(callers_.size() - 1);
     }
+    if (errno != EMFILE && errno != ENFILE && errno != ENOMEM && errno != ENOBUFS) return;
+    // The caller stays in the queue and the door readable: don't turn round and round.
+    unwatch(door_.get());
+    door_shut_ = true;
+    host_.log(host_.self, PLEXUS_WARN, ("a caller can not be let in for now: " + system_text()).c_str());
 }
 
 std::unique_ptr<Opening> plexus_module::drop_caller(std::size_t index) {
@@ -197,7 +218,8 @@ std::string plexus_module::prepare(Link& link, Opening& opening) {
     if (!link.segment) return "its segment can't be mapped: " + system_text();
     if (!give_slot(link)) return "this context has as many shm links as it can";
     if (std::string why = join(link, opening, false, lines); !why.empty()) return why;
-    if (!watch(link.socket.get(), kLinkTag + link.slot)) return "its socket can't be watched: " + system_text();
+    if (!watch(link.socket.get(), kLinkTag + link.slot))
+        return "its socket can't be watched: " + system_text();
     return {};
 }
 
@@ -223,7 +245,7 @@ void plexus_module::lose(Link& link, std::int32_t status, const std::string& why
     link.opening.reset();
     if (link.socket) {
         unwatch(link.socket.get());
-        ::shutdown(link.socket.get(), SHUT_RDWR); // a send may be using it: it is closed by release()
+        plexus::shm::hang_up(link.socket.get()); // a send may be using it: it is closed by release()
     }
     link.sender.fail(link.cookie);
     link.receiver.fail(link.cookie, link.gone.load(std::memory_order_relaxed));
@@ -235,7 +257,10 @@ void plexus_module::release(Link& link) {
     if (link.busy) std::erase(busy_, &link);
     std::erase(openings_, &link);
     if (link.opening && link.opening->socket() >= 0) unwatch(link.opening->socket());
-    if (link.socket) unwatch(link.socket.get());
+    if (link.socket) {
+        unwatch(link.socket.get());
+        plexus::shm::hang_up(link.socket.get());
+    }
     if (link.ready.load(std::memory_order_relaxed)) {
         link_count_.fetch_sub(1, std::memory_order_relaxed);
         segment_bytes_.fetch_sub(link.segment.size(), std::memory_order_relaxed);

@@ -25,7 +25,8 @@ SharedMemory::~SharedMemory() {
 SharedMemory SharedMemory::create(const char* label, std::size_t bytes, module::OwnedFd& fd) noexcept {
     SharedMemory memory;
     fd.reset(::memfd_create(label, MFD_CLOEXEC | MFD_ALLOW_SEALING));
-    if (!fd || ::ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0 || ::fcntl(fd.get(), F_ADD_SEALS, kSeals) != 0)
+    if (!fd || ::ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0 ||
+        ::fcntl(fd.get(), F_ADD_SEALS, kSeals) != 0)
         return memory;
     memory.data_ = map_pages(fd.get(), bytes);
     memory.size_ = bytes;

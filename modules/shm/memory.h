@@ -15,7 +15,8 @@ class SharedMemory {
   public:
     SharedMemory() = default;
     SharedMemory(SharedMemory&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+      : data_(std::exchange(other.data_, nullptr))
+      , size_(std::exchange(other.size_, 0)) {}
     SharedMemory& operator=(SharedMemory&& other) noexcept {
         std::swap(data_, other.data_);
         std::swap(size_, other.size_);

@@ -8,10 +8,10 @@
 
 using plexus::module::Lock;
 using plexus::shm::Direction;
-using plexus::shm::MailboxPage;
 
 plexus_module::plexus_module(const plexus_host& host, const plexus::shm::Options& options)
-  : host_(host), options_(options) {}
+  : host_(host)
+  , options_(options) {}
 
 plexus_module::~plexus_module() {
     for (Link* const link : slots_) delete link;
@@ -47,13 +47,17 @@ std::int32_t plexus_module::open() {
 
 void plexus_module::close() {
     closing_ = true;
-    door_.reset(); // the kernel takes it out of the epoll set
-    callers_.clear();
+    if (door_) unwatch(door_.get());
+    door_.reset();
+    while (!callers_.empty()) (void)drop_caller(0);
+    for (Link* const link : slots_)
+        if (link != nullptr) link->sender.close();
 }
 
 // Nothing else runs in the module. What has been posted may still be fetched for a while.
 void plexus_module::drain() {
     close();
+    draining_ = true;
     take_orders();
     for (Link* const link : slots_) {
         if (link == nullptr || link->state != Link::State::open) continue;
@@ -68,7 +72,7 @@ void plexus_module::drain() {
         for (Link* const link : slots_) {
             if (link == nullptr || link->state != Link::State::open || link->sender.idle()) continue;
             if (link->sender.is_streaming()) (void)link->sender.carry_on(link->cookie);
-            link->sender.settle(link->cookie, true);
+            (void)link->sender.settle(link->cookie, true);
             const bool hopeless = link->out->deaf.load(std::memory_order_acquire) != 0 ||
                                   !plexus::shm::peer_is_there(link->socket.get());
             any = any || !(hopeless || link->sender.idle());
@@ -81,6 +85,7 @@ void plexus_module::drain() {
         link->state = Link::State::lost;
         link->opening.reset();
         link->sender.fail(link->cookie);
+        if (link->socket) plexus::shm::hang_up(link->socket.get());
         link->socket.reset(); // the peer takes what is in the ring, then sees the end
     }
     busy_.clear();
@@ -133,10 +138,18 @@ std::int32_t plexus_module::query(const Link* link, plexus_query what, std::uint
     constexpr std::uint64_t kBandwidth = 12'000'000'000;
     const bool ready = link != nullptr && link->ready.load(std::memory_order_acquire); // [ready]
     switch (what) {
-    case PLEXUS_QUERY_MAX_MESSAGE: value = 0; return PLEXUS_OK;
-    case PLEXUS_QUERY_INLINE_BYTES: value = plexus::shm::kLineBody; return PLEXUS_OK;
-    case PLEXUS_QUERY_EAGER_BYTES: value = options_.limits.eager; return PLEXUS_OK;
-    case PLEXUS_QUERY_LATENCY_NS: value = kLatencyNs; return PLEXUS_OK;
+    case PLEXUS_QUERY_MAX_MESSAGE:
+        value = 0;
+        return PLEXUS_OK;
+    case PLEXUS_QUERY_INLINE_BYTES:
+        value = plexus::shm::kLineBody;
+        return PLEXUS_OK;
+    case PLEXUS_QUERY_EAGER_BYTES:
+        value = options_.limits.eager;
+        return PLEXUS_OK;
+    case PLEXUS_QUERY_LATENCY_NS:
+        value = kLatencyNs;
+        return PLEXUS_OK;
     case PLEXUS_QUERY_BANDWIDTH_BPS: {
         const std::uint64_t seen = totals_.bytes_per_second.load(std::memory_order_relaxed);
         value = seen == 0 ? kBandwidth : seen;
@@ -147,15 +160,18 @@ std::int32_t plexus_module::query(const Link* link, plexus_query what, std::uint
         if (link != nullptr) return PLEXUS_OK;
         const Lock hold(books_);
         for (const Link* const each : slots_)
-            if (each != nullptr && each->ready.load(std::memory_order_acquire)) value += each->sender.queued_bytes();
+            if (each != nullptr && each->ready.load(std::memory_order_acquire))
+                value += each->sender.queued_bytes();
         return PLEXUS_OK;
     }
-    case PLEXUS_QUERY_LINKS: value = link_count_.load(std::memory_order_relaxed); return PLEXUS_OK;
+    case PLEXUS_QUERY_LINKS:
+        value = link_count_.load(std::memory_order_relaxed);
+        return PLEXUS_OK;
     case PLEXUS_QUERY_SHARED_BYTES:
         if (link != nullptr)
             value = ready ? link->segment.size() + link->sender.area_bytes() : 0;
         else
-            value = sizeof(MailboxPage) + segment_bytes_.load(std::memory_order_relaxed) +
+            value = plexus::shm::kPageBytes + segment_bytes_.load(std::memory_order_relaxed) +
                     totals_.area_bytes.load(std::memory_order_relaxed);
         return PLEXUS_OK;
     }

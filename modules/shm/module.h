@@ -64,7 +64,7 @@ struct plexus_module {
     static constexpr std::uint64_t kLinkTag = std::uint64_t{2} << 32;   // + Link::slot
 
     // links.cpp: how links come and go
-    void take_orders();
+    std::uint32_t take_orders();
     void begin(Link& link);
     void step(Link& link);
     void finish_opening(Link& link);
@@ -85,8 +85,8 @@ struct plexus_module {
     // poll.cpp: what a turn does
     std::uint32_t serve(Link& link, std::uint32_t budget);
     std::uint32_t answer_bells(std::uint32_t budget);
-    void tend_busy();
-    bool tend(Link& link);
+    std::uint32_t tend_busy();
+    bool tend(Link& link, std::uint32_t& handled);
     void add_busy(Link& link);
     void heat(Link& link);
     void cool(Link& link);
@@ -105,11 +105,14 @@ struct plexus_module {
     std::array<Link*, kMostHot> hot_{};
     std::uint32_t hot_count_ = 0;
     std::uint32_t heat_period_ = 0;
+    std::uint32_t first_bell_ = 0;
     Link* busiest_ = nullptr; // of those that aren't hot, in this period
     std::uint32_t until_look_ = 1;
     bool armed_ = false;
     bool closing_ = false;
-    bool joined_ = false; // the barrier
+    bool draining_ = false;
+    bool door_shut_ = false; // no descriptor for another caller: it is tried again later
+    bool joined_ = false;    // the barrier
     plexus::shm::Mailbox mailbox_;
     std::vector<Link*> busy_; // wants a look in each turn: streams, copies, links that leave
 
@@ -138,4 +141,5 @@ struct plexus_module {
     Clock::time_point last_look_{};
     Clock::time_point last_heat_{};
     Clock::time_point last_idle_{};
+    Clock::time_point door_tried_{};
 };

@@ -51,16 +51,22 @@ Setup decode_setup(std::span<const std::uint8_t, kSetupBytes> bytes) {
 }
 
 Opening::Opening(const plexus_host& host, module::OwnedFd socket, Clock::time_point until)
-  : connecting_(false), handshake_(Handshake::accepting(host)), socket_(std::move(socket)), until_(until) {}
+  : connecting_(false)
+  , handshake_(Handshake::accepting(host))
+  , socket_(std::move(socket))
+  , until_(until) {}
 
 Opening::Opening(const plexus_host& host, const SocketName& name, const plexus_id& peer, const Setup& mine,
                  std::array<int, 3> fds, Clock::time_point until)
-  : connecting_(true), handshake_(Handshake::connecting(host, peer)), until_(until), name_(name), mine_(mine),
-    my_fds_(fds) {}
+  : connecting_(true)
+  , handshake_(Handshake::connecting(host, peer))
+  , until_(until)
+  , name_(name)
+  , mine_(mine)
+  , my_fds_(fds) {}
 
 std::int32_t Opening::fail(std::int32_t status, std::string why) {
     why_ = std::move(why);
-    socket_.reset();
     return status;
 }
 
@@ -87,7 +93,8 @@ std::int32_t Opening::start() {
     if (connecting_) {
         socket_ = call(name_);
         if (!socket_ && errno == EAGAIN) return PLEXUS_AGAIN;
-        if (!socket_) return fail(PLEXUS_LINK_LOST, "the peer can't be called, it has ended: " + system_text(errno));
+        if (!socket_)
+            return fail(PLEXUS_LINK_LOST, "the peer can't be called, it has ended: " + system_text(errno));
     }
     started_ = true;
     const Credentials who = peer_of(socket_.get());
@@ -127,7 +134,8 @@ std::int32_t Opening::hear(Packet& packet) {
     case PLEXUS_WRONG_PEER:
         if (!outgoing.empty()) (void)send_packet(socket_.get(), outgoing); // it learns why, or not
         return fail(PLEXUS_WRONG_PEER, "another context answers at this address: the peer was restarted");
-    default: return fail(PLEXUS_DENIED, "the peer does not hold this job's key");
+    default:
+        return fail(PLEXUS_DENIED, "the peer does not hold this job's key");
     }
 }
 
@@ -137,8 +145,9 @@ std::int32_t Opening::take_setup(Packet& packet, std::span<const std::uint8_t> b
         return fail(PLEXUS_LINK_LOST, "the peer's shm method is of another version, or short of descriptors");
     theirs_ = decode_setup(bytes.first<kSetupBytes>());
     if (theirs_.version != kVersion)
-        return fail(PLEXUS_LINK_LOST, "the peer's shm method is of version " + std::to_string(theirs_.version) +
-                                          ", this one of " + std::to_string(kVersion));
+        return fail(PLEXUS_LINK_LOST, "the peer's shm method is of version " +
+                                          std::to_string(theirs_.version) + ", this one of " +
+                                          std::to_string(kVersion));
     std::move(packet.fds, packet.fds + fd_count, fds_.begin());
     return PLEXUS_OK;
 }

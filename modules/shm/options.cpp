@@ -4,6 +4,7 @@
 #include "common/values.h"
 #include "shm/layout.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace plexus::shm {
@@ -32,8 +33,8 @@ std::optional<Options> read_options(const plexus_host& host) {
     if (!std::has_single_bit(options.area_bytes)) given.refuse("area", "a power of two");
     options.ring_lines = static_cast<std::uint32_t>(ring / kLineBytes);
     // A message in the area takes at most a quarter of it, so that several are on their way.
-    options.limits.eager = given.size("eager", kLineBytes, options.area_bytes / 4);
-    options.inline_bytes = given.size("inline", kLineBody, ring / 4 - sizeof(std::uint64_t));
+    options.limits.eager = std::min(given.size("eager", kLineBytes, kMostArea / 4), options.area_bytes / 4);
+    options.inline_bytes = given.size("inline", kLineBody, kMostRing / 4); // and what the ring permits
     options.past_caches_from = given.size("past_caches_from", 0, UINT64_MAX);
     options.limits.fetch_from = given.size("cma_from", 1, UINT64_MAX);
     const std::string cma = given.text("cma");

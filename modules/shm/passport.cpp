@@ -6,8 +6,10 @@ namespace {
 constexpr plexus_parameter kParameters[] = {
     {"ring", "size", "16 KiB", "shared memory for small messages, per link and direction; a power of two"},
     {"inline", "size", "2 KiB", "largest message that travels in the ring; at most a quarter of it"},
-    {"area", "size", "4 MiB", "shared memory for larger messages, per link and direction, only while it is used"},
-    {"eager", "size", "1 MiB", "largest message that the receiver reads in the shared area; at most a quarter of it"},
+    {"area", "size", "4 MiB",
+     "shared memory for larger messages, per link and direction, only while it is used"},
+    {"eager", "size", "1 MiB",
+     "largest message that the receiver reads in the shared area; at most a quarter of it"},
     {"past_caches_from", "size", "8 KiB", "smallest message that the sender copies past its own caches"},
     {"cma", "text", "auto", "cross-memory attach: auto (where the kernel permits), on (warn where not), off"},
     {"cma_from", "size", "256 MiB", "smallest message that is fetched by cross-memory attach"},

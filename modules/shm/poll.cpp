@@ -20,6 +20,7 @@ constexpr std::uint32_t kTurnsWhileOpening = 4;
 constexpr auto kBetweenLooks = 100us;
 constexpr auto kBetweenHeats = 2ms;
 constexpr auto kRedial = 1ms;
+constexpr auto kBetweenTries = 100ms;
 // A ring holds no more than this; whoever writes on after its end is not listened to.
 constexpr std::uint32_t kMostAfterEnd = 1 << 15;
 
@@ -36,9 +37,9 @@ std::int32_t plexus_module::poll(std::uint32_t budget) {
     }
     if (mailbox_.rung()) handled += answer_bells(budget);
     if (ordered_.load(std::memory_order_relaxed)) [[unlikely]]
-        take_orders();
+        handled += take_orders();
     if (!busy_.empty()) [[unlikely]]
-        tend_busy();
+        handled += tend_busy();
     if (--until_look_ == 0) [[unlikely]]
         look_around(false);
     return static_cast<std::int32_t>(handled);
@@ -47,23 +48,25 @@ std::int32_t plexus_module::poll(std::uint32_t budget) {
 inline std::uint32_t plexus_module::serve(Link& link, std::uint32_t budget) {
     if (link.gone.load(std::memory_order_relaxed)) [[unlikely]]
         return 0;
-    const std::int32_t handled = link.receiver.receive(link.cookie, budget, link.gone);
-    if (handled < 0) [[unlikely]] {
+    const std::int32_t received = link.receiver.receive(link.cookie, budget, link.gone);
+    if (received < 0) [[unlikely]] {
         lose(link, PLEXUS_LINK_LOST, link.receiver.trouble());
         return 0;
     }
+    auto handled = static_cast<std::uint32_t>(received);
     if (link.sender.watched()) [[unlikely]]
-        link.sender.settle(link.cookie, link.gone.load(std::memory_order_relaxed));
+        handled += link.sender.settle(link.cookie, link.gone.load(std::memory_order_relaxed));
     if (link.receiver.is_copying()) [[unlikely]]
         add_busy(link);
-    link.events += static_cast<std::uint32_t>(handled);
-    return static_cast<std::uint32_t>(handled);
+    link.events += handled;
+    return handled;
 }
 
 // Bits that hostile or former peers leave may name no link, or another: that costs a look.
 std::uint32_t plexus_module::answer_bells(std::uint32_t budget) {
     std::uint32_t handled = 0;
-    mailbox_.take([&](std::uint32_t bit) {
+    // Whoever rings without end is not always first.
+    mailbox_.take(++first_bell_, [&](std::uint32_t bit) {
         Link* const link = bit < slots_.size() ? slots_[bit] : nullptr;
         if (link == nullptr || link->state != Link::State::open || link->hot) return;
         if (handled >= budget) return mailbox_.ring(bit); // next turn
@@ -74,7 +77,7 @@ std::uint32_t plexus_module::answer_bells(std::uint32_t budget) {
         handled += done;
         if (link->state != Link::State::open) return;
         if (hot_count_ < options_.hot) return heat(*link);
-        if (done == room) mailbox_.ring(bit); // there may be more
+        if (done >= room) mailbox_.ring(bit); // there may be more
         if (busiest_ == nullptr || link->events > busiest_->events) busiest_ = link;
     });
     return handled;
@@ -108,9 +111,10 @@ void plexus_module::compare_heat() {
     if (hot_count_ < options_.hot) return;
     Link* const busiest = std::exchange(busiest_, nullptr);
     ++heat_period_;
-    Link* const idlest = *std::min_element(hot_.data(), hot_.data() + hot_count_,
-                                           [](const Link* a, const Link* b) { return a->events < b->events; });
-    if (busiest != nullptr && busiest->events > 16 && busiest->events / 4 > idlest->events) {
+    Link* const idlest =
+        *std::min_element(hot_.data(), hot_.data() + hot_count_,
+                          [](const Link* a, const Link* b) { return a->events < b->events; });
+    if (busiest != nullptr && !busiest->hot && busiest->events > 16 && busiest->events / 4 > idlest->events) {
         cool(*idlest);
         plexus::shm::full_barrier(joined_);
         mailbox_.ring(idlest->slot); // the last look
@@ -125,10 +129,11 @@ void plexus_module::add_busy(Link& link) {
     busy_.push_back(&link);
 }
 
-void plexus_module::tend_busy() {
+std::uint32_t plexus_module::tend_busy() {
+    std::uint32_t handled = 0;
     for (std::size_t i = 0; i < busy_.size();) {
         Link& link = *busy_[i];
-        if (tend(link)) {
+        if (tend(link, handled)) {
             ++i;
             continue;
         }
@@ -137,14 +142,16 @@ void plexus_module::tend_busy() {
         link.busy = false;
         if (link.leaving) release(link);
     }
+    return handled;
 }
 
 // False: nothing more to do here.
-bool plexus_module::tend(Link& link) {
-    if (link.receiver.is_copying() && !link.hot) (void)serve(link, 1);
-    if (link.state == Link::State::open && link.sender.is_streaming()) (void)link.sender.carry_on(link.cookie);
+bool plexus_module::tend(Link& link, std::uint32_t& handled) {
+    if (link.receiver.is_copying() && !link.hot) handled += serve(link, 1);
+    if (link.state == Link::State::open && link.sender.is_streaming())
+        handled += link.sender.carry_on(link.cookie) == Sender::Go::stuck ? 0 : 1;
     const bool gone = link.gone.load(std::memory_order_relaxed);
-    if (link.state == Link::State::open) link.sender.settle(link.cookie, gone);
+    if (link.state == Link::State::open) handled += link.sender.settle(link.cookie, gone);
     if (link.state != Link::State::open) return false;
     if (!link.leaving) return link.receiver.is_copying() || link.sender.is_streaming();
     if (link.sender.idle()) return false;
@@ -155,13 +162,12 @@ bool plexus_module::tend(Link& link) {
 
 bool plexus_module::has_news() const {
     if (mailbox_.rung() || ordered_.load(std::memory_order_seq_cst)) return true;
-    const auto news = [](const Link* link) {
-        return link->receiver.has_news() || link->sender.has_news();
-    };
+    const auto news = [](const Link* link) { return link->receiver.has_news() || link->sender.has_news(); };
     if (std::any_of(hot_.data(), hot_.data() + hot_count_, news)) return true;
     return std::any_of(busy_.begin(), busy_.end(), [](const Link* link) {
         const bool over = link->leaving && link->out->deaf.load(std::memory_order_seq_cst) != 0;
-        return over || link->receiver.is_copying() || link->sender.has_news() || link->state != Link::State::open;
+        return over || link->receiver.is_copying() || link->sender.has_news() ||
+               link->state != Link::State::open;
     });
 }
 
@@ -192,6 +198,7 @@ std::int32_t plexus_module::arm(std::uint64_t& sleep_ns) {
     for (const Caller& caller : callers_) at_most(caller.opening->until() - now);
     for (const Link* const link : openings_)
         at_most(link->opening->socket() < 0 ? kRedial : link->opening->until() - now);
+    if (door_shut_ && !closing_) at_most(kBetweenTries);
     if (totals_.area_bytes.load(std::memory_order_relaxed) > 0) at_most(options_.area_idle);
     return PLEXUS_OK;
 }
@@ -223,11 +230,14 @@ void plexus_module::take_events() {
         } else if (tag == kDoorTag) {
             accept_callers();
         } else if ((tag & kCallerTag) != 0) {
-            const auto found = std::find_if(callers_.begin(), callers_.end(), [&](const Caller& c) { return c.id == id; });
+            const auto found =
+                std::find_if(callers_.begin(), callers_.end(), [&](const Caller& c) { return c.id == id; });
             if (found != callers_.end()) step_caller(static_cast<std::size_t>(found - callers_.begin()));
         } else if (Link* const link = id < slots_.size() ? slots_[id] : nullptr; link != nullptr) {
-            if (link->state == Link::State::opening) step(*link);
-            else if (link->state == Link::State::open) hear(*link);
+            if (link->state == Link::State::opening)
+                step(*link);
+            else if (link->state == Link::State::open)
+                hear(*link);
         }
     }
 }
@@ -238,7 +248,8 @@ void plexus_module::hear(Link& link) {
     const Packet packet = plexus::shm::receive_packet(link.socket.get(), bytes, true);
     if (packet.is == Packet::Is::none) return;
     if (packet.is == Packet::Is::end) return end_of(link);
-    const bool area = packet.size == bytes.size() && bytes == plexus::shm::kAreaPacket && packet.fd_count == 1;
+    const bool area =
+        packet.size == bytes.size() && bytes == plexus::shm::kAreaPacket && packet.fd_count == 1;
     if (!area) return lose(link, PLEXUS_LINK_LOST, "the peer sent what no peer sends");
     if (!link.receiver.map_area(packet.fds[0].get())) lose(link, PLEXUS_LINK_LOST, link.receiver.trouble());
 }
@@ -263,6 +274,10 @@ void plexus_module::check_time(Clock::time_point now) {
             lose(link, PLEXUS_LINK_LOST, "the peer does not answer: is its process stopped?");
         else if (link.opening->socket() < 0)
             step(link);
+    }
+    if (door_shut_ && !closing_ && now - door_tried_ > kBetweenTries) {
+        door_tried_ = now;
+        door_shut_ = !watch(door_.get(), kDoorTag);
     }
     if (now - last_heat_ > kBetweenHeats) {
         last_heat_ = now;

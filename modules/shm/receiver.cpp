@@ -25,7 +25,8 @@ T copy_of(const std::byte* from) noexcept {
 
 } // namespace
 
-void Receiver::attach(Direction& in, Line* ring, std::uint32_t ring_lines, const Bell& bell, int socket, pid_t peer) {
+void Receiver::attach(Direction& in, Line* ring, std::uint32_t ring_lines, const Bell& bell, int socket,
+                      pid_t peer) {
     in_ = &in;
     ring_.attach(ring, ring_lines, in.consumed);
     bell_ = &bell;
@@ -33,15 +34,21 @@ void Receiver::attach(Direction& in, Line* ring, std::uint32_t ring_lines, const
     peer_ = peer;
 }
 
-std::int32_t Receiver::take_large(const RingReader::Record& record, void* cookie, const std::atomic<bool>& gone) {
+std::int32_t Receiver::take_large(const RingReader::Record& record, void* cookie,
+                                  const std::atomic<bool>& gone) {
     if (incoming_ != nullptr && record.kind != Kind::chunk) return broken("a message is not complete");
     switch (record.kind) {
-    case Kind::area: return take_area(record, cookie);
-    case Kind::fetch: return take_fetch(record, cookie);
-    case Kind::stream: return take_stream(record, cookie);
-    case Kind::chunk: return take_chunk(record, cookie, gone);
+    case Kind::area:
+        return take_area(record, cookie);
+    case Kind::fetch:
+        return take_fetch(record, cookie);
+    case Kind::stream:
+        return take_stream(record, cookie);
+    case Kind::chunk:
+        return take_chunk(record, cookie, gone);
     case Kind::message:
-    case Kind::filler: break; // dealt with before
+    case Kind::filler:
+        break; // dealt with before
     }
     return broken("a record is of no known kind");
 }
@@ -114,13 +121,15 @@ std::int32_t Receiver::go_on_copying(void* cookie) {
 std::int32_t Receiver::take_stream(const RingReader::Record& record, void* cookie) {
     if (record.size != sizeof(StreamHead)) return broken("a record is too short");
     const auto head = copy_of<StreamHead>(record.body);
-    if (head.head_size > sizeof head.head || head.rest == 0) return broken("a message says no sensible lengths");
+    if (head.head_size > sizeof head.head || head.rest == 0)
+        return broken("a message says no sensible lengths");
     pass(record);
     begin(head.head, head.head_size, head.rest, cookie);
     return PLEXUS_OK;
 }
 
-std::int32_t Receiver::take_chunk(const RingReader::Record& record, void* cookie, const std::atomic<bool>& gone) {
+std::int32_t Receiver::take_chunk(const RingReader::Record& record, void* cookie,
+                                  const std::atomic<bool>& gone) {
     AreaBody part;
     if (incoming_ == nullptr) return broken("a part comes without its message");
     if (!read_part(record, part)) return kBroken;
@@ -164,7 +173,8 @@ bool Receiver::read_part(const RingReader::Record& record, AreaBody& part) {
     }
     part = copy_of<AreaBody>(record.body);
     if (!area_ && !fetch_area()) return false;
-    if (part.offset % kLineBytes == 0 && part.offset <= area_.size() && part.size <= area_.size() - part.offset)
+    if (part.offset % kLineBytes == 0 && part.offset <= area_.size() &&
+        part.size <= area_.size() - part.offset)
         return true;
     broken("a message lies outside the shared area");
     return false;
@@ -174,7 +184,8 @@ bool Receiver::read_part(const RingReader::Record& record, AreaBody& part) {
 bool Receiver::fetch_area() {
     std::array<std::uint8_t, kAreaPacket.size()> bytes{};
     const Packet packet = receive_packet(socket_, bytes, true);
-    if (packet.is == Packet::Is::here && packet.size == bytes.size() && bytes == kAreaPacket && packet.fd_count == 1)
+    if (packet.is == Packet::Is::here && packet.size == bytes.size() && bytes == kAreaPacket &&
+        packet.fd_count == 1)
         return map_area(packet.fds[0].get());
     broken("there is no shared area");
     return false;
@@ -210,7 +221,8 @@ void Receiver::made_room() {
 void Receiver::fail(void* cookie, bool gone) {
     copying_ = false;
     const std::unique_ptr<Incoming> ended = std::move(incoming_);
-    if (ended != nullptr && ended->where != nullptr && !gone) host_.placed(cookie, ended->token, PLEXUS_MESSAGE_LOST);
+    if (ended != nullptr && ended->where != nullptr && !gone)
+        host_.placed(cookie, ended->token, PLEXUS_MESSAGE_LOST);
 }
 
 std::int32_t Receiver::broken(std::string why) {

@@ -18,9 +18,11 @@ namespace plexus::shm {
 
 class Receiver {
   public:
-    explicit Receiver(const plexus_host& host) : host_(host) {}
+    explicit Receiver(const plexus_host& host)
+      : host_(host) {}
 
-    void attach(Direction& in, Line* ring, std::uint32_t ring_lines, const Bell& bell, int socket, pid_t peer);
+    void attach(Direction& in, Line* ring, std::uint32_t ring_lines, const Bell& bell, int socket,
+                pid_t peer);
 
     /// Up to `budget` records. Stops early if a callback, or another thread, gives the link up
     /// (`gone`). Negative: the link is broken, trouble() says how.

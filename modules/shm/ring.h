@@ -143,9 +143,7 @@ class RingReader {
         consumed_ = &consumed;
     }
 
-    bool ready() const noexcept {
-        return lap_in(line().word.load(std::memory_order_acquire)) == lap();
-    }
+    bool ready() const noexcept { return lap_in(line().word.load(std::memory_order_acquire)) == lap(); }
 
     /// The next record. Its body stays as it is until pass().
     Look look(Record& out) noexcept {

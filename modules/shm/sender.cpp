@@ -9,8 +9,12 @@ namespace plexus::shm {
 using module::Lock;
 
 Sender::Sender(const plexus_host& host, const Options& options, Totals& totals)
-  : limits(options.limits), host_(host), totals_(totals), inline_bytes_(options.inline_bytes), area_size_(options.area_bytes),
-    past_caches_from_(options.past_caches_from) {}
+  : limits(options.limits)
+  , host_(host)
+  , totals_(totals)
+  , inline_bytes_(options.inline_bytes)
+  , area_size_(options.area_bytes)
+  , past_caches_from_(options.past_caches_from) {}
 
 Sender::~Sender() { count_area(0); }
 
@@ -22,14 +26,16 @@ void Sender::attach(Direction& out, Line* ring, std::uint32_t ring_lines, const 
     socket_ = socket;
 }
 
-std::int32_t Sender::send_slowly(const plexus_view* pieces, std::uint32_t count, void* token, bool& streaming) {
+std::int32_t Sender::send_slowly(const plexus_view* pieces, std::uint32_t count, void* token,
+                                 bool& streaming) {
     Message message{pieces, count, 0, token};
     for (std::uint32_t i = 0; i < count; ++i) message.size += pieces[i].size;
     for (;;) {
         Wants wants;
         const std::uint32_t gate = gate_.load(std::memory_order_acquire);
-        if ((gate & kBroken) != 0) return PLEXUS_LINK_LOST;
-        const std::int32_t status = gate == 0 ? try_send(message, wants, streaming) : std::int32_t{PLEXUS_AGAIN};
+        if ((gate & (kBroken | kClosed)) != 0) return PLEXUS_LINK_LOST;
+        const std::int32_t status =
+            gate == 0 ? try_send(message, wants, streaming) : std::int32_t{PLEXUS_AGAIN};
         if (status != PLEXUS_AGAIN || block(wants)) return status;
     }
 }
@@ -40,9 +46,11 @@ std::int32_t Sender::try_send(const Message& message, Wants& wants, bool& stream
     const std::size_t head = message.pieces[0].size;
     if (!eager && head > PLEXUS_HEAD_MAX) return PLEXUS_BAD_ARGUMENT;
     const bool can_fetch = limits.fetch && head <= PLEXUS_HEAD_MAX && message.size > head &&
-                           message.count <= kMostFetchPieces && out_->can_fetch.load(std::memory_order_relaxed) == 1;
+                           message.count <= kMostFetchPieces &&
+                           out_->can_fetch.load(std::memory_order_relaxed) == 1;
     if (!eager && can_fetch && message.size - head >= limits.fetch_from) return post(message, wants);
-    const std::int32_t status = eager ? send_in_area(message, wants) : begin_stream(message, wants, streaming);
+    const std::int32_t status =
+        eager ? send_in_area(message, wants) : begin_stream(message, wants, streaming);
     if (status != PLEXUS_MESSAGE_LOST) return status;
     if (can_fetch) return post(message, wants); // there is no shared memory to be had
     const std::string text = "no shared memory for a message of " + std::to_string(message.size) +
@@ -82,7 +90,8 @@ std::int32_t Sender::send_in_area(const Message& message, Wants& wants) {
         gather(to, message.pieces, message.count);
     } else {
         for (std::uint32_t i = 0; i < message.count; ++i) {
-            copy_past_caches(to, static_cast<const std::byte*>(message.pieces[i].data), message.pieces[i].size);
+            copy_past_caches(to, static_cast<const std::byte*>(message.pieces[i].data),
+                             message.pieces[i].size);
             to += message.pieces[i].size;
         }
         flush_past_caches();
@@ -140,8 +149,8 @@ bool Sender::block(const Wants& wants) {
 
 bool Sender::may_go_on() const noexcept {
     const std::uint32_t gate = gate_.load(std::memory_order_seq_cst);
-    if ((gate & kBroken) != 0) return false; // `lost` says so
-    return gate == 0 && out_->consumed.load(std::memory_order_seq_cst) >= want_consumed_.load(std::memory_order_relaxed) &&
+    return gate == 0 &&
+           out_->consumed.load(std::memory_order_seq_cst) >= want_consumed_.load(std::memory_order_relaxed) &&
            out_->released.load(std::memory_order_seq_cst) >= want_released_.load(std::memory_order_relaxed) &&
            ended_.load(std::memory_order_seq_cst) >= want_fetched_.load(std::memory_order_relaxed);
 }
@@ -162,21 +171,26 @@ std::uint64_t Sender::progress() const noexcept {
     return out_->consumed.load(std::memory_order_seq_cst) + out_->released.load(std::memory_order_seq_cst);
 }
 
-void Sender::settle(void* cookie, bool gone) {
+std::uint32_t Sender::settle(void* cookie, bool gone) {
+    std::uint32_t done = 0;
     const std::uint64_t until = fetched();
     for (std::uint64_t ended = ended_; ended < until;) {
         const Posted over = posted_[ended % kMostPosted];
         posted_bytes_.fetch_sub(over.size, std::memory_order_relaxed);
         ended_.store(++ended, std::memory_order_seq_cst);
         host_.sent(cookie, over.token, PLEXUS_OK);
+        ++done;
     }
-    if (gone || !blocked_.load(std::memory_order_seq_cst)) return;
+    if (gone || !blocked_.load(std::memory_order_seq_cst)) return done;
     if (!may_go_on()) {
         // The peer may have taken `waiting` back for less progress than this send needs.
-        if (out_->waiting.load(std::memory_order_relaxed) == 0) out_->waiting.store(1, std::memory_order_seq_cst);
-        if (!may_go_on()) return;
+        if (out_->waiting.load(std::memory_order_relaxed) == 0)
+            out_->waiting.store(1, std::memory_order_seq_cst);
+        if (!may_go_on()) return done;
     }
-    if (blocked_.exchange(false, std::memory_order_seq_cst)) host_.writable(cookie);
+    if (!blocked_.exchange(false, std::memory_order_seq_cst)) return done;
+    host_.writable(cookie);
+    return done + 1;
 }
 
 void Sender::fail(void* cookie) {

@@ -70,6 +70,9 @@ class Sender {
     /// Lets sends through: the link is open.
     void open() noexcept { gate_.fetch_and(~std::uint32_t{kConnecting}, std::memory_order_seq_cst); }
 
+    /// Refuses sends from now on; what is posted goes on.
+    void close() noexcept { gate_.fetch_or(kClosed, std::memory_order_seq_cst); }
+
     /// There may be something for settle() to do.
     bool watched() const noexcept {
         return blocked_.load(std::memory_order_relaxed) || ended_ != pushed_.load(std::memory_order_relaxed);
@@ -78,7 +81,8 @@ class Sender {
     bool has_news() const noexcept;
     /// Ends the posted sends that the peer has fetched; calls `writable` if a send waits and
     /// would get further. `gone`: the host has given the link up, it gets only `sent`.
-    void settle(void* cookie, bool gone);
+    /// Returns how many callbacks that took.
+    std::uint32_t settle(void* cookie, bool gone);
 
     enum class Go : std::uint8_t { done, more, stuck };
     bool is_streaming() const noexcept { return (gate_.load(std::memory_order_acquire) & kStreaming) != 0; }
@@ -88,7 +92,9 @@ class Sender {
 
     /// No send gets through from now on, all that are posted end as lost.
     void fail(void* cookie);
-    bool idle() const noexcept { return !is_streaming() && ended_ == pushed_.load(std::memory_order_acquire); }
+    bool idle() const noexcept {
+        return !is_streaming() && ended_ == pushed_.load(std::memory_order_acquire);
+    }
 
     /// Gives the area's pages back if nothing was sent through it since the last call.
     void discard_idle_area();
@@ -98,7 +104,7 @@ class Sender {
     std::uint64_t area_bytes() const noexcept { return area_in_use_.load(std::memory_order_relaxed); }
 
   private:
-    enum Gate : std::uint32_t { kConnecting = 1, kStreaming = 2, kBroken = 4 };
+    enum Gate : std::uint32_t { kConnecting = 1, kStreaming = 2, kBroken = 4, kClosed = 8 };
     static constexpr std::uint32_t kMostPosted = 64;
 
     struct Message {

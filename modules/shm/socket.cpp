@@ -32,7 +32,8 @@ Address address_of(const SocketName& name) noexcept {
         *to++ = kDigits[byte >> 4];
         *to++ = kDigits[byte & 15];
     }
-    address.size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + static_cast<std::size_t>(to - address.un.sun_path));
+    address.size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) +
+                                          static_cast<std::size_t>(to - address.un.sun_path));
     return address;
 }
 
@@ -41,7 +42,8 @@ Address address_of(const SocketName& name) noexcept {
 module::OwnedFd listen_at(const SocketName& name) noexcept {
     module::OwnedFd socket(::socket(AF_UNIX, kType, 0));
     const Address address = address_of(name);
-    if (!socket || ::bind(socket.get(), address.get(), address.size) != 0 || ::listen(socket.get(), kBacklog) != 0)
+    if (!socket || ::bind(socket.get(), address.get(), address.size) != 0 ||
+        ::listen(socket.get(), kBacklog) != 0)
         return {};
     return socket;
 }
@@ -116,9 +118,11 @@ Packet receive_packet(int socket, std::span<std::uint8_t> bytes, bool take_fds) 
     return packet;
 }
 
+void hang_up(int socket) noexcept { (void)::shutdown(socket, SHUT_RDWR); }
+
 bool peer_is_there(int socket) noexcept {
     pollfd look{socket, POLLRDHUP, 0};
-    return ::poll(&look, 1, 0) == 0;
+    return ::poll(&look, 1, 0) <= 0; // an interruption says nothing
 }
 
 } // namespace plexus::shm

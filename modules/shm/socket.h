@@ -43,6 +43,9 @@ struct Packet {
 /// size is given as 0.
 Packet receive_packet(int socket, std::span<std::uint8_t> room, bool take_fds) noexcept;
 
+/// Tells the other side that this is the end, also where a forked child holds the socket too.
+void hang_up(int socket) noexcept;
+
 /// The other side has not closed, nor its process ended.
 bool peer_is_there(int socket) noexcept;
 

@@ -64,6 +64,7 @@ std::int32_t Sender::begin_stream(const Message& message, Wants& wants, bool& st
 }
 
 Sender::Go Sender::carry_on(void* cookie) {
+    if (progress() == stuck_at_) return Go::stuck; // `waiting` is set
     void* token = nullptr;
     {
         const Lock hold(large_);

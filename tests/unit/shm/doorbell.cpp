@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Bells and sleep: no message is left lying, however ring, answer and sleep interleave.
+#include "support/catch.h"
+#include "support/eventually.h"
+
+#include "shm/doorbell.h"
+
+#include <poll.h>
+#include <set>
+#include <thread>
+#include <vector>
+
+using namespace plexus::shm;
+using namespace plexus::testing;
+
+namespace {
+
+bool readable(int fd, int limit_ms) {
+    pollfd look{fd, POLLIN, 0};
+    return ::poll(&look, 1, limit_ms) == 1;
+}
+
+struct Ringer {
+    Ringer(Mailbox& mailbox, std::uint32_t bit) {
+        direction.attention = Direction::doorbell;
+        attached = bell.attach(mailbox.memory_fd(), plexus::module::OwnedFd(::dup(mailbox.event_fd())), bit,
+                               direction, false);
+    }
+    Direction direction{};
+    Bell bell;
+    bool attached = false;
+};
+
+} // namespace
+
+TEST_CASE("every bell that was rung is answered once, others are not") {
+    Mailbox mailbox;
+    REQUIRE(mailbox.open());
+    const std::set<std::uint32_t> rung{0, 1, 63, 64, 1000, MailboxPage::kBits - 1};
+    for (const std::uint32_t bit : rung) {
+        Ringer ringer(mailbox, bit);
+        REQUIRE(ringer.attached);
+        ringer.bell.notify();
+        ringer.bell.notify();
+    }
+    std::multiset<std::uint32_t> answered;
+    mailbox.take(17, [&](std::uint32_t bit) { answered.insert(bit); });
+    CHECK(answered == std::multiset<std::uint32_t>(rung.begin(), rung.end()));
+    CHECK_FALSE(mailbox.rung());
+}
+
+TEST_CASE("a bit that no mailbox has is refused") {
+    Mailbox mailbox;
+    REQUIRE(mailbox.open());
+    CHECK_FALSE(Ringer(mailbox, MailboxPage::kBits).attached);
+}
+
+TEST_CASE("who is polled directly does not ring, and a waking mailbox writes no event") {
+    Mailbox mailbox;
+    REQUIRE(mailbox.open());
+    Ringer ringer(mailbox, 5);
+    ringer.direction.attention = Direction::direct;
+    ringer.bell.notify();
+    CHECK_FALSE(mailbox.rung());
+    ringer.direction.attention = Direction::doorbell;
+    ringer.bell.notify();
+    CHECK(mailbox.rung());
+    CHECK_FALSE(readable(mailbox.event_fd(), 0));
+}
+
+TEST_CASE("a sleeper is woken by the first bell, and once") {
+    Mailbox mailbox;
+    REQUIRE(mailbox.open());
+    Ringer ringer(mailbox, 5);
+    mailbox.fall_asleep();
+    ringer.bell.notify();
+    CHECK(readable(mailbox.event_fd(), 0));
+    mailbox.clear_event();
+    ringer.bell.notify();
+    CHECK_FALSE(readable(mailbox.event_fd(), 0));
+}
+
+// The whole race of plexus_module::arm: messages are counters, a turn is answer, look, sleep. A wake-up
+// that got lost would leave the sleeper asleep with messages unread.
+TEST_CASE("no ring is lost between the last look and the sleep") {
+    Mailbox mailbox;
+    REQUIRE(mailbox.open());
+    constexpr std::uint32_t kRingers = 3;
+    constexpr std::uint64_t kMessages = kSanitized ? 3'000 : 30'000;
+    std::atomic<std::uint64_t> sent[kRingers] = {};
+    std::vector<std::thread> threads;
+    for (std::uint32_t i = 0; i < kRingers; ++i) {
+        threads.emplace_back([&, i] {
+            Ringer ringer(mailbox, i * 64); // in different words: the summary is contended too
+            for (std::uint64_t m = 1; m <= kMessages; ++m) {
+                sent[i].store(m, std::memory_order_release);
+                ringer.bell.notify();
+                if (m % 16 == 0) std::this_thread::yield();
+            }
+        });
+    }
+    std::uint64_t seen[kRingers] = {};
+    bool stuck = false;
+    std::uint32_t turn = 0;
+    const auto complete = [&] { return seen[0] + seen[1] + seen[2] == kRingers * kMessages; };
+    while (!complete() && !stuck) {
+        mailbox.take(
+            [&](std::uint32_t bit) { seen[bit / 64] = sent[bit / 64].load(std::memory_order_acquire); });
+        if (complete()) break;
+        mailbox.fall_asleep();
+        full_barrier(false);
+        if (!mailbox.rung()) stuck = !readable(mailbox.event_fd(), 5'000 * kPatience);
+        mailbox.stay_awake();
+        mailbox.clear_event();
+    }
+    CHECK_FALSE(stuck);
+    for (std::thread& thread : threads) thread.join();
+}

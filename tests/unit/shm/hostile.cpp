@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A peer that has proved itself may still go wrong: whatever it writes into the ring ends
+// in a reason, never in a wild access. (The sanitizer builds watch that.)
+#include "support/catch.h"
+
+#include "plexus/module/module.h"
+#include "shm/receiver.h"
+#include "shm/socket.h"
+
+#include <cstring>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <vector>
+
+using namespace plexus::shm;
+using plexus::module::OwnedFd;
+
+namespace {
+
+constexpr std::uint32_t kLines = 64;
+constexpr std::size_t kAreaBytes = 1 << 16;
+
+// One receiver, and the writing end of what it reads.
+struct Peer {
+    Peer()
+      : lines(std::make_unique<Line[]>(kLines))
+      , receiver(table) {
+        table.size = PLEXUS_HOST_SIZE;
+        table.deliver = [](void* self, plexus_view message) {
+            auto& peer = *static_cast<Peer*>(self);
+            // Touches each byte, so that a bad view is noticed.
+            for (std::size_t i = 0; i < message.size; ++i)
+                peer.sum += static_cast<const std::uint8_t*>(message.data)[i];
+            ++peer.delivered;
+        };
+        table.place = [](void* self, plexus_view, std::size_t rest, void** where, void** token) {
+            auto& peer = *static_cast<Peer*>(self);
+            if (rest > kAreaBytes) return std::int32_t{PLEXUS_TOO_LARGE};
+            peer.room.assign(rest, std::byte{0});
+            *where = peer.room.data();
+            *token = nullptr;
+            return std::int32_t{PLEXUS_OK};
+        };
+        table.placed = [](void* self, void*, std::int32_t status) {
+            static_cast<Peer*>(self)->placed.push_back(status);
+        };
+        int ends[2];
+        REQUIRE(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0);
+        mine.reset(ends[0]);
+        theirs.reset(ends[1]);
+        REQUIRE(mailbox.open());
+        REQUIRE(bell.attach(mailbox.memory_fd(), OwnedFd(::dup(mailbox.event_fd())), 0, out, false));
+        writer.attach(lines.get(), kLines, in.consumed);
+        receiver.attach(in, lines.get(), kLines, bell, mine.get(), ::getpid());
+    }
+
+    void bring_area() {
+        OwnedFd fd;
+        area = SharedMemory::create("test area", kAreaBytes, fd);
+        const int fds[] = {fd.get()};
+        REQUIRE(send_packet(theirs.get(), kAreaPacket, fds));
+    }
+    template <class Body>
+    void write(Kind kind, const Body& body, std::uint32_t size = sizeof(Body)) {
+        std::byte* const to = writer.reserve(std::max<std::size_t>(size, sizeof body));
+        REQUIRE(to != nullptr);
+        std::memcpy(to, &body, sizeof body);
+        writer.publish(kind, size);
+    }
+    bool broken() { return receiver.receive(this, 16, gone) < 0 && !receiver.trouble().empty(); }
+
+    plexus_host table{};
+    std::unique_ptr<Line[]> lines;
+    Direction in{};
+    Direction out{};
+    Mailbox mailbox;
+    Bell bell;
+    OwnedFd mine, theirs;
+    SharedMemory area;
+    RingWriter writer;
+    Receiver receiver;
+    std::atomic<bool> gone{false};
+    std::vector<std::byte> room;
+    std::vector<std::int32_t> placed;
+    int delivered = 0;
+    std::uint64_t sum = 0;
+};
+
+FetchHead fetch_head(std::uint64_t rest, std::uint32_t pieces) {
+    FetchHead head{};
+    head.rest = rest;
+    head.head_size = 8;
+    head.pieces = pieces;
+    return head;
+}
+
+struct Fetch {
+    FetchHead head;
+    FetchPiece piece[2];
+};
+
+} // namespace
+
+TEST_CASE("records of no known kind, or too short, break the link") {
+    Peer peer;
+    const std::uint64_t word = 1;
+    SECTION("no kind") { peer.write(static_cast<Kind>(0), word); }
+    SECTION("a later version's kind") { peer.write(static_cast<Kind>(77), word); }
+    SECTION("area") { peer.write(Kind::area, word); }
+    SECTION("fetch") { peer.write(Kind::fetch, word); }
+    SECTION("stream") { peer.write(Kind::stream, word); }
+    SECTION("a part without its message") { peer.write(Kind::chunk, AreaBody{0, 8, 8}); }
+    CHECK(peer.broken());
+    CHECK(peer.delivered == 0);
+}
+
+TEST_CASE("a message outside the area breaks the link") {
+    Peer peer;
+    const bool exists = GENERATE(true, false);
+    if (exists) peer.bring_area();
+    SECTION("behind the end") { peer.write(Kind::area, AreaBody{kAreaBytes, 1, 1}); }
+    SECTION("over the end") { peer.write(Kind::area, AreaBody{kAreaBytes - 64, 65, 1}); }
+    SECTION("so long that the sum wraps around") { peer.write(Kind::area, AreaBody{64, UINT64_MAX - 63, 1}); }
+    SECTION("so far that the sum wraps around") { peer.write(Kind::area, AreaBody{UINT64_MAX - 63, 128, 1}); }
+    SECTION("not aligned") { peer.write(Kind::area, AreaBody{3, 8, 1}); }
+    CHECK(peer.broken());
+    CHECK(peer.delivered == 0);
+}
+
+TEST_CASE("a message inside the area is delivered and released") {
+    Peer peer;
+    peer.bring_area();
+    peer.write(Kind::area, AreaBody{kAreaBytes - 64, 64, 4711});
+    CHECK(peer.receiver.receive(&peer, 16, peer.gone) == 1);
+    CHECK(peer.delivered == 1);
+    CHECK(peer.in.released == 4711);
+}
+
+TEST_CASE("an area that could be cut short breaks the link") {
+    Peer peer;
+    const OwnedFd loose(::memfd_create("test", MFD_CLOEXEC));
+    REQUIRE(::ftruncate(loose.get(), kAreaBytes) == 0);
+    const int fds[] = {loose.get()};
+    REQUIRE(send_packet(peer.theirs.get(), kAreaPacket, fds));
+    peer.write(Kind::area, AreaBody{0, 8, 8});
+    CHECK(peer.broken());
+}
+
+TEST_CASE("a fetched message whose lengths don't add up breaks the link") {
+    Peer peer;
+    std::uint64_t source = 5;
+    const auto address = reinterpret_cast<std::uintptr_t>(&source);
+    const auto size = static_cast<std::uint32_t>(sizeof(FetchHead) + 2 * sizeof(FetchPiece));
+    Fetch fetch{fetch_head(8, 2), {{address, 4}, {address, 4}}};
+    SECTION("more pieces than the record holds") { fetch.head.pieces = 3; }
+    SECTION("pieces beyond any record") { fetch.head.pieces = UINT32_MAX; }
+    SECTION("a head that is too long") { fetch.head.head_size = 65; }
+    SECTION("less than it says") { fetch.head.rest = 9; }
+    SECTION("more than it says") { fetch.head.rest = 7; }
+    SECTION("lengths that wrap around") { fetch.piece[1].size = UINT64_MAX - 2; }
+    peer.write(Kind::fetch, fetch, size);
+    CHECK(peer.broken());
+    CHECK(peer.placed.empty());
+}
+
+TEST_CASE("a fetch from an address that isn't there breaks the link, and its placement is ended") {
+    Peer peer;
+    const auto size = static_cast<std::uint32_t>(sizeof(FetchHead) + 2 * sizeof(FetchPiece));
+    peer.write(Kind::fetch, Fetch{fetch_head(8, 2), {{8, 4}, {16, 4}}}, size);
+    CHECK(peer.broken());
+    peer.receiver.fail(&peer, false);
+    CHECK(peer.placed == std::vector<std::int32_t>{PLEXUS_MESSAGE_LOST});
+}
+
+TEST_CASE("a fetch from a peer that has gone is not believed") {
+    Peer peer;
+    const std::uint64_t source = 5; // readable all the same
+    peer.theirs.reset();
+    const auto size = static_cast<std::uint32_t>(sizeof(FetchHead) + 2 * sizeof(FetchPiece));
+    const auto address = reinterpret_cast<std::uintptr_t>(&source);
+    peer.write(Kind::fetch, Fetch{fetch_head(8, 2), {{address, 4}, {address + 4, 4}}}, size);
+    CHECK(peer.broken());
+    CHECK(peer.receiver.trouble() == "the peer's process ended");
+}
+
+TEST_CASE("a stream that doesn't keep its word breaks the link") {
+    Peer peer;
+    peer.bring_area();
+    StreamHead head{};
+    head.rest = 100;
+    head.head_size = 8;
+    SECTION("another message comes in between") {
+        peer.write(Kind::stream, head);
+        peer.write(Kind::message, std::uint64_t{1});
+    }
+    SECTION("a part is longer than what is left") {
+        peer.write(Kind::stream, head);
+        peer.write(Kind::chunk, AreaBody{0, 64, 64});
+        peer.write(Kind::chunk, AreaBody{64, 64, 128});
+    }
+    SECTION("a part is empty") {
+        peer.write(Kind::stream, head);
+        peer.write(Kind::chunk, AreaBody{0, 0, 0});
+    }
+    SECTION("it has nothing") {
+        head.rest = 0;
+        peer.write(Kind::stream, head);
+    }
+    SECTION("its head is too long") {
+        head.head_size = 1 << 20;
+        peer.write(Kind::stream, head);
+    }
+    CHECK(peer.broken());
+    CHECK(peer.delivered == 0);
+    CHECK(peer.placed.empty());
+}
+
+TEST_CASE("a message that the host refuses is taken off the ring, and the next one comes") {
+    Peer peer;
+    peer.bring_area();
+    StreamHead head{};
+    head.rest = 2 * kAreaBytes; // the host's place() refuses so much
+    head.head_size = 8;
+    peer.write(Kind::stream, head);
+    for (std::uint64_t i = 0; i < 8; ++i) {
+        peer.write(Kind::chunk, AreaBody{0, kAreaBytes / 4, i + 1});
+        CHECK(peer.receiver.receive(&peer, 16, peer.gone) >= 1);
+    }
+    peer.write(Kind::message, std::uint64_t{1});
+    CHECK(peer.receiver.receive(&peer, 16, peer.gone) == 1);
+    CHECK(peer.delivered == 1);
+    CHECK(peer.placed.empty());
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The ring by itself: order, wrap-around, and that only what was written is ever read.
+#include "support/catch.h"
+#include "support/eventually.h"
+
+#include "shm/ring.h"
+
+#include <cstring>
+#include <memory>
+#include <random>
+#include <thread>
+#include <vector>
+
+using namespace plexus::shm;
+using namespace plexus::testing;
+
+namespace {
+
+struct Ring {
+    explicit Ring(std::uint32_t count)
+      : lines(std::make_unique<Line[]>(count)) {
+        for (std::uint32_t i = 0; i < count; ++i) {
+            lines[i].word = 0;
+            std::memset(lines[i].body, 0, sizeof lines[i].body);
+        }
+        writer.attach(lines.get(), count, consumed);
+        reader.attach(lines.get(), count, consumed);
+    }
+    bool write(std::uint32_t size, std::uint64_t fill) {
+        std::byte* const body = writer.reserve(size);
+        if (body == nullptr) return false;
+        for (std::uint32_t i = 0; i + 8 <= size; i += 8) std::memcpy(body + i, &fill, 8);
+        writer.publish(Kind::message, size);
+        return true;
+    }
+    bool write_line(std::uint64_t value) {
+        std::byte* const body = writer.reserve_line();
+        if (body == nullptr) return false;
+        std::memcpy(body, &value, sizeof value);
+        writer.publish_line(Kind::message, sizeof value);
+        return true;
+    }
+
+    std::unique_ptr<Line[]> lines;
+    std::atomic<std::uint64_t> consumed{0};
+    RingWriter writer;
+    RingReader reader;
+};
+
+// True if each whole word of the body is `fill`.
+bool filled_with(const RingReader::Record& record, std::uint64_t fill) {
+    for (std::uint32_t i = 0; i + 8 <= record.size; i += 8) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, record.body + i, 8);
+        if (word != fill) return false;
+    }
+    return true;
+}
+
+} // namespace
+
+TEST_CASE("records of all sizes come out in order, over many wrap-arounds") {
+    Ring ring(64);
+    std::minstd_rand random(7);
+    std::uint64_t written = 0;
+    std::uint64_t read = 0;
+    std::vector<std::uint32_t> sizes;
+    RingReader::Record record{};
+    while (read < 20'000) {
+        for (unsigned burst = random() % 8; burst > 0; --burst) {
+            const auto size = static_cast<std::uint32_t>(random() % (ring.writer.largest() + 1));
+            if (!ring.write(size, written)) break;
+            sizes.push_back(size);
+            ++written;
+        }
+        if (ring.reader.look(record) != RingReader::Look::record) {
+            REQUIRE(read == written);
+            continue;
+        }
+        REQUIRE(record.size == sizes[read]);
+        REQUIRE(filled_with(record, read));
+        ring.reader.pass(record.size);
+        ++read;
+    }
+}
+
+TEST_CASE("a body that looks like the next lap's words is never taken for a record") {
+    Ring ring(64);
+    RingReader::Record record{};
+    // Each body is full of the word that the reader will wait for one lap later.
+    for (std::uint32_t lap = 1; lap < 50; ++lap) {
+        for (int i = 0; i < 6; ++i) {
+            const std::uint64_t trap = word_of(lap + 1, Kind::message, 8);
+            REQUIRE(ring.write(ring.writer.largest(), trap));
+            REQUIRE(ring.reader.look(record) == RingReader::Look::record);
+            REQUIRE(filled_with(record, trap));
+            ring.reader.pass(record.size);
+            REQUIRE(ring.reader.look(record) == RingReader::Look::nothing);
+            REQUIRE(ring.write_line(lap));
+            REQUIRE(ring.reader.look(record) == RingReader::Look::record);
+            REQUIRE(record.size == 8);
+            ring.reader.pass(record.size);
+            REQUIRE(ring.reader.look(record) == RingReader::Look::nothing);
+        }
+    }
+}
+
+TEST_CASE("a reader that has read everything leaves room for the longest record") {
+    // At each place in the ring, also where a filler is needed first.
+    for (std::uint32_t start = 0; start < 200; ++start) {
+        Ring ring(64);
+        RingReader::Record record{};
+        for (std::uint32_t i = 0; i < start; ++i) {
+            REQUIRE(ring.write_line(i));
+            REQUIRE(ring.reader.look(record) == RingReader::Look::record);
+            ring.reader.pass(record.size);
+        }
+        CHECK(ring.consumed >= ring.writer.roomy_at());
+        CHECK(ring.write(ring.writer.largest(), start));
+        CHECK(ring.reader.look(record) == RingReader::Look::record);
+    }
+}
+
+TEST_CASE("a full ring refuses, and goes on when the reader has told of a quarter") {
+    Ring ring(64);
+    std::uint64_t written = 0;
+    while (ring.write_line(written)) ++written;
+    CHECK(written == 64);
+    RingReader::Record record{};
+    bool told = false;
+    for (std::uint64_t i = 0; i < 16; ++i) {
+        CHECK_FALSE(ring.write_line(written));
+        REQUIRE(ring.reader.look(record) == RingReader::Look::record);
+        told = ring.reader.pass(record.size);
+        CHECK(told == (i == 15));
+    }
+    CHECK(ring.write_line(written));
+}
+
+TEST_CASE("a reader's progress that can't be is not believed") {
+    Ring ring(64);
+    while (ring.write_line(1)) {}
+    ring.consumed = 65; // ahead of the writer
+    CHECK_FALSE(ring.write_line(1));
+    ring.consumed = 64;
+    CHECK(ring.write_line(1));
+    ring.consumed = 3; // it goes back
+    for (int i = 0; i < 63; ++i) REQUIRE(ring.write_line(1));
+    CHECK_FALSE(ring.write_line(1));
+}
+
+TEST_CASE("a record whose length leaves the ring is corrupt") {
+    RingReader::Record record{};
+    SECTION("a message") {
+        Ring ring(64);
+        ring.lines[0].word = word_of(1, Kind::message, 64 * 64);
+        CHECK(ring.reader.look(record) == RingReader::Look::corrupt);
+        CHECK(ring.reader.corrupt());
+    }
+    SECTION("in the last line") {
+        Ring ring(64);
+        for (int i = 0; i < 63; ++i) {
+            REQUIRE(ring.write_line(1));
+            REQUIRE(ring.reader.look(record) == RingReader::Look::record);
+            ring.reader.pass(record.size);
+        }
+        ring.lines[63].word = word_of(1, Kind::message, kLineBody + 1);
+        CHECK(ring.reader.look(record) == RingReader::Look::corrupt);
+    }
+    SECTION("fillers without end") {
+        Ring ring(64);
+        ring.lines[0].word = word_of(1, Kind::filler, 0);
+        CHECK(ring.reader.look(record) == RingReader::Look::corrupt);
+    }
+}
+
+TEST_CASE("a writer and a reader on two threads agree on every byte") {
+    Ring ring(64);
+    constexpr std::uint64_t kRecords = kSanitized ? 100'000 : 1'000'000;
+    std::atomic<bool> stop{false};
+    std::thread writer([&] {
+        std::minstd_rand random(11);
+        for (std::uint64_t i = 0; i < kRecords && !stop; ++i) {
+            const bool small = random() % 4 != 0;
+            const auto size =
+                static_cast<std::uint32_t>(random() % (small ? kLineBody + 1 : ring.writer.largest() + 1));
+            while (!ring.write(size, i) && !stop) std::this_thread::yield();
+        }
+    });
+    std::uint64_t wrong = 0;
+    std::uint64_t read = 0;
+    RingReader::Record record{};
+    CHECK(eventually(60s, [&] {
+        while (read < kRecords && ring.reader.look(record) == RingReader::Look::record) {
+            if (!filled_with(record, read)) ++wrong;
+            ring.reader.pass(record.size);
+            ++read;
+        }
+        return read == kRecords || ring.reader.corrupt();
+    }));
+    stop = true;
+    writer.join();
+    CHECK(read == kRecords);
+    CHECK(wrong == 0);
+}
