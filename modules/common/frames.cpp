@@ -9,7 +9,11 @@ std::size_t FrameReader::take(const Owner& owner, std::span<const std::byte> byt
     while (corrupt_ == nullptr && !owner.given_up.load(std::memory_order_relaxed)) {
         if (landing_left_ > 0) {
             const std::size_t here = std::min(left(), landing_left_);
-            std::memcpy(landing_, bytes.data() + at, here);
+            {
+                const Lock hold(owner.border);
+                if (owner.given_up.load(std::memory_order_relaxed)) break;
+                std::memcpy(landing_, bytes.data() + at, here);
+            }
             at += here;
             landed(owner, here, budget);
             if (landing_left_ > 0) break;

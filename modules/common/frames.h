@@ -9,6 +9,7 @@
 // message in the low 56 bits, size of its head (piece 0) in the high 8.
 #pragma once
 
+#include "common/mutex.h"
 #include "plexus/module/module.h"
 
 #include <atomic>
@@ -43,11 +44,13 @@ class FrameReader {
         std::uint64_t eager; ///< largest message that is delivered out of the buffer; at least kHeadMax
         std::uint64_t most;  ///< largest message at all; 0: the host's `place` decides
     };
-    /// Whom to tell. No callback comes once `given_up` is set.
+    /// Whom to tell. No callback comes once `given_up` is set. Whoever sets it holds `border`,
+    /// and so does whoever writes to a landing: nothing is written there after it.
     struct Owner {
         const plexus_host& host;
         void* cookie;
         const std::atomic<bool>& given_up;
+        Mutex& border;
     };
 
     explicit FrameReader(const Limits& limits)
@@ -62,8 +65,9 @@ class FrameReader {
     std::span<std::byte> landing() const noexcept { return {landing_, landing_left_}; }
     /// So many bytes have been put there.
     void landed(const Owner& owner, std::size_t bytes, std::uint32_t& budget);
-    /// Zeros that follow the message in landing().
-    std::size_t padding() const noexcept { return static_cast<std::size_t>(skip_ % 8); }
+    /// Bytes up to the next frame, but for whole words and for what goes to landing(): so far
+    /// before an 8-byte border the next bytes must be read to, that frames begin at one.
+    std::size_t skew() const noexcept { return static_cast<std::size_t>(skip_ % 8); }
 
     /// Ends what is being placed, for the stream is over.
     void abandon(const Owner& owner);

@@ -52,7 +52,9 @@ void put(std::vector<std::uint8_t>& out, std::uint64_t value, int size) {
 } // namespace
 
 std::vector<std::uint8_t> Descriptor::encode() const {
-    std::vector<std::uint8_t> out{kVersion};
+    std::vector<std::uint8_t> out;
+    out.reserve(64); // gcc 12 sees a write past the end in a vector that starts with one byte
+    out.push_back(kVersion);
     out.insert(out.end(), where.boot.begin(), where.boot.end());
     put(out, where.network_namespace, 8);
     put(out, port, 2);

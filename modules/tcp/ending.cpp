@@ -41,6 +41,7 @@ void Link::connected(module::OwnedFd socket) {
         wanted = std::exchange(want_writable_, false);
     }
     established_ = true;
+    peer_address_ = peer_text(fd_);
     if (!given_up()) module_.host().opened(cookie_);
     if (wanted && !given_up()) module_.host().writable(cookie_);
 }
@@ -62,7 +63,7 @@ void Link::lose_by(int error) {
         const module::Lock hold(mutex_);
         if (error == 0) error = error_; // reading only sees the end of what a write met
     }
-    std::string why = error != 0 ? "the connection to " + peer_text(fd_) + " broke: " + system_text(error)
+    std::string why = error != 0 ? "the connection to " + peer_address_ + " broke: " + system_text(error)
                                  : "the peer closed the connection";
     if (inside) why += ", in the middle of a message";
     lose(PLEXUS_LINK_LOST, why);
@@ -79,7 +80,7 @@ void Link::end_if_silent(std::chrono::nanoseconds dead_after) {
     const auto silent = std::chrono::milliseconds(info.tcpi_last_ack_recv);
     if (!repeats || silent < dead_after) return;
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(silent).count();
-    lose(PLEXUS_LINK_LOST, "the host of " + peer_text(fd_) + " has not answered for " +
+    lose(PLEXUS_LINK_LOST, "the host of " + peer_address_ + " has not answered for " +
                                std::to_string(seconds) + " s (see dead_after)");
 }
 

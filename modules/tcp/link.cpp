@@ -72,6 +72,7 @@ Link::Link(Module& module, const plexus_id& peer, module::OwnedFd socket)
   , state_(State::open)
   , socket_options_(module.options().socket)
   , established_(true)
+  , peer_address_(peer_text(fd_))
   , reader_(module.limits()) {}
 
 Link::~Link() {

@@ -50,8 +50,8 @@ class Link final : public Watched {
     std::uint32_t resume(std::uint32_t budget);
     /// A sender or the host asked for attention by Module::notify().
     void attend();
-    /// The watchdog's: something is on its way that the other host has not yet confirmed; if
-    /// not, the next send reports to it again.
+    /// The watchdog's: something is on its way that the other host has not yet confirmed.
+    /// If not, the next send reports to it again.
     bool has_unanswered();
     void end_if_silent(std::chrono::nanoseconds dead_after);
     /// The module's end: flushes; true if something is left. @thread setup
@@ -82,7 +82,7 @@ class Link final : public Watched {
   private:
     enum class State : std::uint8_t { connecting, open, broken, over };
 
-    module::FrameReader::Owner owner() const;
+    module::FrameReader::Owner owner();
     std::int32_t write_now(const plexus_view* pieces, std::uint32_t count, std::uint64_t size, void* token)
         PLEXUS_MODULE_REQUIRES(mutex_);
     std::int32_t queue(const plexus_view* pieces, std::uint32_t count, std::uint64_t size, std::uint64_t done,
@@ -111,7 +111,7 @@ class Link final : public Watched {
 
     // Changed by the progress thread only, and under mutex_; so either may read it.
     int fd_ = -1;
-    // [given up] Set by disconnect under both locks, read before each callback. Relaxed: a
+    // [given up] Set by disconnect under landing_mutex_, read before each callback. Relaxed: a
     // callback that began before may still be running.
     std::atomic<bool> given_up_{false};
 
@@ -128,6 +128,7 @@ class Link final : public Watched {
     // The progress thread's.
     bool established_ = false;
     bool lingering_ = false;
+    std::string peer_address_; // asked for early: a broken socket has forgotten it
     // Held while the kernel writes into the host's memory, so that disconnect is a border:
     // nothing is written there after it.
     module::Mutex landing_mutex_;

@@ -30,7 +30,7 @@ Module::Module(const plexus_host& host, Options options)
   , interfaces_(tcp::interfaces())
   , limits_{options_.eager, options_.max_message}
   , watchdog_(poller_, options_.socket.dead_after)
-  , buffer_bytes_(kReceive + static_cast<std::size_t>(module::frame_bytes(options_.eager)))
+  , buffer_bytes_(8 + kReceive + static_cast<std::size_t>(module::frame_bytes(options_.eager)))
   , buffer_(std::make_unique_for_overwrite<std::byte[]>(buffer_bytes_)) {}
 
 Module::~Module() {

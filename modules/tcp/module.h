@@ -85,9 +85,9 @@ class Module {
     static constexpr std::size_t kHot = 2;
     static constexpr std::uint32_t kMostMisses = 512; // then a link is not hot any more
     static constexpr std::uint32_t kFewMisses = 32;   // up to here it keeps its place before another
-    static constexpr std::uint32_t kMostSkips = 8;    // turns on hot links between two of epoll
+    static constexpr std::uint32_t kMostSkips = 16;   // turns on hot links between two of epoll
 
-    std::uint32_t attend_noted();
+    std::uint32_t attend_noted(std::uint32_t budget);
     std::uint32_t read_hot(std::uint32_t budget);
     void wait(std::uint32_t budget, std::uint32_t& handled);
     void enter(Link& link);

@@ -38,6 +38,9 @@ std::optional<Options> read_options(const plexus_host& host) {
     out.socket.rcvbuf = parameters.size("rcvbuf", 0, kMostSocketBuffer);
     out.socket.nodelay = parameters.boolean("nodelay");
     out.socket.dead_after = parameters.duration("dead_after");
+    const auto dead_after = out.socket.dead_after;
+    if (dead_after.count() != 0 && dead_after < std::chrono::seconds(1))
+        parameters.refuse("dead_after", "0 or a duration of at least 1 s");
     if (parameters.failed()) return std::nullopt;
     return out;
 }

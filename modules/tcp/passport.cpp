@@ -12,7 +12,7 @@ constexpr plexus_parameter kParameters[] = {
     {"handshake_timeout", "duration", "5 s",
      "how long a stranger may take to prove that it holds the job's key"},
     {"dead_after", "duration", "60 s", "a host that has not answered for so long is gone; 0: never"},
-    {"linger", "duration", "2 s", "how long a link that was given up may take to send what it had accepted"},
+    {"linger", "duration", "1 s", "how long a link that was given up may take to send what it had accepted"},
     {"sndbuf", "size", "0", "the socket's send buffer; 0: the system decides"},
     {"rcvbuf", "size", "0", "the socket's receive buffer; 0: the system decides"},
     {"nodelay", "bool", "true", "send small messages at once (TCP_NODELAY)"},

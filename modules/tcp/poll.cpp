@@ -13,8 +13,8 @@ std::int32_t Module::poll(std::uint32_t budget) {
         armed_ = false;
     }
     std::uint32_t handled = 0;
-    if (any_noted_.load(std::memory_order_relaxed)) handled += attend_noted(); // [noted]
-    if (backlog_ != nullptr) handled += backlog_->resume(budget);
+    if (any_noted_.load(std::memory_order_relaxed)) handled += attend_noted(budget); // [noted]
+    if (backlog_ != nullptr) handled += backlog_->resume(budget - std::min(budget, handled));
     if (backlog_ == nullptr && handled < budget) {
         handled += read_hot(budget - handled);
         if (hot_count_ == 0 || skips_left_ == 0) {
@@ -27,12 +27,15 @@ std::int32_t Module::poll(std::uint32_t budget) {
     return static_cast<std::int32_t>(handled);
 }
 
-std::uint32_t Module::attend_noted() {
+std::uint32_t Module::attend_noted(std::uint32_t budget) {
     std::vector<Link*> noted;
     {
         const module::Lock hold(mutex_);
-        noted.swap(noted_);
-        any_noted_.store(false, std::memory_order_relaxed);
+        const auto end =
+            noted_.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(budget, noted_.size()));
+        noted.assign(noted_.begin(), end);
+        noted_.erase(noted_.begin(), end);
+        any_noted_.store(!noted_.empty(), std::memory_order_relaxed);
         for (Link* link : noted) link->noted = false;
     }
     watchdog_.begin_watch();

@@ -15,9 +15,12 @@ constexpr std::size_t kReads = 8;                // of one link in one turn
 constexpr std::size_t kMostLanding = 512 * 1024; // bytes of a large message in one read
 constexpr std::size_t kPeek = 256;               // read along with the end of a large message
 
+// Where in an aligned buffer the next bytes belong, so that frames begin on a border of 8.
+std::size_t offset_of(const module::FrameReader& reader) { return (8 - reader.skew()) % 8; }
+
 } // namespace
 
-module::FrameReader::Owner Link::owner() const { return {module_.host(), cookie_, given_up_}; }
+module::FrameReader::Owner Link::owner() { return {module_.host(), cookie_, given_up_, landing_mutex_}; }
 
 void Link::ready(std::uint32_t events, std::uint32_t budget, std::uint32_t& handled) {
     if (lingering_) {
@@ -51,10 +54,8 @@ std::uint32_t Link::read(std::uint32_t budget) {
 bool Link::read_landing(std::uint32_t& budget) {
     const std::span<std::byte> whole = reader_.landing();
     const std::span<std::byte> place = whole.first(std::min(whole.size(), kMostLanding));
-    const std::size_t padding = reader_.padding();
-    // The padding comes right before an 8-byte border, where the next frame begins.
-    std::byte* const beyond = module_.buffer().data() + (padding == 0 ? 0 : 8 - padding);
-    iovec parts[2] = {{place.data(), place.size()}, {beyond, padding + kPeek}};
+    std::byte* const beyond = module_.buffer().data() + offset_of(reader_);
+    iovec parts[2] = {{place.data(), place.size()}, {beyond, kPeek}};
     msghdr message{};
     message.msg_iov = parts;
     message.msg_iovlen = place.size() == whole.size() ? 2 : 1;
@@ -70,11 +71,11 @@ bool Link::read_landing(std::uint32_t& budget) {
     reader_.landed(owner(), landed, budget);
     if (static_cast<std::size_t>(got) > landed)
         consume({beyond, static_cast<std::size_t>(got) - landed}, budget);
-    return arrived(got, place.size() + (place.size() == whole.size() ? padding + kPeek : 0));
+    return arrived(got, place.size() + (place.size() == whole.size() ? kPeek : 0));
 }
 
 bool Link::read_frames(std::uint32_t& budget) {
-    const std::span<std::byte> room = module_.buffer();
+    const std::span<std::byte> room = module_.buffer().subspan(offset_of(reader_));
     const std::size_t before = kept_.size();
     if (before > 0) std::memcpy(room.data(), kept_.data(), before);
     const std::size_t asked = room.size() - before;
@@ -90,7 +91,7 @@ bool Link::read_frames(std::uint32_t& budget) {
 bool Link::arrived(ssize_t got, std::size_t asked) {
     if (!established_ || given_up()) return false;
     if (reader_.corrupt() != nullptr) {
-        lose(PLEXUS_LINK_LOST, "the stream from " + peer_text(fd_) + " is damaged: " + reader_.corrupt());
+        lose(PLEXUS_LINK_LOST, "the stream from " + peer_address_ + " is damaged: " + reader_.corrupt());
         return false;
     }
     // Fewer bytes than asked for: the socket is empty, another call would only say so.
@@ -114,8 +115,6 @@ std::uint32_t Link::resume(std::uint32_t budget) {
     return budget - left;
 }
 
-// The rest begins a frame. A whole one stays where it is, for the next turn; a part is set
-// aside.
 // What is left begins a frame. If that is whole, only the budget has stopped us: all stays
 // where it is for the next turn. The beginning of one is set aside.
 void Link::keep(std::span<const std::byte> bytes) {

@@ -33,12 +33,15 @@ void Watchdog::expired() {
     std::vector<Link*> links;
     {
         const module::Lock hold(mutex_);
-        links = links_;
+        links.swap(links_);
     }
-    // Only this thread ends links, and none but the one it looks at.
-    for (Link* link : links)
-        if (!link->has_unanswered()) remove(*link);
-    for (Link* link : links) link->end_if_silent(dead_after_);
+    // Only this thread ends links, and while this runs none but the one it looks at. One that
+    // is let go reports anew when it sends.
+    for (Link* link : links) {
+        if (!link->has_unanswered()) continue;
+        (void)add(*link);
+        link->end_if_silent(dead_after_);
+    }
     begin_watch();
 }
 

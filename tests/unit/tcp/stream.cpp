@@ -130,3 +130,17 @@ TEST_CASE("socket parameters change while a link runs, others do not") {
     REQUIRE(pair.a.send(*pair.to_b, std::make_shared<const Bytes>(40), 24, 2) == PLEXUS_OK);
     CHECK(pair.pump(5s, [&] { return pair.to_a->received() == 1; }));
 }
+
+TEST_CASE("what follows a refused message of an odd size is aligned") {
+    Pair pair(tcp());
+    pair.b.hooks.place = [](End&, std::size_t) { return std::int32_t{PLEXUS_TOO_LARGE}; };
+    for (std::size_t odd = 0; odd < 8; ++odd) {
+        const std::uint64_t before = pair.to_a->received();
+        const auto large = std::make_shared<const Bytes>(300'001 + odd);
+        REQUIRE(pair.a.send(*pair.to_b, large, 24, 2) != PLEXUS_AGAIN);
+        REQUIRE(pair.pump(5s, [&] {
+            return pair.a.send(*pair.to_b, std::make_shared<const Bytes>(33), 24, 2) != PLEXUS_AGAIN;
+        }));
+        REQUIRE(pair.pump(5s, [&] { return pair.to_a->received() > before; }));
+    }
+}
