@@ -37,8 +37,10 @@ class AutoSkip {
         share_ = std::max(idle_share_, share_ * kDecay);
         if (others_quiet || cost_ <= cheap_ticks_) return turns_ = 1;
         const double wanted = cost_ * (1 - share_) / share_;
-        const double per_turn = std::max(1.0, static_cast<double>(interval) / turns_);
-        const double next = std::clamp(wanted / per_turn, turns_ / 4.0, turns_ * 4.0 + 1);
+        // Time in which others had our core is no time of the loop: this too rises slowly.
+        const double turn = std::max(1.0, static_cast<double>(interval) / turns_);
+        per_turn_ = per_turn_ == 0 ? turn : per_turn_ + (turn - per_turn_) * (turn < per_turn_ ? 0.5 : 0.03);
+        const double next = std::clamp(wanted / per_turn_, turns_ / 4.0, turns_ * 4.0 + 1);
         turns_ = static_cast<std::uint32_t>(std::clamp(next, 1.0, static_cast<double>(kMost)));
         if (share_ > kBusyShare / 2) busy_turns_ = turns_;
         return turns_;
@@ -52,6 +54,7 @@ class AutoSkip {
     double share_;
     double cheap_ticks_;
     double cost_ = 0;
+    double per_turn_ = 0;
     std::uint32_t turns_ = 1;
     std::uint32_t busy_turns_ = 64; // what fitted when the lane was last busy
 };

@@ -13,6 +13,7 @@ namespace {
 
 constexpr double kCheapNs = 40;          // a poll without a system call
 constexpr double kQuietNs = 20'000;      // no work in any other lane for so long: nobody is hurt
+constexpr double kCrowded = 0.1;         // share of yields that ran somebody else: polls take his time
 constexpr std::uint64_t kSample = 1024;  // every so many polls a lane of known cost is measured
 constexpr std::uint64_t kLearn = 32;     // polls after which a lane may count as cheap
 
@@ -152,7 +153,7 @@ std::uint32_t Scheduler::poll_measured(Lane& lane) {
         lane.others_seen = others;
         lane.others_busy_at = start;
     }
-    const bool quiet = static_cast<double>(start - lane.others_busy_at) * nanoseconds_per_tick_ > kQuietNs;
+    const bool quiet = static_cast<double>(start - lane.others_busy_at) * nanoseconds_per_tick_ > kQuietNs && crowded_ < kCrowded;
     const std::uint32_t turns = lane.skip.after_poll(end - start, start - lane.last_end, handled > 0, quiet);
     lane.last_end = end;
     lane.cost_ticks.store(lane.skip.cost_ticks(), std::memory_order_relaxed);

@@ -17,6 +17,7 @@
 #include <deque>
 #include <pthread.h>
 #include <functional>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -102,19 +103,21 @@ class Scheduler {
 
     bool try_lead(bool foreground) noexcept;
     void unlead() noexcept;
-    void lead(Condition until, Clock::time_point deadline);
-    bool follow(Condition until, Clock::time_point deadline);
+    bool lead(Condition until, Clock::time_point deadline);
+    std::optional<bool> follow(Condition until, Clock::time_point deadline);
     void tell_followers() noexcept;
     std::uint32_t turn();
     std::uint32_t poll_lane(Lane& lane);
     std::uint32_t poll_measured(Lane& lane);
     void run_chores();
     bool prepare_to_sleep(Bed& bed, std::chrono::nanoseconds& longest);
+    void yield();
     void rest(Bed& bed, Clock::time_point deadline, std::chrono::nanoseconds longest);
     void progress_loop();
     void stand_by();
 
     const SchedulerOptions options_;
+    double crowded_ = 0; ///< share of recent yields that ran somebody else; the leader's
     const double nanoseconds_per_tick_;
     std::deque<Lane> lanes_;
 

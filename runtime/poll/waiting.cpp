@@ -15,6 +15,8 @@ namespace {
 
 constexpr unsigned kTurnsPerLook = 64;                       // idle turns between two looks at the clock
 constexpr nanoseconds kWithoutSleep = std::chrono::milliseconds(1); // a lane can't wake us: look so often
+constexpr double kTakenNs = 1500;    // a yield that takes longer ran somebody else
+constexpr double kCrowdedStep = 0.05; // how much one yield says
 constexpr nanoseconds kFollowerNap = std::chrono::milliseconds(50);
 
 } // namespace
@@ -37,27 +39,34 @@ void Scheduler::Bed::quiet() noexcept {
     [[maybe_unused]] const auto got = ::read(bell.get(), &count, sizeof count);
 }
 
+// Gives the core away and sees whether anybody took it.
+void Scheduler::yield() {
+    const std::uint64_t before = ticks();
+    ::sched_yield();
+    const bool taken = static_cast<double>(ticks() - before) * nanoseconds_per_tick_ > kTakenNs;
+    crowded_ += ((taken ? 1.0 : 0.0) - crowded_) * kCrowdedStep;
+}
+
 bool Scheduler::wait(Condition until, Clock::time_point deadline) {
     for (;;) {
         if (until.holds(until.self)) return true;
         if (stopping_.load(std::memory_order_relaxed)) return false;
-        if (try_lead(true)) {
-            lead(until, deadline);
-            return until.holds(until.self);
-        }
+        if (try_lead(true)) return lead(until, deadline);
         wanting_.fetch_add(1, std::memory_order_relaxed);
-        const bool over = follow(until, deadline);
+        const std::optional<bool> held = follow(until, deadline);
         wanting_.fetch_sub(1, std::memory_order_relaxed);
-        if (over) return until.holds(until.self);
+        if (held) return *held;
     }
 }
 
-void Scheduler::lead(Condition until, Clock::time_point deadline) {
+// True: the condition held. It is not asked again then: it may have taken what it waited for.
+bool Scheduler::lead(Condition until, Clock::time_point deadline) {
     Clock::time_point idle_since{};
     unsigned idle = 0;
+    bool held = false;
     for (;;) {
         const std::uint32_t handled = turn();
-        if (until.holds(until.self)) break;
+        if ((held = until.holds(until.self))) break;
         if (handled > 0) {
             idle = 0;
             idle_since = {};
@@ -74,7 +83,7 @@ void Scheduler::lead(Condition until, Clock::time_point deadline) {
         if (now - idle_since < options_.spin) continue;
         if (now - idle_since < options_.spin + options_.yield) {
             idle = kTurnsPerLook - 1;
-            ::sched_yield();
+            yield();
             continue;
         }
         nanoseconds longest = nanoseconds::max();
@@ -84,17 +93,20 @@ void Scheduler::lead(Condition until, Clock::time_point deadline) {
                 const std::lock_guard hold(mutex_);
                 leader_will_tell_ = true;
             }
-            if (!until.holds(until.self) && !stopping_.load(std::memory_order_relaxed)) rest(front_, deadline, longest);
+            held = until.holds(until.self);
+            if (!held && !stopping_.load(std::memory_order_relaxed)) rest(front_, deadline, longest);
         }
         front_.asleep.store(false, std::memory_order_relaxed);
+        if (held) break;
         idle = 0;
         idle_since = {};
     }
     unlead();
+    return held;
 }
 
-// True: the wait is over, one way or the other. False: try to lead.
-bool Scheduler::follow(Condition until, Clock::time_point deadline) {
+// Whether the condition held when the wait was over; nullopt: nobody leads any more.
+std::optional<bool> Scheduler::follow(Condition until, Clock::time_point deadline) {
     const auto start = Clock::now();
     while (leading_.load(std::memory_order_relaxed)) {
         for (unsigned i = 0; i < kTurnsPerLook; ++i) {
@@ -102,17 +114,24 @@ bool Scheduler::follow(Condition until, Clock::time_point deadline) {
             relax();
         }
         const auto now = Clock::now();
-        if (now >= deadline || stopping_.load(std::memory_order_relaxed)) return true;
+        if (now >= deadline || stopping_.load(std::memory_order_relaxed)) return false;
         if (now - start < options_.spin) continue;
-        std::unique_lock hold(mutex_);
         followers_.fetch_add(1, std::memory_order_relaxed);
         heavy_barrier(); // [follow]
-        const std::uint64_t seen = news_count_;
-        if (!until.holds(until.self) && leading_.load(std::memory_order_relaxed))
+        std::uint64_t seen;
+        {
+            const std::lock_guard hold(mutex_);
+            seen = news_count_;
+        }
+        const bool held = until.holds(until.self); // under no lock: it may send, or wake others
+        if (!held && leading_.load(std::memory_order_relaxed)) {
+            std::unique_lock hold(mutex_);
             news_.wait_until(hold, std::min(deadline, now + kFollowerNap), [&] { return news_count_ != seen; });
+        }
         followers_.fetch_sub(1, std::memory_order_relaxed);
+        if (held) return true;
     }
-    return false;
+    return std::nullopt;
 }
 
 // Arms every lane. False: there is work, do not sleep.

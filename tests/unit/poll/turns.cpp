@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which lanes a turn asks: skip_poll, confinement, blocking lanes, chores.
+#include "fake_lane.h"
+#include "poll/scheduler.h"
+#include "support/catch.h"
+#include "support/eventually.h"
+
+using namespace plexus::testing;
+using plexus::poll::Scheduler;
+
+namespace {
+
+void turn(Scheduler& scheduler, int times) {
+    for (int i = 0; i < times; ++i) scheduler.progress();
+}
+
+} // namespace
+
+TEST_CASE("skip_poll asks a lane in every k-th turn") {
+    FakeLane often;
+    FakeLane seldom;
+    Scheduler scheduler({});
+    scheduler.add(often.source(1));
+    const auto index = scheduler.add(seldom.source(20));
+    turn(scheduler, 1'000);
+    CHECK(often.polls == 1'000);
+    CHECK(seldom.polls == 50);
+    CHECK(scheduler.lanes()[index].polls == 50);
+
+    scheduler.lanes()[index].fixed_turns = 4; // changed while it runs: from the next poll on
+    turn(scheduler, 20);
+    const auto before = seldom.polls.load();
+    turn(scheduler, 100);
+    CHECK(seldom.polls - before == 25);
+}
+
+TEST_CASE("work is found at the lane's turn and counted") {
+    FakeLane lane;
+    Scheduler scheduler({});
+    const auto index = scheduler.add(lane.source(5));
+    turn(scheduler, 1);
+    lane.post();
+    lane.post();
+    for (int i = 0; i < 4; ++i) CHECK(scheduler.progress() == 0);
+    CHECK(scheduler.progress() == 2);
+    CHECK(scheduler.lanes()[index].hits == 1);
+    CHECK(lane.taken == 2);
+}
+
+TEST_CASE("a confined lane is polled under a guard only, and then in every turn") {
+    FakeLane lane;
+    Scheduler scheduler({});
+    auto& state = scheduler.lanes()[scheduler.add(lane.source(10))];
+    state.confined = true;
+    lane.post();
+    turn(scheduler, 100);
+    CHECK(lane.polls == 0);
+    ++state.guards;
+    turn(scheduler, 100);
+    CHECK(lane.polls == 100);
+    CHECK(lane.taken == 1);
+    ++state.guards; // guards nest
+    --state.guards;
+    turn(scheduler, 10);
+    CHECK(lane.polls == 110);
+    --state.guards;
+    turn(scheduler, 100);
+    CHECK(lane.polls == 110);
+    state.confined = false;
+    turn(scheduler, 100);
+    CHECK(lane.polls > 110);
+}
+
+TEST_CASE("a confined lane does not wake or delay a sleeper") {
+    FakeLane open;
+    FakeLane confined;
+    Scheduler scheduler({});
+    scheduler.add(open.source());
+    auto& state = scheduler.lanes()[scheduler.add(confined.source())];
+    state.confined = true;
+    confined.post();
+    const auto deadline = Scheduler::Clock::now() + 30ms;
+    CHECK_FALSE(scheduler.wait_for_true([] { return false; }, deadline));
+    CHECK(confined.polls == 0);
+    CHECK(confined.arms == 0);
+    CHECK(open.polls < 1'000'000);
+    ++state.guards;
+    CHECK(scheduler.wait_for_true([&] { return confined.taken == 1; }, Scheduler::Clock::now() + 5s));
+}
+
+TEST_CASE("a blocking lane is polled when its thread has seen something, not in every turn") {
+    FakeLane lane;
+    Scheduler scheduler({});
+    auto source = lane.source();
+    source.blocking = true;
+    const auto index = scheduler.add(source);
+    REQUIRE(scheduler.lanes()[index].watcher != nullptr);
+    turn(scheduler, 10); // finds that the lane is quiet
+    const auto before = lane.polls.load();
+    CHECK(before <= 2);
+    turn(scheduler, 1'000);
+    CHECK(lane.polls == before);
+    for (std::uint64_t i = 1; i <= 50; ++i) {
+        lane.post();
+        CHECK(eventually(5s, [&] {
+            scheduler.progress();
+            return lane.taken == i;
+        }));
+        turn(scheduler, 5);
+    }
+    CHECK(lane.polls <= before + 50 * 4);
+    ++scheduler.lanes()[index].guards; // a guard asks for it in every turn
+    const auto guarded = lane.polls.load();
+    turn(scheduler, 100);
+    CHECK(lane.polls == guarded + 100);
+}
+
+TEST_CASE("a blocking lane wakes a thread that waits") {
+    FakeLane lane;
+    Scheduler scheduler({});
+    auto source = lane.source();
+    source.blocking = true;
+    scheduler.add(source);
+    std::thread poster([&] {
+        std::this_thread::sleep_for(20ms);
+        lane.post();
+    });
+    CHECK(scheduler.wait_for_true([&] { return lane.taken == 1; }, Scheduler::Clock::now() + 5s * kPatience));
+    poster.join();
+}
+
+TEST_CASE("chores run when they are asked for, and again when their time has come") {
+    FakeLane lane;
+    Scheduler scheduler({});
+    scheduler.add(lane.source());
+    int runs = 0;
+    scheduler.set_chores([&] {
+        ++runs;
+        return runs == 1 ? std::chrono::nanoseconds(5ms) : std::chrono::nanoseconds::max();
+    });
+    turn(scheduler, 100);
+    CHECK(runs == 0);
+    const auto start = Scheduler::Clock::now();
+    scheduler.request_chores();
+    turn(scheduler, 1);
+    CHECK(runs == 1);
+    CHECK(scheduler.wait_for_true([&] { return runs == 2; }, start + 5s)); // sleeps until then
+    CHECK(Scheduler::Clock::now() - start >= 5ms);
+    turn(scheduler, 100);
+    CHECK(runs == 2);
+}
+
+TEST_CASE("a turn knows its own thread, and does not start another inside itself") {
+    FakeLane lane;
+    Scheduler scheduler({});
+    scheduler.add(lane.source(1));
+    bool inside = false;
+    std::uint32_t nested = 0;
+    lane.on_poll = [&] {
+        inside = scheduler.inside_turn();
+        nested = scheduler.progress();
+        bool elsewhere = true;
+        std::thread([&] { elsewhere = scheduler.inside_turn(); }).join();
+        if (elsewhere) inside = false;
+    };
+    lane.post();
+    CHECK_FALSE(scheduler.inside_turn());
+    CHECK(scheduler.progress() == 1);
+    CHECK(inside);
+    CHECK(nested == 0);
+    CHECK(lane.polls == 1);
+    CHECK_FALSE(scheduler.inside_turn());
+}

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How threads wait: deadlines, sleep and wake-up, leader and followers, the progress
+// thread, a foreign event loop. A forgotten wake-up runs into a deadline here.
+#include "fake_lane.h"
+#include "poll/scheduler.h"
+#include "support/catch.h"
+#include "support/eventually.h"
+
+#include <list>
+#include <poll.h>
+
+using namespace plexus::testing;
+using plexus::poll::Scheduler;
+using plexus::poll::SchedulerOptions;
+
+namespace {
+
+using Clock = Scheduler::Clock;
+const auto kLong = 20s * kPatience;
+
+/// Sleeps as soon as it can: what is tested is the sleep.
+constexpr SchedulerOptions kSleepy{0us, 0us, 1ms, 0.01};
+
+bool readable(int fd, int milliseconds = 0) {
+    pollfd look{fd, POLLIN, 0};
+    return ::poll(&look, 1, milliseconds) == 1;
+}
+
+/// A scheduler with its progress thread and one lane; no waiting thread is left behind.
+struct Running {
+    explicit Running(SchedulerOptions options = kSleepy)
+      : scheduler(options) {
+        scheduler.add(lane.source());
+        scheduler.start_progress_thread();
+    }
+    /// Idle: no poll for a while.
+    bool falls_asleep() {
+        return eventually(5s, [&] {
+            const auto before = lane.polls.load();
+            std::this_thread::sleep_for(10ms);
+            return lane.polls == before;
+        });
+    }
+    FakeLane lane;
+    Scheduler scheduler;
+};
+
+} // namespace
+
+TEST_CASE("a wait ends at its deadline, not before and not much after") {
+    const auto options = GENERATE(SchedulerOptions{}, kSleepy);
+    FakeLane lane;
+    Scheduler scheduler(options);
+    scheduler.add(lane.source());
+    const auto start = Clock::now();
+    CHECK_FALSE(scheduler.wait_for_true([] { return false; }, start + 30ms));
+    const auto took = Clock::now() - start;
+    CHECK(took >= 30ms);
+    CHECK(took < 1s * kPatience);
+    CHECK(scheduler.wait_for_true([] { return true; }, start)); // holds already: the deadline does not matter
+}
+
+TEST_CASE("a busy lane does not keep a wait from its deadline") {
+    FakeLane lane;
+    Scheduler scheduler({});
+    scheduler.add(lane.source(1));
+    lane.on_poll = [&] { lane.post(); };
+    lane.post();
+    const auto start = Clock::now();
+    CHECK_FALSE(scheduler.wait_for_true([] { return false; }, start + 30ms));
+    CHECK(Clock::now() - start < 1s * kPatience);
+}
+
+TEST_CASE("a waiting thread sleeps and the lane's descriptor wakes it") {
+    FakeLane lane;
+    Scheduler scheduler(kSleepy);
+    scheduler.add(lane.source());
+    for (std::uint64_t i = 1; i <= 20; ++i) {
+        std::thread poster([&] {
+            std::this_thread::sleep_for(5ms);
+            lane.post();
+        });
+        CHECK(scheduler.wait_for_true([&] { return lane.taken == i; }, Clock::now() + kLong));
+        poster.join();
+    }
+    CHECK(lane.polls < 20 * 1'000); // 100 ms of polling would be millions
+}
+
+TEST_CASE("a lane that cannot wake anybody is looked at nevertheless") {
+    FakeLane lane;
+    Scheduler scheduler(kSleepy);
+    auto source = lane.source();
+    source.sleeps = false;
+    scheduler.add(source);
+    std::thread poster([&] {
+        std::this_thread::sleep_for(10ms);
+        lane.post();
+    });
+    CHECK(scheduler.wait_for_true([&] { return lane.taken == 1; }, Clock::now() + kLong));
+    CHECK(lane.arms == 0);
+    poster.join();
+}
+
+TEST_CASE("wake() ends the sleep of a thread whose condition was met outside of a turn") {
+    FakeLane lane;
+    Scheduler scheduler(kSleepy);
+    scheduler.add(lane.source());
+    for (int round = 0; round < 50; ++round) {
+        std::atomic<bool> flag{false};
+        std::thread other([&] {
+            if (round % 2 == 0) std::this_thread::sleep_for(2ms);
+            flag = true;
+            scheduler.wake();
+        });
+        CHECK(scheduler.wait_for_true([&] { return flag.load(); }, Clock::now() + kLong));
+        other.join();
+    }
+}
+
+TEST_CASE("chores requested by another thread wake a sleeper") {
+    FakeLane lane;
+    Scheduler scheduler(kSleepy);
+    scheduler.add(lane.source());
+    std::atomic<bool> ran{false};
+    scheduler.set_chores([&] {
+        ran = true;
+        return std::chrono::nanoseconds::max();
+    });
+    std::thread other([&] {
+        std::this_thread::sleep_for(10ms);
+        scheduler.request_chores();
+    });
+    CHECK(scheduler.wait_for_true([&] { return ran.load(); }, Clock::now() + kLong));
+    other.join();
+}
+
+TEST_CASE("of several waiting threads one polls, and each leaves when its own condition holds") {
+    const bool with_progress_thread = GENERATE(false, true);
+    const auto options = GENERATE(SchedulerOptions{}, kSleepy);
+    constexpr int kThreads = 4;
+    constexpr std::uint64_t kRounds = 200;
+    FakeLane lane;
+    Scheduler scheduler(options);
+    scheduler.add(lane.source());
+    if (with_progress_thread) scheduler.start_progress_thread();
+    std::atomic<int> in_time{0};
+    std::atomic<std::uint64_t> done[kThreads]{};
+    std::list<std::thread> threads;
+    for (int t = 0; t < kThreads; ++t)
+        threads.emplace_back([&, t] {
+            bool all = true;
+            for (std::uint64_t i = 1; all && i <= kRounds; ++i) {
+                all = scheduler.wait_for_true([&] { return lane.taken >= i; }, Clock::now() + kLong);
+                done[t] = i;
+            }
+            in_time += all ? 1 : 0;
+        });
+    for (std::uint64_t i = 1; i <= kRounds; ++i) {
+        lane.post();
+        CHECK(eventually(10s, [&] {
+            return std::all_of(std::begin(done), std::end(done), [&](auto& d) { return d >= i; });
+        }));
+    }
+    for (auto& thread : threads) thread.join();
+    CHECK(in_time == kThreads);
+    CHECK_FALSE(lane.crowded);
+}
+
+TEST_CASE("the progress thread sleeps while nothing happens, and the lane's descriptor wakes it") {
+    Running running;
+    REQUIRE(running.falls_asleep());
+    for (std::uint64_t i = 1; i <= 200; ++i) {
+        running.lane.post();
+        REQUIRE(eventually(5s, [&] { return running.lane.taken == i; }));
+        if (i % 20 == 0) REQUIRE(running.falls_asleep());
+    }
+    CHECK_FALSE(running.lane.crowded);
+}
+
+TEST_CASE("the progress thread comes back after the program has polled and stopped") {
+    Running running;
+    for (std::uint64_t i = 1; i <= 30; ++i) {
+        for (int turn = 0; turn < 10; ++turn) running.scheduler.progress();
+        running.lane.post(); // nobody else will take it now
+        REQUIRE(eventually(5s, [&] { return running.lane.taken == i; }));
+    }
+    CHECK_FALSE(running.lane.crowded);
+}
+
+TEST_CASE("a wait that takes the lead from the progress thread sees what arrives") {
+    Running running;
+    for (std::uint64_t i = 1; i <= 100; ++i) {
+        if (i % 10 == 0) running.falls_asleep();
+        running.lane.post();
+        REQUIRE(
+            running.scheduler.wait_for_true([&] { return running.lane.taken == i; }, Clock::now() + kLong));
+    }
+    CHECK_FALSE(running.lane.crowded);
+}
+
+TEST_CASE("a foreign event loop sleeps on fd() after arm() and is woken for every event") {
+    FakeLane lane;
+    Scheduler scheduler({});
+    scheduler.add(lane.source());
+    for (std::uint64_t i = 1; i <= 20; ++i) {
+        while (!scheduler.arm()) scheduler.progress();
+        CHECK_FALSE(readable(scheduler.fd(), i == 1 ? 20 : 0));
+        lane.post();
+        CHECK(readable(scheduler.fd(), 5'000));
+        CHECK(scheduler.progress() == 1);
+        CHECK(lane.taken == i);
+    }
+    lane.post();
+    CHECK_FALSE(scheduler.arm()); // there is work: do not sleep
+    scheduler.progress();
+    while (!scheduler.arm()) scheduler.progress();
+    scheduler.wake();
+    CHECK(readable(scheduler.fd(), 5'000));
+}
+
+TEST_CASE("a foreign event loop beside the progress thread loses nothing") {
+    Running running;
+    for (std::uint64_t i = 1; i <= 100; ++i) {
+        running.lane.post();
+        const auto deadline = Clock::now() + kLong;
+        while (running.lane.taken < i && Clock::now() < deadline) {
+            if (running.scheduler.arm()) readable(running.scheduler.fd(), 100);
+            running.scheduler.progress();
+        }
+        REQUIRE(running.lane.taken == i);
+    }
+    CHECK_FALSE(running.lane.crowded);
+}
+
+TEST_CASE("stop() ends every wait, and no poll follows") {
+    Running running;
+    std::atomic<int> ended{0};
+    std::list<std::thread> threads;
+    for (int i = 0; i < 3; ++i)
+        threads.emplace_back([&] {
+            if (!running.scheduler.wait_for_true([] { return false; })) ++ended;
+        });
+    std::this_thread::sleep_for(20ms);
+    running.scheduler.stop();
+    for (auto& thread : threads) thread.join();
+    CHECK(ended == 3);
+    const auto polls = running.lane.polls.load();
+    running.lane.post();
+    CHECK(running.scheduler.progress() == 0);
+    std::this_thread::sleep_for(10ms);
+    CHECK(running.lane.polls == polls);
+}
