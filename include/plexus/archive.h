@@ -40,7 +40,8 @@ class Writer {
     Writer& operator=(const Writer&) = delete;
 
     void raw(const void* data, std::size_t size) {
-        if (pieces_ == 0 && used_ + size <= kHead) {
+        if (size == 0) return; // an empty range may have no address
+        if (pieces_ == 0 && size <= kHead && used_ <= kHead - size) {
             std::memcpy(head_ + used_, data, size);
             used_ += size;
             total_ += size;
@@ -117,6 +118,7 @@ class Reader {
     Channel* channel() const noexcept { return channel_; }
 
     void raw(void* out, std::size_t size) noexcept {
+        if (size == 0) return; // an empty container may have no address
         if (size > left()) {
             spoil();
             std::memset(out, 0, size);

@@ -45,8 +45,9 @@ class Builder {
     void u32(std::uint32_t v) { put(v); }
     void u64(std::uint64_t v) { put(v); }
     void raw(const void* data, std::size_t size) {
-        const auto* bytes = static_cast<const std::byte*>(data);
-        to_.insert(to_.end(), bytes, bytes + size);
+        const std::size_t before = to_.size();
+        to_.resize(before + size);
+        if (size > 0) std::memcpy(to_.data() + before, data, size);
     }
     void text(std::string_view t) {
         u16(static_cast<std::uint16_t>(t.size()));

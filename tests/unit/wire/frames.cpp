@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Frames: the golden bytes, the way back, and every frame that is none.
+#include "golden/frames.h"
+#include "hex.h"
+#include "support/catch.h"
+#include "wire/frame.h"
+#include "wire/table.h"
+
+using namespace plexus;
+using namespace plexus::testing;
+using namespace plexus::wire;
+
+namespace {
+
+template <class Header>
+std::string fixed(const Header& header) {
+    Bytes bytes(Header::kBytes);
+    encode(header, bytes.data());
+    return hex_of(bytes);
+}
+template <class Header>
+std::string fixed(Kind kind, const Header& header) {
+    Bytes bytes(Header::kBytes);
+    encode(kind, header, bytes.data());
+    return hex_of(bytes);
+}
+
+/// Gives `decode` each beginning of the frame; true if none but the whole was taken.
+template <class Decode>
+bool only_whole(std::string_view golden, Decode decode) {
+    const Bytes whole = bytes_of(golden);
+    for (std::size_t size = 0; size < whole.size(); ++size) {
+        const Bytes part(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(
+                                                            size)); // its own memory: sanitizers see its end
+        if (decode(View(part))) return false;
+    }
+    return decode(View(whole)).has_value();
+}
+
+const RequestHeader kRequestHeader{kWantsReply,        0x0203,     0x04050607,
+                                   0x08090a0b0c0d0e0f, 0x10111213, 0x14151617};
+const BulkHeader kPutHeader{kConfirmNow, 1, 0x1122334455667788, 2, 3, 0x100000, 256};
+const BulkHeader kGetHeader{0, 5, 0x8000000000000001, 0, 0xffffffff, 8, 0xffffffff};
+
+} // namespace
+
+TEST_CASE("frames have the bytes that version 1 gave them") {
+    CHECK(kVersion == 1);
+    CHECK(fixed(kRequestHeader) == plain(golden::kRequest));
+    CHECK(fixed(Kind::reply, ReplyHeader{300, 0x01020304}) == plain(golden::kReply));
+    CHECK(fixed(Kind::data, ReplyHeader{0, 0xffffffff}) == plain(golden::kData));
+    CHECK(fixed(ReportHeader{1, 0x1234}) == plain(golden::kReport));
+    CHECK(fixed(Kind::put, kPutHeader) == plain(golden::kPut));
+    CHECK(fixed(Kind::get, kGetHeader) == plain(golden::kGet));
+    CHECK(hex_of(encode(Declare{1, 0x0123456789abcdef, "ocean.probe"})) == plain(golden::kDeclare));
+    CHECK(fixed(Kind::confirm, StreamFrame{1, 2}) == plain(golden::kConfirm));
+    CHECK(fixed(Kind::fence, StreamFrame{1, 2}) == plain(golden::kFence));
+    CHECK(fixed(Kind::recover, StreamFrame{1, 0}) == plain(golden::kRecover));
+    CHECK(fixed(Kind::recovered, StreamFrame{1, UINT64_MAX}) == plain(golden::kRecovered));
+    CHECK(hex_of(encode_goodbye()) == plain(golden::kGoodbye));
+
+    TableFrame table;
+    for (std::uint8_t i = 0; i < 16; ++i) table.context.bytes[i] = i;
+    const Bytes none = encode_table({});
+    table.table = none;
+    CHECK(hex_of(encode(table)) == plain(golden::kTable));
+
+    DescriptorTable own;
+    own.push_back({"tcp", bytes_of("7f000001"), {}});
+    const Bytes row = encode_table(own);
+    CHECK(hex_of(encode(Hello{kVersion, 7, row})) == plain(golden::kHello));
+}
+
+TEST_CASE("what was encoded is decoded") {
+    const auto request = decode_request(bytes_of(golden::kRequest));
+    REQUIRE(request);
+    CHECK(request->flags == kRequestHeader.flags);
+    CHECK(request->request == kRequestHeader.request);
+    CHECK(request->call == kRequestHeader.call);
+    CHECK(request->key == kRequestHeader.key);
+    CHECK(request->handle == kRequestHeader.handle);
+    CHECK(request->generation == kRequestHeader.generation);
+
+    const auto reply = decode_reply(bytes_of(golden::kReply));
+    REQUIRE(reply);
+    CHECK(reply->status == 300);
+    CHECK(reply->call == 0x01020304);
+
+    const auto report = decode_report(bytes_of(golden::kReport));
+    REQUIRE(report);
+    CHECK(report->status == 1);
+    CHECK(report->request == 0x1234);
+
+    const auto put = decode_bulk(bytes_of(golden::kPut));
+    REQUIRE(put);
+    CHECK(put->flags == kConfirmNow);
+    CHECK(put->call == kPutHeader.call);
+    CHECK(put->key == kPutHeader.key);
+    CHECK(put->handle == kPutHeader.handle);
+    CHECK(put->generation == kPutHeader.generation);
+    CHECK(put->offset == kPutHeader.offset);
+    CHECK(put->length == kPutHeader.length);
+
+    const auto stream = decode_stream(bytes_of(golden::kConfirm));
+    REQUIRE(stream);
+    CHECK(stream->stream == 1);
+    CHECK(stream->count == 2);
+
+    const Bytes declared = bytes_of(golden::kDeclare); // the name is a view into it
+    const auto declare = decode_declare(declared);
+    REQUIRE(declare);
+    CHECK(declare->request == 1);
+    CHECK(declare->signature == 0x0123456789abcdef);
+    CHECK(declare->name == "ocean.probe");
+
+    const Bytes greeted = bytes_of(golden::kHello);
+    const auto hello = decode_hello(greeted);
+    REQUIRE(hello);
+    CHECK(hello->version == 1);
+    CHECK(hello->stream == 7);
+    CHECK(hex_of(hello->table) == plain("01 03 746370 0400 7f000001"));
+
+    const Bytes told = bytes_of(golden::kTable);
+    const auto table = decode_table_frame(told);
+    REQUIRE(table);
+    CHECK(to_string(table->context) == "000102030405060708090a0b0c0d0e0f");
+    CHECK(hex_of(table->table) == "00");
+}
+
+TEST_CASE("a frame that is cut off anywhere is none") {
+    CHECK(only_whole(golden::kRequest, decode_request));
+    CHECK(only_whole(golden::kReply, decode_reply));
+    CHECK(only_whole(golden::kReport, decode_report));
+    CHECK(only_whole(golden::kPut, decode_bulk));
+    CHECK(only_whole(golden::kGet, decode_bulk));
+    CHECK(only_whole(golden::kConfirm, decode_stream));
+    CHECK(only_whole(golden::kDeclare, decode_declare));
+    CHECK(only_whole("10 01 0000 07000000", decode_hello)); // what follows is the table's to check
+    CHECK(only_whole("09 00 000102030405060708090a0b0c0d0e0f", decode_table_frame));
+}
+
+TEST_CASE("fields that contradict each other are refused") {
+    CHECK_FALSE(decode_stream(bytes_of("11 00 0000 01000000 0200000000000000 00"))); // too long
+    CHECK_FALSE(decode_declare(bytes_of("08 00 0100 efcdab8967452301 0000")));       // no name
+    CHECK_FALSE(decode_declare(bytes_of("08 00 0100 efcdab8967452301 0100 6162")));  // more than it says
+    CHECK_FALSE(decode_declare(bytes_of("08 00 0100 efcdab8967452301 ffff 6162")));  // less than it says
+    CHECK(decode_declare(encode(Declare{1, 2, std::string(255, 'n')})));
+    CHECK_FALSE(decode_declare(encode(Declare{1, 2, std::string(256, 'n')})));
+    BulkHeader header = kPutHeader;
+    Bytes bytes(BulkHeader::kBytes);
+    header.offset = UINT64_MAX;
+    header.length = 1; // their sum is 0
+    encode(Kind::put, header, bytes.data());
+    CHECK_FALSE(decode_bulk(bytes));
+    header.length = 0;
+    encode(Kind::put, header, bytes.data());
+    CHECK(decode_bulk(bytes));
+}
+
+TEST_CASE("only kinds that exist are known") {
+    CHECK_FALSE(kind_of({}));
+    std::string known;
+    for (unsigned value = 0; value < 256; ++value) {
+        const std::byte first{static_cast<std::uint8_t>(value)};
+        const auto kind = kind_of(View(&first, 1));
+        if (!kind) continue;
+        CHECK(static_cast<unsigned>(*kind) == value);
+        CHECK(value < kKinds);
+        known += std::to_string(value) + " ";
+    }
+    CHECK(known == "1 2 3 4 5 6 8 9 16 17 18 19 20 21 ");
+}
