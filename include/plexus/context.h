@@ -31,6 +31,7 @@ struct Options {
 struct LaneReport {
     std::string method;
     std::string origin;        ///< "built in", or the module's file
+    std::string help;          ///< one line
     bool automatic = false;    ///< skip_poll = auto
     std::uint32_t skip_poll = 1; ///< asked in every k-th turn; the present value where automatic
     bool blocking = false;     ///< a thread waits for it and raises a flag

@@ -51,37 +51,55 @@ void Exchange::deliver(Connection& connection, wire::View frame, std::unique_ptr
     const auto kind = frame.empty() ? std::size_t{0} : static_cast<std::size_t>(frame[0]);
     if (kind >= wire::kFirstUncounted) {
         const auto known = wire::kind_of(frame);
-        return known ? take_control(connection, *known, frame) : break_rules(connection, "a frame of an unknown kind");
+        return known ? take_control(connection, *known, frame)
+                     : break_rules(connection, "a frame of an unknown kind");
     }
     const Sink& sink = sinks_[kind];
     if (sink.take == nullptr || connection.stream == 0) [[unlikely]]
-        return break_rules(connection, sink.take == nullptr ? "a frame of an unknown kind" : "a frame before the hello");
+        return break_rules(connection,
+                           sink.take == nullptr ? "a frame of an unknown kind" : "a frame before the hello");
     sink.take(sink.self, connection, frame, owned);
     ++connection.delivered;
-    if (connection.method->fragile()) account(connection, frame.size(), static_cast<std::uint8_t>(frame.size() > 1 ? frame[1] : std::byte{}));
+    if (connection.method->fragile())
+        account(connection, frame.size(),
+                static_cast<std::uint8_t>(frame.size() > 1 ? frame[1] : std::byte{}));
 }
 
-int32_t Exchange::place(Connection& connection, wire::View head, std::size_t rest, void** where, void** token) {
+int32_t Exchange::place(Connection& connection, wire::View head, std::size_t rest, void** where,
+                        void** token) {
     if (connection.ignored || connection.stream == 0) return PLEXUS_LINK_LOST;
+    // It counts as delivered: its sender must not send it again, and may be waiting to hear so.
+    const auto pass_over = [&] {
+        ++connection.delivered;
+        if (connection.method->fragile()) account(connection, 0, wire::kConfirmNow);
+        return PLEXUS_TOO_LARGE;
+    };
     if (head.size() + rest > options_.max_message) {
         listener_.trouble(Status::too_large,
-                          fmt::format("context {} sent a message of {} bytes, limits.max_message is {} here: raise it on both sides",
-                                      to_string(connection.peer->id).substr(0, 8), head.size() + rest, options_.max_message));
-        // It counts as delivered: the sender must not send it again.
-        ++connection.delivered;
-        return PLEXUS_TOO_LARGE;
+                          fmt::format("context {} sent a message of {} bytes, limits.max_message is {} here: "
+                                      "raise it on both sides",
+                                      to_string(connection.peer->id).substr(0, 8), head.size() + rest,
+                                      options_.max_message));
+        return pass_over();
     }
     auto placement = std::make_unique<Placement>();
     placement->size = head.size() + rest;
     const auto kind = head.empty() ? std::size_t{0} : static_cast<std::size_t>(head[0]);
     const Sink* sink = kind < wire::kFirstUncounted ? &sinks_[kind] : nullptr;
-    if (sink == nullptr || sink->place == nullptr || !sink->place(sink->self, connection, head, rest, *placement, where)) {
+    if (sink == nullptr || sink->place == nullptr ||
+        !sink->place(sink->self, connection, head, rest, *placement, where)) {
         // The rest starts at a multiple of 64, the head just before it.
         const std::size_t before = (head.size() + kAlignment - 1) / kAlignment * kAlignment;
         placement->memory.reset(new (std::nothrow) std::byte[before + rest + kAlignment]);
-        if (placement->memory == nullptr) return PLEXUS_TOO_LARGE;
+        if (placement->memory == nullptr) {
+            listener_.trouble(Status::too_large,
+                              fmt::format("there is no memory for a message of {} bytes from context {}",
+                                          before + rest, to_string(connection.peer->id).substr(0, 8)));
+            return pass_over();
+        }
         const auto start = reinterpret_cast<std::uintptr_t>(placement->memory.get());
-        auto* body = placement->memory.get() + ((start + before + kAlignment - 1) / kAlignment * kAlignment - start);
+        auto* body =
+            placement->memory.get() + ((start + before + kAlignment - 1) / kAlignment * kAlignment - start);
         placement->frame = body - head.size();
         std::memcpy(placement->frame, head.data(), head.size());
         *where = body;
@@ -115,14 +133,15 @@ void Exchange::account(Connection& connection, std::size_t bytes, std::uint8_t f
         owing_.push_back(&connection);
     }
     connection.unconfirmed_bytes += bytes;
-    if (connection.delivered - connection.confirmed >= kConfirmFrames || connection.unconfirmed_bytes >= kConfirmBytes ||
-        (flags & wire::kConfirmNow) != 0)
+    if (connection.delivered - connection.confirmed >= kConfirmFrames ||
+        connection.unconfirmed_bytes >= kConfirmBytes || (flags & wire::kConfirmNow) != 0)
         confirm(connection);
 }
 
 void Exchange::confirm(Connection& connection) {
     wire::Bytes bytes(wire::StreamFrame::kBytes);
-    wire::encode(wire::Kind::confirm, wire::StreamFrame{connection.stream, connection.delivered}, bytes.data());
+    wire::encode(wire::Kind::confirm, wire::StreamFrame{connection.stream, connection.delivered},
+                 bytes.data());
     connection.confirmed = connection.delivered;
     connection.unconfirmed_bytes = 0;
     std::erase(owing_, &connection);
@@ -135,23 +154,33 @@ void Exchange::take_control(Connection& connection, wire::Kind kind, wire::View 
     const auto stream = wire::decode_stream(frame);
     if (!stream) return break_rules(connection, "a control frame of the wrong size");
     switch (kind) {
-    case wire::Kind::confirm: connection.object->confirmed(stream->stream, stream->count); break;
+    case wire::Kind::confirm:
+        connection.object->confirmed(stream->stream, stream->count);
+        break;
     case wire::Kind::fence:
         if (stream->stream == connection.stream) confirm(connection);
         break;
-    case wire::Kind::recover: take_recover(connection, *stream); break;
-    case wire::Kind::recovered: connection.object->recovered(stream->stream, stream->count); break;
-    default: break_rules(connection, "a control frame of an unknown kind");
+    case wire::Kind::recover:
+        take_recover(connection, *stream);
+        break;
+    case wire::Kind::recovered:
+        connection.object->recovered(stream->stream, stream->count);
+        break;
+    default:
+        break_rules(connection, "a control frame of an unknown kind");
     }
 }
 
 void Exchange::take_hello(Connection& connection, wire::View frame) {
     const auto hello = wire::decode_hello(frame);
-    if (!hello || hello->stream == 0 || connection.stream != 0) return break_rules(connection, "a hello that is none");
+    if (!hello || hello->stream == 0 || connection.stream != 0)
+        return break_rules(connection, "a hello that is none");
     if (hello->version != wire::kVersion) {
         listener_.trouble(Status::unsupported,
-                          fmt::format("context {} speaks version {} of the wire format, this one {}: both need the same release of Plexus",
-                                      to_string(connection.peer->id).substr(0, 8), hello->version, wire::kVersion));
+                          fmt::format("context {} speaks version {} of the wire format, this one {}: both "
+                                      "need the same release of Plexus",
+                                      to_string(connection.peer->id).substr(0, 8), hello->version,
+                                      wire::kVersion));
         return break_rules(connection, "another version of the wire format");
     }
     auto table = wire::decode_table(hello->table);
@@ -165,7 +194,8 @@ void Exchange::take_hello(Connection& connection, wire::View frame) {
 void Exchange::take_recover(Connection& connection, const wire::StreamFrame& frame) {
     Peer& peer = *connection.peer;
     std::uint64_t count = 0;
-    if (const auto past = peer.past_streams.find(frame.stream); past != peer.past_streams.end()) count = past->second;
+    if (const auto past = peer.past_streams.find(frame.stream); past != peer.past_streams.end())
+        count = past->second;
     {
         Lock hold(connections_mutex_);
         for (const auto& other : connections_) {
@@ -204,10 +234,12 @@ void Exchange::release_lost() {
             past[connection->stream] = connection->delivered;
         }
         for (const auto& placement : connection->placements)
-            if (placement->finish != nullptr) placement->finish(placement->self, *placement, Status::link_lost);
+            if (placement->finish != nullptr)
+                placement->finish(placement->self, *placement, Status::link_lost);
         std::unique_ptr<Connection> over;
         Lock hold(connections_mutex_);
-        const auto found = std::find_if(connections_.begin(), connections_.end(), [&](const auto& each) { return each.get() == connection; });
+        const auto found = std::find_if(connections_.begin(), connections_.end(),
+                                        [&](const auto& each) { return each.get() == connection; });
         over = std::move(*found);
         connections_.erase(found);
     }

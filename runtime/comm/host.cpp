@@ -21,11 +21,14 @@ struct HostCalls {
 
     static int32_t setting(void* self, const char* key, plexus_text* value) {
         const Method& m = method(self);
-        const std::string name = "method." + m.name + "." + key;
+        // A module that opened another asks on its behalf: "tcp.port" is that module's key.
+        const bool inner = std::string_view(key).find('.') != std::string_view::npos;
+        const std::string name = inner ? std::string("method.") + key : "method." + m.name + "." + key;
         const config::Settings& settings = *m.exchange->settings_;
         if (!settings.has(name)) return PLEXUS_BAD_ARGUMENT;
-        const std::string text = settings.text(name);
-        value->size = std::min(text.size(), value->capacity);
+        const std::string text = settings.plain(name);
+        if (text.size() > value->capacity) return PLEXUS_TOO_LARGE;
+        value->size = text.size();
         std::memcpy(value->data, text.data(), value->size);
         return PLEXUS_OK;
     }

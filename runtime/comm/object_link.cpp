@@ -15,9 +15,11 @@ void Object::connect() {
     const plexus_view descriptor{row_.bytes.data(), row_.bytes.size()};
     plexus_id whom;
     std::memcpy(whom.bytes, peer_.id.bytes.data(), sizeof whom.bytes);
-    const auto started = method_.ops.connect(method_.instance, descriptor, &whom, &connection, &connection.link);
+    const auto started =
+        method_.ops.connect(method_.instance, descriptor, &whom, &connection, &connection.link);
     if (started != PLEXUS_OK) {
-        last_error_ = fmt::format("no connection could be started ({})", to_string(static_cast<Status>(started)));
+        last_error_ =
+            fmt::format("no connection could be started ({})", to_string(static_cast<Status>(started)));
         exchange_.connect_failed(connection);
     }
 }
@@ -34,7 +36,8 @@ void Object::adopt(Connection& connection) {
         char room[512];
         plexus_text why{room, sizeof room, 0};
         if (method_.ops.set(connection.link, key.c_str(), value.c_str(), &why) != PLEXUS_OK)
-            log::warn("comm", "{}: {} = \"{}\" was not taken: {}", method_.name, key, value, std::string_view(room, why.size));
+            log::warn("comm", "{}: {} = \"{}\" was not taken: {}", method_.name, key, value,
+                      std::string_view(room, why.size));
     }
     out_ = &connection;
     state_ = State::open;
@@ -84,9 +87,10 @@ bool Object::link_lost(Connection& connection, Status, const std::string& why) {
 
 void Object::confirmed(std::uint32_t stream, std::uint64_t count) {
     Lock hold(mutex_);
-    if (stream != stream_ || count <= confirmed_ || count > sent_) return;
+    if (stream != stream_) return;
+    fence_asked_ = false; // answered, also where it was asked before anything had left
+    if (count <= confirmed_ || count > sent_) return;
     confirmed_ = count;
-    fence_asked_ = false;
     drop_confirmed();
     send_line();
 }
@@ -113,9 +117,11 @@ void Object::ask_fence() {
 
 void Object::recovered(std::uint32_t stream, std::uint64_t count) {
     Lock hold(mutex_);
-    const auto found = std::find_if(recoveries_.begin(), recoveries_.end(), [&](const Recovery& r) { return r.stream == stream; });
+    const auto found = std::find_if(recoveries_.begin(), recoveries_.end(),
+                                    [&](const Recovery& r) { return r.stream == stream; });
     if (found == recoveries_.end()) return;
-    for (std::uint64_t arrived = count > found->first ? count - found->first : 0; arrived > 0 && !found->parcels.empty(); --arrived) {
+    for (std::uint64_t arrived = count > found->first ? count - found->first : 0;
+         arrived > 0 && !found->parcels.empty(); --arrived) {
         kept_bytes_ -= found->parcels.front()->size;
         let_go(std::move(found->parcels.front()), Status::ok);
         found->parcels.pop_front();
@@ -228,7 +234,8 @@ bool Object::drained() const {
     // Asked while closing, when no link is opened any more: without one nothing will change.
     if (state_ == State::dead || state_ == State::idle) return true;
     return line_.empty() && recoveries_.empty() && replay_.empty() &&
-           (out_ == nullptr || (out_->controls.empty() && method_.query(out_->link, PLEXUS_QUERY_QUEUED_BYTES) == 0));
+           (out_ == nullptr ||
+            (out_->controls.empty() && method_.query(out_->link, PLEXUS_QUERY_QUEUED_BYTES) == 0));
 }
 
 void Object::hurry() {

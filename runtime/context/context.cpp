@@ -127,6 +127,7 @@ std::vector<LaneReport> Context::lanes() const {
         LaneReport report;
         report.method = method->name;
         report.origin = method->origin;
+        report.help = method->module->help;
         report.automatic = lane.automatic.load(std::memory_order_relaxed);
         report.skip_poll = lane.turns.load(std::memory_order_relaxed);
         report.blocking = lane.watcher != nullptr;

@@ -4,6 +4,8 @@
 #include "base/log.h"
 #include "comm/route.h"
 
+#include <algorithm>
+#include <fmt/core.h>
 #include <thread>
 
 namespace plexus::detail {
@@ -45,9 +47,16 @@ void Core::configure(const std::vector<std::string>& arguments, const Options& o
     sources.environment = config::plexus_environment();
     sources.program = options.set;
     if (!options.file.empty()) sources.file = options.file;
-    const config::Raw raw = config::Raw::gather(sources).value();
+    config::Raw raw = config::Raw::gather(sources).value();
     arguments_ = raw.remaining_arguments();
     find_modules(raw);
+    // `tcp?sndbuf=4MiB` in the list of methods sets that method's parameter.
+    if (const config::Raw::Entry* written = raw.find("methods")) {
+        auto list = method::parse_list(written->value);
+        if (!list) throw Error(list.status(), fmt::format("{}: {}", written->origin, list.failure().why));
+        for (const method::ListItem& item : *list)
+            for (const auto& [key, value] : item.parameters) raw.imply("methods", fmt::format("method.{}.{}", item.method, key), value);
+    }
 
     std::vector<std::string> names;
     for (const loader::Module* module : modules_.all()) names.push_back(module->name);
@@ -57,7 +66,8 @@ void Core::configure(const std::vector<std::string>& arguments, const Options& o
         schema.insert(schema.end(), keys.begin(), keys.end());
     }
     settings_ = config::Settings::check(raw, std::move(schema)).value();
-    log::set_filter(settings_.text("log")).value();
+    if (const auto filter = log::set_filter(settings_.text("log")); !filter)
+        throw Error(filter.status(), fmt::format("{}: {}", settings_.origin("log"), filter.failure().why));
 
     poll::SchedulerOptions polling;
     polling.spin = settings_.duration("progress.spin");
@@ -97,45 +107,26 @@ void Core::configure(const std::vector<std::string>& arguments, const Options& o
 void Core::find_modules(const config::Raw& raw) {
     for (const plexus_passport* passport : loader::builtin_passports()) modules_.add(passport);
     std::vector<std::filesystem::path> folders;
-    if (const config::Raw::Entry* path = raw.find("module_path")) {
-        config::Schema only{{"module_path", config::Type::list, "", ""}};
+    if (const config::Raw::Entry* path = raw.find("module_path"))
         for (const std::string& folder : config::split_list(path->value)) folders.emplace_back(folder);
-    }
     for (const auto& folder : loader::default_module_path()) folders.push_back(folder);
     for (const auto& folder : folders) modules_.find_in(folder);
     searched_ = texts(folders);
-    for (const loader::Refused& refused : modules_.refused()) {
-        log::info("loader", "{}: {}", refused.file, refused.why);
-        refused_.push_back({refused.file, refused.why});
-    }
+    for (const loader::Refused& refused : modules_.refused()) refused_.push_back({refused.file, refused.why});
 }
 
 std::vector<method::ListItem> Core::wanted_methods(const config::Raw& raw) const {
     const auto list = method::parse_list(settings_.text("methods")).value();
     std::vector<std::string> present;
     for (const loader::Module* module : modules_.all()) present.push_back(module->name);
-    if (const config::Raw::Entry* written = raw.find("methods")) {
-        std::vector<std::string> names;
-        for (const method::ListItem& item : list) names.push_back((item.excluded ? "^" : "") + item.method);
-        config::check_methods(names, present, searched_, written->origin).value();
-    }
-    // The default order says what comes before what; a list that only excludes keeps it.
+    if (const config::Raw::Entry* written = raw.find("methods"))
+        config::check_methods(method::names_of(list), present, searched_, written->origin).value();
+    // A list that only excludes keeps the default order, and adds nothing that is not in it.
     std::vector<std::string> ordered;
     for (const method::ListItem& item : method::parse_list(config::default_methods()).value())
         if (modules_.find(item.method) != nullptr) ordered.push_back(item.method);
-    std::vector<method::ListItem> wanted;
-    for (const method::ListItem& item : method::apply_list(list, ordered)) wanted.push_back(item);
-    for (const method::ListItem& item : list) { // methods that are not part of the default order
-        const bool there = std::any_of(wanted.begin(), wanted.end(), [&](const auto& w) { return w.method == item.method; });
-        if (!item.excluded && !there && modules_.find(item.method) != nullptr) wanted.push_back(item);
-    }
-    std::stable_sort(wanted.begin(), wanted.end(), [&](const auto& a, const auto& b) {
-        const auto place = [&](const method::ListItem& x) {
-            return std::find_if(list.begin(), list.end(), [&](const auto& l) { return l.method == x.method; }) - list.begin();
-        };
-        return place(a) < place(b);
-    });
-    return wanted;
+    const bool names_some = std::any_of(list.begin(), list.end(), [](const auto& item) { return !item.excluded; });
+    return method::apply_list(list, names_some ? present : ordered);
 }
 
 bootstrap::Key Core::job_key() const {
@@ -162,6 +153,10 @@ void Core::meet(const Options& options, const bootstrap::Key& key) {
     if (const std::string listen = settings_.text("listen"); !listen.empty()) {
         server_ = bootstrap::DirectoryServer::listen(listen, key, 1).value();
         directory_ = server_->local();
+        // Who joins can ask which way leads to the server itself.
+        Target self;
+        self.context = id_;
+        directory_->publish("plexus.server", PointerBase(self, own_way()).save()).value();
     } else if (!options.url.empty()) {
         directory_ = bootstrap::join(options.url, key, id_, deadline).value();
     } else if (!job_.url.empty()) {

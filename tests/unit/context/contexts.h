@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Several contexts in this process, each with the methods that a test asks for, and waits
+// that end. Test's thread, where nothing else is said.
+#pragma once
+
+#include "plexus/plexus.h"
+#include "support/catch.h"
+#include "support/eventually.h"
+#include "support/log_guard.h"
+
+#include <map>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace plexus::testing {
+
+using Values = std::map<std::string, std::string>;
+
+/// Nothing here takes so long, unless it hangs.
+inline constexpr std::chrono::seconds kLimit{15};
+
+/// A context with these methods, and with no file of the machine's own.
+inline Options by(std::string_view methods, Values more = {}) {
+    more.emplace("methods", methods);
+    Options options;
+    options.set = std::move(more);
+    options.file = "/dev/null";
+    return options;
+}
+
+/// The same pointer as another context holds it.
+template <class T>
+GlobalPointer<T> handed(Context& to, const GlobalPointer<T>& pointer) {
+    return GlobalPointer<T>::load(to, pointer.save());
+}
+
+/// The answer; throws if there is none in time.
+template <class R>
+R within(Future<R> future, std::chrono::seconds limit = kLimit) {
+    if (!future.wait_for(limit * kPatience)) throw std::runtime_error("no answer came in time");
+    return future.get();
+}
+
+/// What a function that ought to fail says.
+struct Refusal {
+    Status status = Status::ok;
+    std::string why;
+
+    bool says(std::string_view part) const { return why.find(part) != std::string::npos; }
+};
+template <class Function>
+Refusal refusal_of(Function&& function) {
+    try {
+        static_cast<void>(std::forward<Function>(function)());
+        return {};
+    } catch (const Error& error) { return {error.status(), error.what()}; }
+}
+template <class R>
+Refusal refusal_of(Future<R> future) {
+    return refusal_of([&] { within(std::move(future)); });
+}
+
+/// Collects what a context tells on_error(). Outlives the context.
+class Complaints {
+  public:
+    void listen_to(Context& context) {
+        context.on_error([this](const Error& error) {
+            const std::lock_guard hold(mutex_);
+            heard_.push_back({error.status(), error.what()});
+        });
+    }
+    /// The first complaint, which is taken out; ok where none comes in time. @thread any
+    Refusal next() {
+        Refusal first;
+        eventually(kLimit, [&] {
+            const std::lock_guard hold(mutex_);
+            if (heard_.empty()) return false;
+            first = heard_.front();
+            heard_.erase(heard_.begin());
+            return true;
+        });
+        return first;
+    }
+    std::size_t count() const {
+        const std::lock_guard hold(mutex_);
+        return heard_.size();
+    }
+
+  private:
+    mutable std::mutex mutex_;
+    std::vector<Refusal> heard_;
+};
+
+} // namespace plexus::testing

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Names and fences between the contexts of a process, and contexts that join by a URL.
+#include "contexts.h"
+
+#include <thread>
+
+using namespace plexus;
+using namespace plexus::testing;
+
+namespace meeting_test {
+
+struct Inn {};
+constexpr Request<int(Inn&)> knock{"meeting.knock"};
+
+struct Owner {
+    explicit Owner(Values more = {}, const std::string& methods = "shm, tcp")
+      : context(by(methods, std::move(more))) {
+        context.on(knock, [](Inn&) { return 3; });
+        bound = context.bind(inn);
+    }
+    Inn inn;
+    Context context;
+    Bound<Inn> bound;
+};
+
+} // namespace meeting_test
+
+using namespace meeting_test;
+
+TEST_CASE("what one context publishes another finds") {
+    Owner owner;
+    Context user(by("shm, tcp"));
+    owner.context.publish("meeting inn", owner.bound.pointer());
+    const auto found = within(user.lookup<Inn>("meeting inn"));
+    CHECK(found == owner.bound.pointer());
+    CHECK(within(found.call(knock)) == 3);
+}
+
+TEST_CASE("a lookup waits until the name is published") {
+    Owner owner;
+    Context user(by("shm, tcp"));
+    Future<GlobalPointer<Inn>> later = user.lookup<Inn>("meeting late");
+    CHECK_FALSE(later.wait_for(std::chrono::milliseconds(20)));
+    owner.context.publish("meeting late", owner.bound.pointer());
+    CHECK(within(within(std::move(later)).call(knock)) == 3);
+}
+
+TEST_CASE("a name that nobody publishes is not found, in the configured time") {
+    Context user(by("shm", {{"progress.lookup_timeout", "50 ms"}}));
+    const Refusal refusal = refusal_of(user.lookup<Inn>("meeting nobody"));
+    CHECK((refusal.status == Status::not_found || refusal.status == Status::timed_out));
+    CHECK(refusal.says("meeting nobody"));
+}
+
+TEST_CASE("a name is taken once") {
+    Owner owner;
+    Owner rival;
+    owner.context.publish("meeting taken", owner.bound.pointer());
+    const Refusal refusal =
+        refusal_of([&] { rival.context.publish("meeting taken", rival.bound.pointer()); });
+    CHECK(refusal.status == Status::busy);
+    CHECK(refusal.says("meeting taken"));
+}
+
+TEST_CASE("a context alone passes its fence") {
+    Context alone(by("tcp"));
+    CHECK(alone.size() == 1);
+    CHECK(alone.rank() == 0);
+    for (int i = 0; i < 3; ++i) within(alone.fence());
+}
+
+TEST_CASE("a context joins a server by its URL and finds what is published there") {
+    Owner server(Values{{"listen", "plexus://127.0.0.1:0"}});
+    server.context.publish("meeting served", server.bound.pointer());
+    REQUIRE_FALSE(server.context.url().empty());
+    Context guest = Context::attach(server.context.url(), by("tcp"));
+    const auto found = within(guest.lookup<Inn>("meeting served"));
+    CHECK(within(found.call(knock)) == 3);
+    CHECK(found.method() == "tcp");
+}
+
+TEST_CASE("run() goes on until stop(), and run_for() until the time is over") {
+    Context context(by("tcp"));
+    CHECK_FALSE(context.run_for(std::chrono::milliseconds(5)));
+    std::thread stopper([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        context.stop();
+    });
+    CHECK(context.run_for(kLimit));
+    stopper.join();
+}
