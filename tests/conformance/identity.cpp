@@ -113,14 +113,11 @@ TEST_CASE("a descriptor that is damaged never crashes `applies`, whose reasons a
     BareHost host(method_under_test());
     BareHost other(method_under_test());
     int refused = 0;
-    int attempts = 0;
     for_each_damage(other.descriptor(), [&](const Bytes& damaged) {
         std::string why;
-        ++attempts;
         if (host.applies(damaged, &why) != PLEXUS_OK) ++refused; // an empty reason is a broken promise
     });
     CHECK(refused > 0);
-    CHECK(attempts > refused / 2);
     CHECK(host.applies(other.descriptor()) == PLEXUS_OK);
 }
 

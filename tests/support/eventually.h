@@ -23,7 +23,7 @@ inline constexpr bool kSanitized = true;
 inline constexpr bool kSanitized = false;
 #endif
 /// How much longer everything may take in this build.
-inline constexpr int kPatience = kSanitized ? 10 : 1;
+inline constexpr int kPatience = kSanitized ? 4 : 1;
 
 /// True as soon as `done()` is; false when `limit` has passed. Gives the processor away
 /// between two looks.

@@ -64,7 +64,7 @@ bool has_content(ByteView message, std::uint64_t seed, std::uint64_t n) {
         if (std::memcmp(message.data() + at, &value, 8) != 0) return false;
     }
     const std::uint64_t last = word(start, message.size() / 8);
-    return std::memcmp(message.data() + at, &last, message.size() - at) == 0;
+    return at == message.size() || std::memcmp(message.data() + at, &last, message.size() - at) == 0;
 }
 
 Stream::Stream(End& end, SizeOf size_of, std::uint64_t messages)

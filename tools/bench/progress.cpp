@@ -3,6 +3,7 @@
 
 #include <csignal>
 #include <unistd.h>
+#include <utility>
 
 namespace plexus::tools::bench {
 
@@ -37,11 +38,13 @@ Progress::~Progress() {
 
 void Progress::show(const std::string& what) {
     ::alarm(kPatienceSeconds);
-    if (shows_) write_text("\r\x1b[K" + what);
+    if (!shows_) return;
+    write_text("\r\x1b[K" + what);
+    shown_ = true;
 }
 
 void Progress::clear() {
-    if (shows_) write_text("\r\x1b[K");
+    if (std::exchange(shown_, false)) write_text("\r\x1b[K");
 }
 
 } // namespace plexus::tools::bench

@@ -24,6 +24,7 @@ class Progress {
 
   private:
     bool shows_;
+    bool shown_ = false;
 };
 
 } // namespace plexus::tools::bench

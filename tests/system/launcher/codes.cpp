@@ -82,7 +82,7 @@ TEST_CASE("a job that cannot be started says what is missing") {
         {{"run", "-n", "2", "true", ":", "/no/such/program"}, 3, "/no/such/program"},
         {{"run", not_a_program}, 3, "not a program"},
         {{"run", folder.path()}, 3, "not a program"},
-        {{"run", "-n", "2", no_interpreter}, 3, "rank 0 cannot be started"},
+        {{"run", "-n", "2", no_interpreter}, 3, "cannot be started: " + no_interpreter},
     };
     for (const Refusal& refusal : refusals) {
         Command job(refusal.words);

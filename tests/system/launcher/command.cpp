@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <poll.h>
 #include <sstream>
 #include <stdexcept>
@@ -139,10 +140,10 @@ std::set<pid_t> Command::processes() const {
         const pid_t pid = static_cast<pid_t>(std::atoi(entry.path().filename().c_str()));
         if (pid <= 0 || pid == ::getpid()) continue;
         std::ifstream file(entry.path() / "environ", std::ios::binary);
-        std::stringstream text;
-        text << file.rdbuf();
-        const std::string all = std::string(1, '\0') + text.str();
-        if (all.find(std::string(1, '\0') + mark_ + '\0') != std::string::npos) found.insert(pid);
+        const std::string all(std::istreambuf_iterator<char>(file), {});
+        // Variables end with a zero byte; ours was put first, but a program may sort them.
+        const std::size_t at = all.find(mark_ + '\0');
+        if (at != std::string::npos && (at == 0 || all[at - 1] == '\0')) found.insert(pid);
     }
     return found;
 }

@@ -5,7 +5,7 @@
 #include "system/launcher/command.h"
 
 #include <csignal>
-#include <map>
+#include <fmt/core.h>
 
 using namespace plexus::testing;
 
@@ -20,9 +20,7 @@ TEST_CASE("lines that are written in pieces arrive whole, in order, on their str
         for (int rank = 0; rank < kRanks; ++rank) {
             std::size_t at = 0;
             for (int i = is_out ? 0 : 1; i < kLines && at != std::string::npos; i += 2)
-                at = text->find("[" + std::to_string(rank) + "] line " + std::to_string(i) + " of rank " +
-                                    std::to_string(rank) + " ends here\n",
-                                at);
+                at = text->find(fmt::format("[{}] line {} of rank {} ends here\n", rank, i, rank), at);
             CHECK(at != std::string::npos);
         }
     }

@@ -112,7 +112,8 @@ bool is_json(std::string_view text) {
 }
 
 std::optional<std::string> value_of(std::string_view object, std::string_view key) {
-    const std::string mark = "\"" + std::string(key) + "\":";
+    std::string mark(1, '"');
+    mark.append(key).append("\":");
     const std::size_t at = object.find(mark);
     if (at == object.npos) return {};
     const std::string_view from = object.substr(at + mark.size());

@@ -2,7 +2,7 @@
 // Waiting without blocking: a coroutine awaits answers; then an Asio event loop gets one by
 // a completion token.
 //
-//     plexus run -n 2 -- coroutine
+//     plexus run -n 2 -- coroutines
 #include <plexus/asio.h>
 #include <plexus/plexus.h>
 
@@ -75,7 +75,7 @@ int main(int argc, char** argv) {
     try {
         return run(argc, argv);
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "coroutine: %s\n", error.what());
+        std::fprintf(stderr, "coroutines: %s\n", error.what());
         return 1;
     }
 }
