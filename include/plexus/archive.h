@@ -35,7 +35,9 @@ class Writer {
     static constexpr std::size_t kCopied = 256;
 
     /// Leaves `reserved` bytes at the start of the head to whoever sends.
-    explicit Writer(std::size_t reserved) noexcept : used_(reserved), total_(reserved) {}
+    explicit Writer(std::size_t reserved) noexcept
+      : used_(reserved)
+      , total_(reserved) {}
     Writer(const Writer&) = delete;
     Writer& operator=(const Writer&) = delete;
 
@@ -107,7 +109,10 @@ class Writer {
 class Reader {
   public:
     Reader(Channel* channel, const std::byte* frame, std::size_t size, std::size_t skip) noexcept
-      : begin_(frame), at_(frame + skip), end_(frame + size), channel_(channel) {}
+      : begin_(frame)
+      , at_(frame + skip)
+      , end_(frame + size)
+      , channel_(channel) {}
 
     bool ok() const noexcept { return ok_; }
     void spoil() noexcept {
@@ -171,7 +176,10 @@ class Reader {
             return T{};
         }
         const auto* items = reinterpret_cast<const Item*>(view(count * sizeof(Item)));
-        if constexpr (requires { requires RangeOf<T>::kView; requires std::constructible_from<T, const Item*, std::size_t>; }) {
+        if constexpr (requires {
+                          requires RangeOf<T>::kView;
+                          requires std::constructible_from<T, const Item*, std::size_t>;
+                      }) {
             return T(items, count);
         } else {
             return T(items, items + count);
@@ -190,7 +198,9 @@ class Reader {
 /// The cereal archives behind put() and get() of structured types.
 class OutputArchive : public cereal::OutputArchive<OutputArchive, cereal::AllowEmptyClassElision> {
   public:
-    explicit OutputArchive(Writer& writer) : cereal::OutputArchive<OutputArchive, cereal::AllowEmptyClassElision>(this), writer_(writer) {}
+    explicit OutputArchive(Writer& writer)
+      : cereal::OutputArchive<OutputArchive, cereal::AllowEmptyClassElision>(this)
+      , writer_(writer) {}
     Writer& writer() noexcept { return writer_; }
 
   private:
@@ -199,7 +209,9 @@ class OutputArchive : public cereal::OutputArchive<OutputArchive, cereal::AllowE
 
 class InputArchive : public cereal::InputArchive<InputArchive, cereal::AllowEmptyClassElision> {
   public:
-    explicit InputArchive(Reader& reader) : cereal::InputArchive<InputArchive, cereal::AllowEmptyClassElision>(this), reader_(reader) {}
+    explicit InputArchive(Reader& reader)
+      : cereal::InputArchive<InputArchive, cereal::AllowEmptyClassElision>(this)
+      , reader_(reader) {}
     Reader& reader() noexcept { return reader_; }
     void check() const {
         if (!reader_.ok()) throw std::length_error("the archive is truncated");

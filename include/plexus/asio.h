@@ -18,12 +18,15 @@ namespace plexus {
 ///
 ///     double t = co_await plexus::async_call(far, probe, std::tuple(3, 4), asio::use_awaitable);
 template <class T, class R, class... P, class... A, class Token>
-auto async_call(const GlobalPointer<T>& far, const Request<R(T&, P...)>& request, const std::tuple<A...>& arguments,
-                Token&& token) {
-    using Signature = std::conditional_t<std::same_as<R, void>, void(std::error_code), void(std::error_code, std::conditional_t<std::same_as<R, void>, int, R>)>;
+auto async_call(const GlobalPointer<T>& far, const Request<R(T&, P...)>& request,
+                const std::tuple<A...>& arguments, Token&& token) {
+    using Signature =
+        std::conditional_t<std::same_as<R, void>, void(std::error_code),
+                           void(std::error_code, std::conditional_t<std::same_as<R, void>, int, R>)>;
     auto initiate = [](auto handler, Future<R> future) {
         auto executor = asio::get_associated_executor(handler);
-        auto finish = [work = asio::make_work_guard(executor), executor, handler = std::move(handler)](Future<R> done) mutable {
+        auto finish = [work = asio::make_work_guard(executor), executor,
+                       handler = std::move(handler)](Future<R> done) mutable {
             auto run = [handler = std::move(handler), done = std::move(done)]() mutable {
                 std::error_code failure;
                 if constexpr (std::same_as<R, void>) {

@@ -35,7 +35,8 @@ template <class T>
 class [[nodiscard]] Bound {
   public:
     Bound() = default;
-    explicit Bound(detail::Binding binding) : binding_(std::move(binding)) {}
+    explicit Bound(detail::Binding binding)
+      : binding_(std::move(binding)) {}
 
     /// A pointer to the object, for any number of users. @thread any
     GlobalPointer<T> pointer() const { return {binding_.target(), binding_.route()}; }

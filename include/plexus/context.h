@@ -30,16 +30,16 @@ struct Options {
 /// One way to reach others: its module, and how the scheduler treats it.
 struct LaneReport {
     std::string method;
-    std::string origin;        ///< "built in", or the module's file
-    std::string help;          ///< one line
-    bool automatic = false;    ///< skip_poll = auto
+    std::string origin;          ///< "built in", or the module's file
+    std::string help;            ///< one line
+    bool automatic = false;      ///< skip_poll = auto
     std::uint32_t skip_poll = 1; ///< asked in every k-th turn; the present value where automatic
-    bool blocking = false;     ///< a thread waits for it and raises a flag
-    bool confined = false;     ///< polled under a Polling guard only
-    double poll_cost_ns = 0;   ///< of a poll that found nothing
+    bool blocking = false;       ///< a thread waits for it and raises a flag
+    bool confined = false;       ///< polled under a Polling guard only
+    double poll_cost_ns = 0;     ///< of a poll that found nothing
     std::uint64_t polls = 0;
-    std::uint64_t hits = 0;    ///< polls that found work
-    std::uint64_t links = 0;   ///< open connections
+    std::uint64_t hits = 0;  ///< polls that found work
+    std::uint64_t links = 0; ///< open connections
     std::uint64_t shared_bytes = 0;
     std::uint64_t max_message = 0; ///< bytes; 0: no limit of its own
     std::uint64_t inline_bytes = 0;
@@ -105,7 +105,8 @@ class PLEXUS_API Context {
     /// Lets others get and put these elements.
     template <detail::Element T>
     BoundSpan<T> bind(std::span<T> memory) {
-        return {detail::Binding(core_, memory.data(), memory.size_bytes(), detail::wire_type<T>()), memory.size()};
+        return {detail::Binding(core_, memory.data(), memory.size_bytes(), detail::wire_type<T>()),
+                memory.size()};
     }
 
     /// Makes a pointer findable by name in the job. @error busy somebody else has that name (thrown)

@@ -20,7 +20,9 @@ inline std::error_code make_error_code(Status status) noexcept {
 /// What public calls throw and futures carry. what() is a sentence that says what to do.
 class PLEXUS_API Error : public std::system_error {
   public:
-    Error(Status status, const std::string& what) : std::system_error(make_error_code(status), what), text_(what) {}
+    Error(Status status, const std::string& what)
+      : std::system_error(make_error_code(status), what)
+      , text_(what) {}
 
     Status status() const noexcept { return static_cast<Status>(code().value()); }
     const char* what() const noexcept override { return text_.c_str(); }

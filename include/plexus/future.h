@@ -84,7 +84,8 @@ template <class R>
 class [[nodiscard]] Future {
   public:
     Future() = default;
-    explicit Future(std::shared_ptr<detail::TypedCall<R>> state) noexcept : state_(std::move(state)) {}
+    explicit Future(std::shared_ptr<detail::TypedCall<R>> state) noexcept
+      : state_(std::move(state)) {}
 
     bool valid() const noexcept { return state_ != nullptr; }
     bool ready() const noexcept { return state_->done(); }
@@ -128,7 +129,8 @@ class [[nodiscard]] Future {
 
     bool await_ready() const noexcept { return ready(); }
     void await_suspend(std::coroutine_handle<> caller) {
-        state_->then([](void* frame) { std::coroutine_handle<>::from_address(frame).resume(); }, caller.address());
+        state_->then([](void* frame) { std::coroutine_handle<>::from_address(frame).resume(); },
+                     caller.address());
     }
     R await_resume() { return finish(*std::exchange(state_, nullptr)); }
 

@@ -16,7 +16,9 @@ namespace plexus::detail {
 /// A handler without its types. Immutable once registered; owned by the context.
 class PLEXUS_API Handler {
   public:
-    Handler(bool threaded, std::uint64_t type) noexcept : type_(type), threaded_(threaded) {}
+    Handler(bool threaded, std::uint64_t type) noexcept
+      : type_(type)
+      , threaded_(threaded) {}
     virtual ~Handler();
 
     /// Decodes, runs, writes the result where `reply` is not null. False: the arguments do not
@@ -34,7 +36,9 @@ class PLEXUS_API Handler {
 template <class Function, class R, class T, class... P>
 class TypedHandler final : public Handler {
   public:
-    TypedHandler(bool threaded, Function function) : Handler(threaded, wire_type<T>()), function_(std::move(function)) {}
+    TypedHandler(bool threaded, Function function)
+      : Handler(threaded, wire_type<T>())
+      , function_(std::move(function)) {}
 
     bool run(void* object, Reader& in, Writer* reply) override {
         // Braces: the arguments are read from left to right.
@@ -45,7 +49,8 @@ class TypedHandler final : public Handler {
                 if constexpr (std::same_as<R, void>) {
                     function_(*static_cast<T*>(object), static_cast<std::remove_cvref_t<P>&&>(each)...);
                 } else {
-                    const R result = function_(*static_cast<T*>(object), static_cast<std::remove_cvref_t<P>&&>(each)...);
+                    const R result =
+                        function_(*static_cast<T*>(object), static_cast<std::remove_cvref_t<P>&&>(each)...);
                     if (reply != nullptr) {
                         reply->put(result);
                         reply->own(); // `result` ends here
@@ -64,7 +69,8 @@ template <class R, class T, class... P, class Function>
 std::unique_ptr<Handler> make_handler(const Request<R(T&, P...)>&, bool threaded, Function&& function) {
     static_assert(std::is_invocable_r_v<R, Function&, T&, std::remove_cvref_t<P>...>,
                   "the handler can't be called with the request's parameters");
-    return std::make_unique<TypedHandler<std::decay_t<Function>, R, T, P...>>(threaded, std::forward<Function>(function));
+    return std::make_unique<TypedHandler<std::decay_t<Function>, R, T, P...>>(
+        threaded, std::forward<Function>(function));
 }
 
 } // namespace plexus::detail

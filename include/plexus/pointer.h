@@ -54,7 +54,8 @@ struct Target {
     bool operator==(const Target&) const = default;
 };
 
-PLEXUS_API Status send(Route& route, const Target& target, const RequestInfo& request, Writer& frame, std::string* why);
+PLEXUS_API Status send(Route& route, const Target& target, const RequestInfo& request, Writer& frame,
+                       std::string* why);
 PLEXUS_API void call(Route& route, const Target& target, const RequestInfo& request, Writer& frame,
                      std::shared_ptr<CallState> state);
 PLEXUS_API std::shared_ptr<Core> core_of(const Route& route) noexcept;
@@ -144,9 +145,11 @@ class GlobalPointer : public detail::PointerBase {
     /// @thread any
     /// @error  no_method, peer_lost, too_large, closed, again (a handler's queue is full); thrown
     template <class R, class... P>
-    void send(const Request<R(T&, P...)>& request, const std::type_identity_t<std::remove_cvref_t<P>>&... arguments) const {
+    void send(const Request<R(T&, P...)>& request,
+              const std::type_identity_t<std::remove_cvref_t<P>>&... arguments) const {
         std::string why;
-        if (const Status status = post(request, &why, arguments...); status != Status::ok) throw Error(status, why);
+        if (const Status status = post(request, &why, arguments...); status != Status::ok)
+            throw Error(status, why);
     }
 
     /// The same without exceptions.
@@ -170,12 +173,10 @@ class GlobalPointer : public detail::PointerBase {
     }
 
     template <class Archive>
-        requires std::same_as<Archive, detail::OutputArchive>
-    void save(Archive& out) const {
-        write(out.writer());
-    }
+    requires std::same_as<Archive, detail::OutputArchive>
+    void save(Archive& out) const { write(out.writer()); }
     template <class Archive>
-        requires std::same_as<Archive, detail::InputArchive>
+    requires std::same_as<Archive, detail::InputArchive>
     void load(Archive& in) {
         read(in.reader());
         in.check();
@@ -184,7 +185,9 @@ class GlobalPointer : public detail::PointerBase {
 
   private:
     void check() const {
-        if (!*this) throw Error(Status::dead_pointer, "a null global pointer was used: assign it from bind(), lookup() or a request first");
+        if (!*this)
+            throw Error(Status::dead_pointer,
+                        "a null global pointer was used: assign it from bind(), lookup() or a request first");
     }
     template <class R, class... P, class... A>
     Status post(const Request<R(T&, P...)>& request, std::string* why, const A&... arguments) const {

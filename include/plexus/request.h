@@ -23,7 +23,8 @@ struct RequestInfo {
     mutable std::atomic<std::uint32_t> number{0};
 
     constexpr RequestInfo(std::string_view the_name, std::uint64_t the_signature)
-      : name(the_name), signature(the_signature) {}
+      : name(the_name)
+      , signature(the_signature) {}
     RequestInfo(const RequestInfo&) = delete;
     RequestInfo& operator=(const RequestInfo&) = delete;
 };
@@ -46,7 +47,8 @@ class Request<R(T&, P...)> {
     using Result = R;
     using Object = T;
 
-    consteval explicit Request(std::string_view name) : info_(name, detail::signature_of<R, T, P...>()) {
+    consteval explicit Request(std::string_view name)
+      : info_(name, detail::signature_of<R, T, P...>()) {
         if (name.empty() || name.size() > 255) throw "a request's name has 1 to 255 bytes";
     }
 
@@ -54,8 +56,9 @@ class Request<R(T&, P...)> {
     constexpr const detail::RequestInfo& info() const noexcept { return info_; }
 
   private:
-    static_assert(!detail::Range<R> || !requires { requires detail::RangeOf<R>::kView; },
-                  "a request can't return a view: return a std::vector or std::string");
+    static_assert(
+        !detail::Range<R> || !requires { requires detail::RangeOf<R>::kView; },
+        "a request can't return a view: return a std::vector or std::string");
     detail::RequestInfo info_;
 };
 

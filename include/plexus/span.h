@@ -10,8 +10,8 @@ namespace plexus {
 namespace detail {
 PLEXUS_API void bulk_get(Route& route, const Target& target, std::uint64_t offset, std::span<std::byte> into,
                          std::shared_ptr<CallState> state);
-PLEXUS_API void bulk_put(Route& route, const Target& target, std::uint64_t offset, std::span<const std::byte> from,
-                         std::shared_ptr<CallState> state);
+PLEXUS_API void bulk_put(Route& route, const Target& target, std::uint64_t offset,
+                         std::span<const std::byte> from, std::shared_ptr<CallState> state);
 } // namespace detail
 
 /// Names `size()` elements in another context (or this one).
@@ -19,14 +19,18 @@ template <detail::Element T>
 class GlobalSpan : public detail::PointerBase {
   public:
     GlobalSpan() = default;
-    GlobalSpan(const detail::Target& target, std::shared_ptr<detail::Route> route, std::uint64_t offset, std::uint64_t size)
-      : PointerBase(target, std::move(route)), offset_(offset), size_(size) {}
+    GlobalSpan(const detail::Target& target, std::shared_ptr<detail::Route> route, std::uint64_t offset,
+               std::uint64_t size)
+      : PointerBase(target, std::move(route))
+      , offset_(offset)
+      , size_(size) {}
 
     std::uint64_t size() const noexcept { return size_; }
 
     /// A part of it. @error bad_argument past the end (thrown)
     GlobalSpan subspan(std::uint64_t offset, std::uint64_t count) const {
-        if (offset > size_ || count > size_ - offset) throw Error(Status::bad_argument, "a part of a GlobalSpan goes past its end");
+        if (offset > size_ || count > size_ - offset)
+            throw Error(Status::bad_argument, "a part of a GlobalSpan goes past its end");
         return {target(), route(), offset_ + offset, count};
     }
 
@@ -34,7 +38,8 @@ class GlobalSpan : public detail::PointerBase {
     /// be touched until the future is ready. @thread any
     Future<void> get(std::uint64_t offset, std::span<T> into) const {
         auto state = start(offset, into.size());
-        detail::bulk_get(*route(), target(), (offset_ + offset) * sizeof(T), std::as_writable_bytes(into), state);
+        detail::bulk_get(*route(), target(), (offset_ + offset) * sizeof(T), std::as_writable_bytes(into),
+                         state);
         return Future<void>(std::move(state));
     }
 
@@ -52,20 +57,21 @@ class GlobalSpan : public detail::PointerBase {
     Future<void> put_then(std::uint64_t offset, std::span<const T> from, GlobalPointer<O> whom,
                           const Request<R(O&, P...)>& request,
                           const std::type_identity_t<std::remove_cvref_t<P>>&... arguments) const {
-        if (whom.context() != context()) throw Error(Status::bad_argument, "put_then: the object is in another context than the memory");
+        if (whom.context() != context())
+            throw Error(Status::bad_argument, "put_then: the object is in another context than the memory");
         Future<void> landed = put(offset, from);
         GlobalPointer<O>(whom.target(), route()).send(request, arguments...); // same way: runs after
         return landed;
     }
 
     template <class Archive>
-        requires std::same_as<Archive, detail::OutputArchive>
+    requires std::same_as<Archive, detail::OutputArchive>
     void save(Archive& out) const {
         write(out.writer());
         out(offset_, size_);
     }
     template <class Archive>
-        requires std::same_as<Archive, detail::InputArchive>
+    requires std::same_as<Archive, detail::InputArchive>
     void load(Archive& in) {
         read(in.reader());
         in(offset_, size_);
@@ -74,7 +80,8 @@ class GlobalSpan : public detail::PointerBase {
   private:
     std::shared_ptr<detail::TypedCall<void>> start(std::uint64_t offset, std::uint64_t count) const {
         if (!*this) throw Error(Status::dead_pointer, "a null GlobalSpan was used");
-        if (offset > size_ || count > size_ - offset) throw Error(Status::bad_argument, "a transfer goes past the end of a GlobalSpan");
+        if (offset > size_ || count > size_ - offset)
+            throw Error(Status::bad_argument, "a transfer goes past the end of a GlobalSpan");
         return std::make_shared<detail::TypedCall<void>>(detail::core_of(*route()));
     }
     std::uint64_t offset_ = 0; // in elements, from the start of the bound memory
@@ -85,7 +92,9 @@ template <detail::Element T>
 class [[nodiscard]] BoundSpan {
   public:
     BoundSpan() = default;
-    BoundSpan(detail::Binding binding, std::uint64_t size) : binding_(std::move(binding)), size_(size) {}
+    BoundSpan(detail::Binding binding, std::uint64_t size)
+      : binding_(std::move(binding))
+      , size_(size) {}
     GlobalSpan<T> span() const { return {binding_.target(), binding_.route(), 0, size_}; }
     /// As Bound::reset(): when it returns nobody reads or writes the memory any more.
     void reset() noexcept { binding_.release(); }

@@ -33,8 +33,7 @@ struct RangeOf<std::span<T>> : std::true_type {
     static constexpr bool kView = true;
 };
 template <Element T, class A>
-    requires(!std::same_as<T, bool>)
-struct RangeOf<std::vector<T, A>> : std::true_type {
+requires(!std::same_as<T, bool>) struct RangeOf<std::vector<T, A>> : std::true_type {
     using Item = T;
     static constexpr bool kView = false;
 };
@@ -81,7 +80,9 @@ constexpr std::uint64_t wire_type() noexcept {
     } else if constexpr (std::same_as<T, bool>) {
         return mix(kSeed, "bool");
     } else if constexpr (Scalar<T>) {
-        return mix(mix(kSeed, std::is_floating_point_v<T> ? "float" : std::is_signed_v<T> ? "int" : "uint"),
+        return mix(mix(kSeed, std::is_floating_point_v<T> ? "float"
+                              : std::is_signed_v<T>       ? "int"
+                                                          : "uint"),
                    std::uint64_t{sizeof(T)});
     } else if constexpr (Range<T>) {
         return mix(mix(kSeed, "range"), wire_type<typename RangeOf<T>::Item>());

@@ -12,7 +12,8 @@ enum : std::uint8_t { kAccepted = 0, kWrongPeer = 1 };
 
 bool same(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b) noexcept {
     std::uint8_t difference = 0; // in constant time: how far two proofs agree is a secret
-    for (std::size_t i = 0; i < a.size(); ++i) difference = static_cast<std::uint8_t>(difference | (a[i] ^ b[i]));
+    for (std::size_t i = 0; i < a.size(); ++i)
+        difference = static_cast<std::uint8_t>(difference | (a[i] ^ b[i]));
     return difference == 0;
 }
 
@@ -37,10 +38,14 @@ Handshake Handshake::accepting(const plexus_host& host) { return Handshake(host,
 
 std::size_t Handshake::wanted_bytes() const noexcept {
     switch (next_) {
-    case Step::hello: return kHelloBytes;
-    case Step::answer: return kAnswerBytes;
-    case Step::confirm: return kConfirmBytes;
-    case Step::over: break;
+    case Step::hello:
+        return kHelloBytes;
+    case Step::answer:
+        return kAnswerBytes;
+    case Step::confirm:
+        return kConfirmBytes;
+    case Step::over:
+        break;
     }
     return 0;
 }
@@ -49,10 +54,17 @@ std::int32_t Handshake::feed(std::span<const std::uint8_t> record) {
     if (record.size() != wanted_bytes()) return PLEXUS_BAD_ARGUMENT;
     std::int32_t result = PLEXUS_BAD_ARGUMENT;
     switch (next_) {
-    case Step::hello: result = feed_hello(record); break;
-    case Step::answer: result = feed_answer(record); break;
-    case Step::confirm: result = feed_confirm(record); break;
-    case Step::over: break;
+    case Step::hello:
+        result = feed_hello(record);
+        break;
+    case Step::answer:
+        result = feed_answer(record);
+        break;
+    case Step::confirm:
+        result = feed_confirm(record);
+        break;
+    case Step::over:
+        break;
     }
     if (result != PLEXUS_AGAIN) next_ = Step::over;
     return result;

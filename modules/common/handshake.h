@@ -50,7 +50,9 @@ class Handshake {
     enum class Step : std::uint8_t { hello, answer, confirm, over };
     using Proof = std::array<std::uint8_t, 32>;
 
-    Handshake(const plexus_host& host, Step next) : host_(&host), next_(next) {}
+    Handshake(const plexus_host& host, Step next)
+      : host_(&host)
+      , next_(next) {}
     Proof prove(const char* purpose) const;
     void append(const void* data, std::size_t size);
     std::int32_t feed_hello(std::span<const std::uint8_t> record);

@@ -38,7 +38,8 @@ constexpr std::string_view kNames[] = {"trace", "debug", "info", "warn", "error"
 Result<Level> level_of(std::string_view name) {
     for (std::size_t i = 0; i < std::size(kNames); ++i)
         if (kNames[i] == name) return static_cast<Level>(i);
-    return fail(Status::bad_config, "\"{}\" is no log level: use trace, debug, info, warn, error or off", name);
+    return fail(Status::bad_config, "\"{}\" is no log level: use trace, debug, info, warn, error or off",
+                name);
 }
 
 } // namespace

@@ -83,7 +83,10 @@ void RankedSpinlock<Rank>::wait() noexcept {
 template <class Mutex>
 class PLEXUS_SCOPED_CAPABILITY Lock {
   public:
-    explicit Lock(Mutex& mutex) PLEXUS_ACQUIRE(mutex) : mutex_(mutex) { mutex_.lock(); }
+    explicit Lock(Mutex& mutex) PLEXUS_ACQUIRE(mutex)
+      : mutex_(mutex) {
+        mutex_.lock();
+    }
     ~Lock() PLEXUS_RELEASE() { mutex_.unlock(); }
     Lock(const Lock&) = delete;
     Lock& operator=(const Lock&) = delete;

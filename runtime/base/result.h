@@ -21,8 +21,10 @@ struct [[nodiscard]] Failure {
 template <class T>
 class [[nodiscard]] Result {
   public:
-    Result(T value) : held_(std::in_place_index<0>, std::move(value)) {}
-    Result(Failure failure) : held_(std::in_place_index<1>, std::move(failure)) {}
+    Result(T value)
+      : held_(std::in_place_index<0>, std::move(value)) {}
+    Result(Failure failure)
+      : held_(std::in_place_index<1>, std::move(failure)) {}
 
     explicit operator bool() const noexcept { return held_.index() == 0; }
     T& operator*() & { return std::get<0>(held_); }
@@ -48,7 +50,10 @@ template <>
 class [[nodiscard]] Result<void> {
   public:
     Result() = default;
-    Result(Failure failure) : failure_(std::move(failure)) { assert(failure_.status != Status::ok); }
+    Result(Failure failure)
+      : failure_(std::move(failure)) {
+        assert(failure_.status != Status::ok);
+    }
 
     explicit operator bool() const noexcept { return failure_.status == Status::ok; }
     const Failure& failure() const { return failure_; }

@@ -19,31 +19,56 @@ static_assert(static_cast<int>(Status::runtime_lost) == PLEXUS_RUNTIME_LOST);
 
 std::string_view to_string(Status status) noexcept {
     switch (status) {
-    case Status::ok: return "ok";
-    case Status::again: return "try again";
-    case Status::posted: return "posted";
-    case Status::bad_argument: return "bad argument";
-    case Status::too_large: return "message too large";
-    case Status::unsupported: return "unsupported";
-    case Status::no_handler: return "no handler";
-    case Status::bad_signature: return "signature differs";
-    case Status::dead_pointer: return "dead pointer";
-    case Status::bad_archive: return "bad archive";
-    case Status::handler_threw: return "handler threw";
-    case Status::would_deadlock: return "would deadlock";
-    case Status::timed_out: return "timed out";
-    case Status::bad_config: return "bad configuration";
-    case Status::bad_module: return "bad module";
-    case Status::no_method: return "no method applies";
-    case Status::denied: return "denied";
-    case Status::not_found: return "not found";
-    case Status::busy: return "busy";
-    case Status::message_lost: return "message lost";
-    case Status::link_lost: return "link lost";
-    case Status::wrong_peer: return "wrong peer";
-    case Status::peer_lost: return "peer lost";
-    case Status::runtime_lost: return "runtime lost";
-    case Status::closed: return "closed";
+    case Status::ok:
+        return "ok";
+    case Status::again:
+        return "try again";
+    case Status::posted:
+        return "posted";
+    case Status::bad_argument:
+        return "bad argument";
+    case Status::too_large:
+        return "message too large";
+    case Status::unsupported:
+        return "unsupported";
+    case Status::no_handler:
+        return "no handler";
+    case Status::bad_signature:
+        return "signature differs";
+    case Status::dead_pointer:
+        return "dead pointer";
+    case Status::bad_archive:
+        return "bad archive";
+    case Status::handler_threw:
+        return "handler threw";
+    case Status::would_deadlock:
+        return "would deadlock";
+    case Status::timed_out:
+        return "timed out";
+    case Status::bad_config:
+        return "bad configuration";
+    case Status::bad_module:
+        return "bad module";
+    case Status::no_method:
+        return "no method applies";
+    case Status::denied:
+        return "denied";
+    case Status::not_found:
+        return "not found";
+    case Status::busy:
+        return "busy";
+    case Status::message_lost:
+        return "message lost";
+    case Status::link_lost:
+        return "link lost";
+    case Status::wrong_peer:
+        return "wrong peer";
+    case Status::peer_lost:
+        return "peer lost";
+    case Status::runtime_lost:
+        return "runtime lost";
+    case Status::closed:
+        return "closed";
     }
     return "unknown status";
 }

@@ -10,8 +10,10 @@ namespace plexus {
 class UniqueFd {
   public:
     UniqueFd() = default;
-    explicit UniqueFd(int fd) noexcept : fd_(fd) {}
-    UniqueFd(UniqueFd&& other) noexcept : fd_(other.release()) {}
+    explicit UniqueFd(int fd) noexcept
+      : fd_(fd) {}
+    UniqueFd(UniqueFd&& other) noexcept
+      : fd_(other.release()) {}
     UniqueFd& operator=(UniqueFd&& other) noexcept {
         if (this != &other) reset(other.release());
         return *this;

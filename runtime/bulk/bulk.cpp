@@ -22,7 +22,9 @@ struct Landing {
 };
 static_assert(sizeof(Landing) <= sizeof(comm::Placement::word) && std::is_trivially_copyable_v<Landing>);
 
-void keep(comm::Placement& placement, const Landing& landing) noexcept { std::memcpy(placement.word, &landing, sizeof landing); }
+void keep(comm::Placement& placement, const Landing& landing) noexcept {
+    std::memcpy(placement.word, &landing, sizeof landing);
+}
 Landing kept(const comm::Placement& placement) noexcept {
     Landing landing;
     std::memcpy(&landing, placement.word, sizeof landing);
@@ -34,20 +36,26 @@ Landing kept(const comm::Placement& placement) noexcept {
 void Bulk::serve(comm::Exchange& exchange) {
     using Owned = std::unique_ptr<std::byte[]>;
     using comm::Connection;
-    exchange.on(wire::Kind::put,
-                {[](void* s, Connection& from, wire::View frame, Owned*) { static_cast<Bulk*>(s)->take_put(from, frame); },
-                 [](void* s, Connection& from, wire::View head, std::size_t rest, comm::Placement& placement, void** where) {
-                     return static_cast<Bulk*>(s)->place_put(from, head, rest, placement, where);
-                 },
-                 this});
-    exchange.on(wire::Kind::get,
-                {[](void* s, Connection& from, wire::View frame, Owned*) { static_cast<Bulk*>(s)->take_get(from, frame); }, nullptr, this});
-    exchange.on(wire::Kind::data,
-                {[](void* s, Connection& from, wire::View frame, Owned*) { static_cast<Bulk*>(s)->take_data(from, frame); },
-                 [](void* s, Connection& from, wire::View head, std::size_t rest, comm::Placement& placement, void** where) {
-                     return static_cast<Bulk*>(s)->place_data(from, head, rest, placement, where);
-                 },
-                 this});
+    exchange.on(
+        wire::Kind::put,
+        {[](void* s, Connection& from, wire::View frame, Owned*) {
+             static_cast<Bulk*>(s)->take_put(from, frame);
+         },
+         [](void* s, Connection& from, wire::View head, std::size_t rest, comm::Placement& placement,
+            void** where) { return static_cast<Bulk*>(s)->place_put(from, head, rest, placement, where); },
+         this});
+    exchange.on(wire::Kind::get, {[](void* s, Connection& from, wire::View frame, Owned*) {
+                                      static_cast<Bulk*>(s)->take_get(from, frame);
+                                  },
+                                  nullptr, this});
+    exchange.on(
+        wire::Kind::data,
+        {[](void* s, Connection& from, wire::View frame, Owned*) {
+             static_cast<Bulk*>(s)->take_data(from, frame);
+         },
+         [](void* s, Connection& from, wire::View head, std::size_t rest, comm::Placement& placement,
+            void** where) { return static_cast<Bulk*>(s)->place_data(from, head, rest, placement, where); },
+         this});
 }
 
 /// The slot, entered; null: the other side was told why.
@@ -55,26 +63,32 @@ Bulk::Slot* Bulk::enter(comm::Connection& from, const wire::BulkHeader& header) 
     Slot* const slot = dispatcher_.objects().enter(header.handle, header.generation, header.key);
     if (slot != nullptr && inside(*slot, header)) return slot;
     dispatcher_.objects().leave();
-    answer(*from.object, header.call, slot == nullptr ? Status::dead_pointer : Status::bad_argument, slot == nullptr ? kDead : kPast);
+    answer(*from.object, header.call, slot == nullptr ? Status::dead_pointer : Status::bad_argument,
+           slot == nullptr ? kDead : kPast);
     return nullptr;
 }
 
 void Bulk::take_put(comm::Connection& from, wire::View frame) {
     const auto header = wire::decode_bulk(frame);
     if (!header || header->length != frame.size() - wire::BulkHeader::kBytes) {
-        if (header) answer(*from.object, header->call, Status::bad_archive, "a put holds fewer or more bytes than it says");
+        if (header)
+            answer(*from.object, header->call, Status::bad_archive,
+                   "a put holds fewer or more bytes than it says");
         return;
     }
     Slot* const slot = enter(from, *header);
     if (slot == nullptr) return;
-    std::memcpy(static_cast<std::byte*>(slot->object) + header->offset, frame.data() + wire::BulkHeader::kBytes, header->length);
+    std::memcpy(static_cast<std::byte*>(slot->object) + header->offset,
+                frame.data() + wire::BulkHeader::kBytes, header->length);
     dispatcher_.objects().leave();
     answer(*from.object, header->call, Status::ok, {});
 }
 
-bool Bulk::place_put(comm::Connection& from, wire::View head, std::size_t rest, comm::Placement& placement, void** where) {
+bool Bulk::place_put(comm::Connection& from, wire::View head, std::size_t rest, comm::Placement& placement,
+                     void** where) {
     const auto header = wire::decode_bulk(head);
-    if (!header || head.size() != wire::BulkHeader::kBytes || header->length != rest) return false; // take_put() says why
+    if (!header || head.size() != wire::BulkHeader::kBytes || header->length != rest)
+        return false; // take_put() says why
     Slot* const slot = dispatcher_.objects().enter(header->handle, header->generation, header->key);
     const bool good = slot != nullptr && inside(*slot, *header);
     if (good) {
@@ -85,7 +99,8 @@ bool Bulk::place_put(comm::Connection& from, wire::View head, std::size_t rest, 
         placement.finish = [](void* self, comm::Placement& done, Status status) {
             const Landing landing = kept(done);
             request::Objects::unpin(*landing.slot);
-            if (status == Status::ok) static_cast<Bulk*>(self)->answer(*landing.from, landing.call, Status::ok, {});
+            if (status == Status::ok)
+                static_cast<Bulk*>(self)->answer(*landing.from, landing.call, Status::ok, {});
         };
     }
     dispatcher_.objects().leave();
@@ -114,10 +129,12 @@ void Bulk::take_get(comm::Connection& from, wire::View frame) {
     answer_frame.head = head;
     answer_frame.pin = pin;
     std::string why;
-    if (const Status status = from.object->send(answer_frame, &why); status != Status::ok) answer(*from.object, header->call, status, why);
+    if (const Status status = from.object->send(answer_frame, &why); status != Status::ok)
+        answer(*from.object, header->call, status, why);
 }
 
-bool Bulk::place_data(comm::Connection& from, wire::View head, std::size_t rest, comm::Placement& placement, void** where) {
+bool Bulk::place_data(comm::Connection& from, wire::View head, std::size_t rest, comm::Placement& placement,
+                      void** where) {
     const auto header = wire::decode_reply(head);
     if (!header || head.size() != wire::ReplyHeader::kBytes || header->status != 0) return false;
     const std::span<std::byte> into = dispatcher_.calls().destination(header->call, from.peer.get());
@@ -127,7 +144,8 @@ bool Bulk::place_data(comm::Connection& from, wire::View head, std::size_t rest,
     placement.self = this;
     placement.finish = [](void* self, comm::Placement& done, Status status) {
         const Landing landing = kept(done);
-        if (status != Status::ok) return; // the link broke: the answer will be sent again, or the peer is lost
+        if (status != Status::ok)
+            return; // the link broke: the answer will be sent again, or the peer is lost
         auto& calls = static_cast<Bulk*>(self)->dispatcher_.calls();
         const auto entry = calls.take(landing.call, landing.peer);
         detail::Reader nothing(nullptr, nullptr, 0, 0);
@@ -143,7 +161,8 @@ void Bulk::take_data(comm::Connection& from, wire::View frame) {
     if (entry.state == nullptr) return;
     const wire::View rest = frame.subspan(wire::ReplyHeader::kBytes);
     if (header->status != 0) {
-        entry.state->fail(static_cast<Status>(header->status), std::string(reinterpret_cast<const char*>(rest.data()), rest.size()));
+        entry.state->fail(static_cast<Status>(header->status),
+                          std::string(reinterpret_cast<const char*>(rest.data()), rest.size()));
     } else if (rest.size() != entry.into.size()) {
         entry.state->fail(Status::bad_archive, "a get was answered with another number of bytes");
     } else {
@@ -171,8 +190,8 @@ void Bulk::answer(comm::Object& to, std::uint32_t call, Status status, std::stri
 namespace plexus::detail {
 namespace {
 
-void start(Route& route, wire::Kind kind, const Target& target, std::uint64_t offset, std::span<const std::byte> from,
-           std::span<std::byte> into, std::shared_ptr<CallState> state) {
+void start(Route& route, wire::Kind kind, const Target& target, std::uint64_t offset,
+           std::span<const std::byte> from, std::span<std::byte> into, std::shared_ptr<CallState> state) {
     request::Dispatcher& dispatcher = request::dispatcher_of(route);
     const auto number = dispatcher.calls().add({state, &route.peer(), into});
     if (!number) return state->fail(number.status(), number.failure().why);
@@ -193,16 +212,19 @@ void start(Route& route, wire::Kind kind, const Target& target, std::uint64_t of
     frame.head = head;
     std::string why;
     if (const Status status = route.send(frame, &why); status != Status::ok)
-        if (dispatcher.calls().take(*number, &route.peer()).state != nullptr) state->fail(status, std::move(why));
+        if (dispatcher.calls().take(*number, &route.peer()).state != nullptr)
+            state->fail(status, std::move(why));
 }
 
 } // namespace
 
-void bulk_get(Route& route, const Target& target, std::uint64_t offset, std::span<std::byte> into, std::shared_ptr<CallState> state) {
+void bulk_get(Route& route, const Target& target, std::uint64_t offset, std::span<std::byte> into,
+              std::shared_ptr<CallState> state) {
     start(route, wire::Kind::get, target, offset, {}, into, std::move(state));
 }
 
-void bulk_put(Route& route, const Target& target, std::uint64_t offset, std::span<const std::byte> from, std::shared_ptr<CallState> state) {
+void bulk_put(Route& route, const Target& target, std::uint64_t offset, std::span<const std::byte> from,
+              std::shared_ptr<CallState> state) {
     start(route, wire::Kind::put, target, offset, from, {}, std::move(state));
 }
 

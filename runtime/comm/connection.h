@@ -41,7 +41,7 @@ struct Connection {
     // What comes in.
     std::uint32_t stream = 0; ///< 0: no hello yet
     std::uint64_t delivered = 0;
-    std::uint64_t confirmed = 0;       ///< what we have told of that
+    std::uint64_t confirmed = 0; ///< what we have told of that
     std::uint64_t unconfirmed_bytes = 0;
     std::unordered_set<std::unique_ptr<Placement>> placements;
 

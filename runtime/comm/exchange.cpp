@@ -15,14 +15,19 @@ constexpr auto kDrainLook = std::chrono::milliseconds(1);
 
 } // namespace
 
-Exchange::Exchange(const ContextId& self, ExchangeOptions options, poll::Scheduler& scheduler, Listener& listener)
-  : self_(self), options_(options), scheduler_(scheduler), listener_(listener) {
+Exchange::Exchange(const ContextId& self, ExchangeOptions options, poll::Scheduler& scheduler,
+                   Listener& listener)
+  : self_(self)
+  , options_(options)
+  , scheduler_(scheduler)
+  , listener_(listener) {
     scheduler_.set_chores([this] { return chores(); });
 }
 
 Exchange::~Exchange() = default;
 
-Result<void> Exchange::open(const loader::Module& module, const config::Settings& settings, const loader::Modules& modules) {
+Result<void> Exchange::open(const loader::Module& module, const config::Settings& settings,
+                            const loader::Modules& modules) {
     modules_ = &modules;
     settings_ = &settings;
     auto method = std::make_unique<Method>();
@@ -34,8 +39,8 @@ Result<void> Exchange::open(const loader::Module& module, const config::Settings
     method->host = make_host(*method);
     const auto opened = method->ops.open(&method->host, &method->instance);
     if (opened != PLEXUS_OK)
-        return fail(static_cast<Status>(opened), "method {} could not be opened ({}): see the lines above", module.name,
-                    to_string(static_cast<Status>(opened)));
+        return fail(static_cast<Status>(opened), "method {} could not be opened ({}): see the lines above",
+                    module.name, to_string(static_cast<Status>(opened)));
     char room[1024];
     plexus_text descriptor{room, sizeof room, 0};
     const auto described = method->ops.describe(method->instance, &descriptor);
@@ -91,10 +96,12 @@ method::Applicable Exchange::applicable(const Peer* peer, const Descriptor& row)
     char room[256];
     plexus_text why{room, sizeof room, 0};
     const plexus_view bytes{row.bytes.data(), row.bytes.size()};
-    if (method->ops.applies(method->instance, bytes, &why) != PLEXUS_OK) return {false, std::string(room, why.size)};
+    if (method->ops.applies(method->instance, bytes, &why) != PLEXUS_OK)
+        return {false, std::string(room, why.size)};
     if (peer != nullptr) {
         Lock hold(peer->mutex);
-        if (const auto failed = peer->failed.find(row.method); failed != peer->failed.end()) return {false, failed->second};
+        if (const auto failed = peer->failed.find(row.method); failed != peer->failed.end())
+            return {false, failed->second};
     }
     return {true, "applies"};
 }
@@ -107,7 +114,8 @@ Object& Exchange::object(Peer& peer, const Descriptor& row) {
     return *peer.objects.emplace_back(std::make_unique<Object>(*this, peer, method, row));
 }
 
-std::shared_ptr<detail::Route> Exchange::way(const std::shared_ptr<Peer>& peer, const std::shared_ptr<const KnownTable>& table) {
+std::shared_ptr<detail::Route> Exchange::way(const std::shared_ptr<Peer>& peer,
+                                             const std::shared_ptr<const KnownTable>& table) {
     auto keeper = keeper_.lock();
     if (keeper == nullptr) throw Error(Status::closed, "this context is closing");
     Lock hold(peer->mutex);
@@ -143,7 +151,8 @@ void Exchange::connect_failed(Connection& connection) {
 }
 
 void Exchange::pump_closing() {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1)); // destroy() is ending the links on another thread
+    std::this_thread::sleep_for(
+        std::chrono::milliseconds(1)); // destroy() is ending the links on another thread
 }
 
 void Exchange::close(Clock::time_point deadline) {

@@ -49,9 +49,11 @@ class Listener {
 /// What to do with frames of one kind.
 struct Sink {
     /// `owned`: the memory of `frame`, to keep; null: valid until return.
-    void (*take)(void* self, Connection& from, wire::View frame, std::unique_ptr<std::byte[]>* owned) = nullptr;
+    void (*take)(void* self, Connection& from, wire::View frame,
+                 std::unique_ptr<std::byte[]>* owned) = nullptr;
     /// Optional: says where a large frame's rest belongs. False: in a buffer, then take().
-    bool (*place)(void* self, Connection& from, wire::View head, std::size_t rest, Placement& placement, void** where) = nullptr;
+    bool (*place)(void* self, Connection& from, wire::View head, std::size_t rest, Placement& placement,
+                  void** where) = nullptr;
     void* self = nullptr;
 };
 
@@ -64,7 +66,8 @@ class Exchange {
 
     // Setting up and taking down. @thread setup
     /// Opens a module; a refusal is remembered for refused(). Lanes come in this order.
-    Result<void> open(const loader::Module& module, const config::Settings& settings, const loader::Modules& modules);
+    Result<void> open(const loader::Module& module, const config::Settings& settings,
+                      const loader::Modules& modules);
     /// Builds the table of what was opened, in that order.
     void seal_table();
     void on(wire::Kind kind, Sink sink) { sinks_[static_cast<std::size_t>(kind)] = sink; }
@@ -80,12 +83,15 @@ class Exchange {
     const std::shared_ptr<const KnownTable>& own_table() const noexcept { return own_table_; }
     const std::vector<std::unique_ptr<Method>>& methods() const noexcept { return methods_; }
     Method* find_method(std::string_view name) const noexcept;
-    bool closing() const noexcept { return closing_.load(std::memory_order_relaxed); } // a hint; locks order the rest
+    bool closing() const noexcept {
+        return closing_.load(std::memory_order_relaxed);
+    } // a hint; locks order the rest
 
     /// @thread any
     std::shared_ptr<Peer> peer(const ContextId& id);
     /// The route that pointers of that table share. @error closed (thrown)
-    std::shared_ptr<detail::Route> way(const std::shared_ptr<Peer>& peer, const std::shared_ptr<const KnownTable>& table);
+    std::shared_ptr<detail::Route> way(const std::shared_ptr<Peer>& peer,
+                                       const std::shared_ptr<const KnownTable>& table);
     /// What routes keep alive: the context that this is part of. @thread setup
     void set_keeper(std::weak_ptr<detail::Core> keeper) { keeper_ = std::move(keeper); }
     /// What holds here about a row: is its module present, does it apply, was it tried in vain.

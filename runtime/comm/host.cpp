@@ -15,7 +15,8 @@ struct HostCalls {
     static wire::View view(plexus_view v) { return {static_cast<const std::byte*>(v.data), v.size}; }
 
     static void log(void* self, plexus_level level, const char* text) {
-        constexpr log::Level kLevels[] = {log::Level::error, log::Level::warn, log::Level::info, log::Level::debug};
+        constexpr log::Level kLevels[] = {log::Level::error, log::Level::warn, log::Level::info,
+                                          log::Level::debug};
         log::write(kLevels[std::min<int>(level, PLEXUS_DEBUG)], method(self).name, text);
     }
 
@@ -34,14 +35,16 @@ struct HostCalls {
     }
 
     static void random(void*, void* data, std::size_t size) {
-        if (RAND_bytes(static_cast<unsigned char*>(data), static_cast<int>(size)) != 1) std::abort(); // no randomness, no safety
+        if (RAND_bytes(static_cast<unsigned char*>(data), static_cast<int>(size)) != 1)
+            std::abort(); // no randomness, no safety
     }
 
     static int32_t prove(void* self, plexus_view transcript, std::uint8_t proof[32]) {
         const auto& key = method(self).exchange->options().key;
         unsigned size = 32;
-        const auto* done = HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
-                                static_cast<const unsigned char*>(transcript.data), transcript.size, proof, &size);
+        const auto* done =
+            HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
+                 static_cast<const unsigned char*>(transcript.data), transcript.size, proof, &size);
         return done != nullptr ? PLEXUS_OK : PLEXUS_RUNTIME_LOST;
     }
 
@@ -58,7 +61,8 @@ struct HostCalls {
         return exchange(cookie).place(connection(cookie), view(head), rest, where, token);
     }
     static void placed(void* cookie, void* token, int32_t status) {
-        exchange(cookie).placed(connection(cookie), static_cast<Placement*>(token), static_cast<Status>(status));
+        exchange(cookie).placed(connection(cookie), static_cast<Placement*>(token),
+                                static_cast<Status>(status));
     }
     static void sent(void*, void* token, int32_t status) {
         auto* posted = static_cast<Posted*>(token);
@@ -66,13 +70,17 @@ struct HostCalls {
     }
     static void writable(void* cookie) { connection(cookie).object->flush(connection(cookie)); }
     static void lost(void* cookie, int32_t status, plexus_view why) {
-        exchange(cookie).lost(connection(cookie), static_cast<Status>(status), std::string(static_cast<const char*>(why.data), why.size));
+        exchange(cookie).lost(connection(cookie), static_cast<Status>(status),
+                              std::string(static_cast<const char*>(why.data), why.size));
     }
 
-    static int32_t open_inner(void* self, const char* name, const plexus_host* under, const plexus_ops** ops, plexus_module** module) {
+    static int32_t open_inner(void* self, const char* name, const plexus_host* under, const plexus_ops** ops,
+                              plexus_module** module) {
         const loader::Module* inner = method(self).exchange->modules_->find(name);
         if (inner == nullptr) {
-            log::error("comm", "{} was told to work over \"{}\", but there is no such method here: see plexus info", method(self).name, name);
+            log::error("comm",
+                       "{} was told to work over \"{}\", but there is no such method here: see plexus info",
+                       method(self).name, name);
             return PLEXUS_NO_METHOD;
         }
         *ops = &inner->ops;

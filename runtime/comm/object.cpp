@@ -19,17 +19,23 @@ std::uint64_t smaller_limit(std::uint64_t ours, std::uint64_t modules) {
     return modules == 0 ? ours : std::min(ours, modules);
 }
 
-std::uint64_t name_of(const ContextId& owner, const KnownTable& table) { return std::hash<ContextId>{}(owner) ^ table.hash; }
+std::uint64_t name_of(const ContextId& owner, const KnownTable& table) {
+    return std::hash<ContextId>{}(owner) ^ table.hash;
+}
 
 } // namespace
 
 Object::Object(Exchange& exchange, Peer& peer, Method& method, Descriptor row)
-  : Channel(exchange), peer_(peer), method_(method),
-    limit_(smaller_limit(exchange.options().max_message, method.max_message)), row_(std::move(row)) {}
+  : Channel(exchange)
+  , peer_(peer)
+  , method_(method)
+  , limit_(smaller_limit(exchange.options().max_message, method.max_message))
+  , row_(std::move(row)) {}
 
 bool Object::serves(const Descriptor& row) const {
     Lock hold(mutex_);
-    return row_.parameters == row.parameters && (row_.bytes.empty() || row.bytes.empty() || row_.bytes == row.bytes);
+    return row_.parameters == row.parameters &&
+           (row_.bytes.empty() || row.bytes.empty() || row_.bytes == row.bytes);
 }
 
 Status Object::send(Frame& frame, std::string* why) {
@@ -170,7 +176,8 @@ void Object::introduce(const Frame& frame) {
 void Object::learn(const KnownTable& table) {
     Lock hold(mutex_);
     tables_.insert(name_of(peer_.id, table));
-    if (const auto row = table.table.find(method_.name); row && row_.bytes.empty()) row_.bytes = table.table[*row].bytes;
+    if (const auto row = table.table.find(method_.name); row && row_.bytes.empty())
+        row_.bytes = table.table[*row].bytes;
 }
 
 void Object::send_line() {
@@ -200,14 +207,15 @@ void Object::send_controls(Connection& connection) {
         const wire::Bytes& bytes = connection.controls.front();
         const std::size_t head = std::min<std::size_t>(bytes.size(), PLEXUS_HEAD_MAX);
         const plexus_view pieces[2]{{bytes.data(), head}, {bytes.data() + head, bytes.size() - head}};
-        if (method_.ops.send(connection.link, pieces, pieces[1].size > 0 ? 2 : 1, nullptr) != PLEXUS_OK) break;
+        if (method_.ops.send(connection.link, pieces, pieces[1].size > 0 ? 2 : 1, nullptr) != PLEXUS_OK)
+            break;
         connection.controls.pop_front();
     }
 }
 
 void Object::refresh_ready() {
-    ready_ = state_ == State::open && out_ != nullptr && !out_->lost && next_ == line_.size() && recoveries_.empty() &&
-             out_->controls.empty();
+    ready_ = state_ == State::open && out_ != nullptr && !out_->lost && next_ == line_.size() &&
+             recoveries_.empty() && out_->controls.empty();
 }
 
 // Called by modules, from a poll.
@@ -259,18 +267,23 @@ std::string Object::explain(Status status) const {
     Lock hold(mutex_);
     switch (status) {
     case Status::too_large:
-        return fmt::format("a message is larger than the {} bytes that are allowed: raise limits.max_message on both sides, or "
+        return fmt::format("a message is larger than the {} bytes that are allowed: raise limits.max_message "
+                           "on both sides, or "
                            "send it in parts",
                            limit_);
     case Status::again:
-        return fmt::format("a handler has sent more to context {} than limits.handler_queue allows ({} bytes)", name,
-                           exchange_.options().handler_queue);
-    case Status::closed: return "this context is closing";
+        return fmt::format(
+            "a handler has sent more to context {} than limits.handler_queue allows ({} bytes)", name,
+            exchange_.options().handler_queue);
+    case Status::closed:
+        return "this context is closing";
     case Status::message_lost:
-        return fmt::format("the {} connection to context {} broke while a message was on its way: it may or may not have "
-                           "arrived ({})",
-                           method_.name, name, last_error_);
-    default: return fmt::format("{} to context {}: {}", method_.name, name, last_error_);
+        return fmt::format(
+            "the {} connection to context {} broke while a message was on its way: it may or may not have "
+            "arrived ({})",
+            method_.name, name, last_error_);
+    default:
+        return fmt::format("{} to context {}: {}", method_.name, name, last_error_);
     }
 }
 

@@ -24,7 +24,8 @@ namespace plexus::detail {
 /// What the public headers know of the way that a frame came by.
 class Channel {
   public:
-    explicit Channel(comm::Exchange& exchange) noexcept : exchange_(exchange) {}
+    explicit Channel(comm::Exchange& exchange) noexcept
+      : exchange_(exchange) {}
     comm::Exchange& exchange() const noexcept { return exchange_; }
 
   protected:
@@ -131,7 +132,7 @@ class Object : public detail::Channel {
 
     mutable RankedSpinlock<30> mutex_;
     bool ready_ PLEXUS_GUARDED_BY(mutex_) = false; ///< open and nothing waits before a new frame
-    Descriptor row_ PLEXUS_GUARDED_BY(mutex_); ///< no bytes: the peer came to us, and was not asked yet
+    Descriptor row_ PLEXUS_GUARDED_BY(mutex_);     ///< no bytes: the peer came to us, and was not asked yet
     State state_ PLEXUS_GUARDED_BY(mutex_) = State::idle;
     Connection* out_ PLEXUS_GUARDED_BY(mutex_) = nullptr;
     std::uint32_t stream_ PLEXUS_GUARDED_BY(mutex_) = 0;

@@ -42,7 +42,8 @@ struct Ticket : Posted {
     std::atomic<bool> over{false};
     Status status = Status::ok;
 
-    Ticket() : Posted{[](Posted* self, Status s) { static_cast<Ticket*>(self)->settle(s); }} {}
+    Ticket()
+      : Posted{[](Posted* self, Status s) { static_cast<Ticket*>(self)->settle(s); }} {}
     void settle(Status s) noexcept {
         status = s;
         over.store(true, std::memory_order_release);
@@ -68,7 +69,8 @@ struct Parcel : Posted {
     std::shared_ptr<const void> pin;
     alignas(8) std::byte room[kInline];
 
-    explicit Parcel(void (*on_end)(Posted*, Status)) : Posted{on_end} {}
+    explicit Parcel(void (*on_end)(Posted*, Status))
+      : Posted{on_end} {}
     const plexus_view* views() const noexcept { return reinterpret_cast<const plexus_view*>(pieces); }
 };
 

@@ -40,7 +40,8 @@ enum class Presence : std::uint8_t {
 
 class Peer : public std::enable_shared_from_this<Peer> {
   public:
-    explicit Peer(const ContextId& the_id) : id(the_id) {}
+    explicit Peer(const ContextId& the_id)
+      : id(the_id) {}
 
     const ContextId id;
 

@@ -38,7 +38,8 @@ void Exchange::settle_failed() {
         Lock hold(connections_mutex_);
         failed.swap(failed_);
     }
-    for (Connection* connection : failed) lost(*connection, Status::link_lost, "no connection could be started");
+    for (Connection* connection : failed)
+        lost(*connection, Status::link_lost, "no connection could be started");
 }
 
 void Exchange::substitute(Object& object, const std::string& why) {
@@ -54,11 +55,13 @@ void Exchange::substitute(Object& object, const std::string& why) {
     Choice choice;
     const auto known = peer.owners_table();
     if (known != nullptr && options_.fallback != Fallback::forbid)
-        choice = method::first_applicable(known->table, [&](const Descriptor& row) { return applicable(&peer, row); });
+        choice = method::first_applicable(known->table,
+                                          [&](const Descriptor& row) { return applicable(&peer, row); });
     if (choice.row) {
         const Descriptor& row = known->table[*choice.row];
         if (options_.fallback == Fallback::warn)
-            warn_once(fmt::format("context {} is reached by {} from now on: {}: {}", to_string(peer.id).substr(0, 8), row.method, method, why));
+            warn_once(fmt::format("context {} is reached by {} from now on: {}: {}",
+                                  to_string(peer.id).substr(0, 8), row.method, method, why));
         return this->object(peer, row).inherit(std::move(estate));
     }
     const std::size_t frames = estate.frames();
@@ -68,8 +71,9 @@ void Exchange::substitute(Object& object, const std::string& why) {
         if (verdict.method != method) all += "; " + verdict.method + ": " + verdict.because;
     declare_lost(peer, Status::peer_lost, all);
     if (frames > 0)
-        listener_.trouble(Status::message_lost, fmt::format("{} requests to context {} may not have been delivered: {}", frames,
-                                                            to_string(peer.id).substr(0, 8), all));
+        listener_.trouble(Status::message_lost,
+                          fmt::format("{} requests to context {} may not have been delivered: {}", frames,
+                                      to_string(peer.id).substr(0, 8), all));
 }
 
 void Exchange::declare_lost(Peer& peer, Status status, const std::string& why) {

@@ -15,10 +15,17 @@ std::string short_name(const ContextId& id) { return to_string(id).substr(0, 8);
 
 Route::Route(std::shared_ptr<Core> keep, comm::Exchange& exchange, std::shared_ptr<comm::Peer> peer,
              std::shared_ptr<const KnownTable> table)
-  : core_(std::move(keep)), exchange_(exchange), peer_(std::move(peer)), table_(std::move(table)), rows_(table_->table) {}
+  : core_(std::move(keep))
+  , exchange_(exchange)
+  , peer_(std::move(peer))
+  , table_(std::move(table))
+  , rows_(table_->table) {}
 
 Route::Route(const Route& other)
-  : core_(other.core_), exchange_(other.exchange_), peer_(other.peer_), table_(other.table_) {
+  : core_(other.core_)
+  , exchange_(other.exchange_)
+  , peer_(other.peer_)
+  , table_(other.table_) {
     Lock hold(other.mutex_);
     object_.store(other.object_.load(std::memory_order_acquire), std::memory_order_release);
     former_ = other.former_;
@@ -29,7 +36,8 @@ Route::Route(const Route& other)
 
 comm::Object* Route::resolve(Status& status, std::string* why) {
     comm::Object* object = object_.load(std::memory_order_acquire); // pairs with [way]
-    if (object != nullptr && !object->dead()) [[likely]] return object;
+    if (object != nullptr && !object->dead()) [[likely]]
+        return object;
     return select(status, why);
 }
 
@@ -53,11 +61,13 @@ std::optional<Descriptor> Route::choose_row(Choice& choice, bool& preferred) con
     }
     if (policy) {
         const std::vector<RowFacts> known = facts();
-        for (const RowFacts& row : known) choice.trail.push_back({row.descriptor.method, row.applies, row.because});
+        for (const RowFacts& row : known)
+            choice.trail.push_back({row.descriptor.method, row.applies, row.because});
         choice.row = policy(known);
         if (choice.row && (*choice.row >= known.size() || !known[*choice.row].applies)) choice.row.reset();
     } else {
-        choice = method::first_applicable(rows, [&](const Descriptor& row) { return exchange_.applicable(peer_.get(), row); });
+        choice = method::first_applicable(
+            rows, [&](const Descriptor& row) { return exchange_.applicable(peer_.get(), row); });
     }
     preferred = choice.row && (*choice.row == 0 || policy);
     return choice.row ? std::optional(rows[*choice.row]) : std::nullopt;
@@ -96,11 +106,13 @@ comm::Object* Route::select(Status& status, std::string* why) {
     if (!row || (!preferred && fallback == Fallback::forbid)) {
         status = Status::no_method;
         if (why != nullptr)
-            *why = "no method reaches context " + name + (row ? " but by falling back, which is forbidden: " : ": ") + to_string(choice);
+            *why = "no method reaches context " + name +
+                   (row ? " but by falling back, which is forbidden: " : ": ") + to_string(choice);
         return nullptr;
     }
     if (!preferred && fallback == Fallback::warn)
-        exchange_.warn_once("falling back to " + row->method + " for context " + name + ": " + to_string(choice));
+        exchange_.warn_once("falling back to " + row->method + " for context " + name + ": " +
+                            to_string(choice));
     comm::Object* const chosen = &exchange_.object(*peer_, *row);
     // What went out by the former way must be there before anything leaves by the new one. Inside
     // a turn nobody can wait: the former way stays in use until it has settled.
@@ -134,7 +146,8 @@ void Route::set_table(DescriptorTable table) {
 void Route::pin(const std::vector<method::ListItem>& list) {
     std::vector<std::string> available;
     for (const Descriptor& row : table_->table)
-        if (std::find(available.begin(), available.end(), row.method) == available.end()) available.push_back(row.method);
+        if (std::find(available.begin(), available.end(), row.method) == available.end())
+            available.push_back(row.method);
     DescriptorTable rows;
     for (const method::ListItem& item : method::apply_list(list, available)) {
         for (Descriptor row : table_->table) {
@@ -144,15 +157,19 @@ void Route::pin(const std::vector<method::ListItem>& list) {
         }
     }
     if (rows.empty())
-        throw Error(Status::no_method, "context " + short_name(peer_->id) + " has none of the methods in \"" + method::to_text(list) +
-                                           "\": its table has " + [&] {
-                                               std::string names;
-                                               for (const std::string& name : available) names += (names.empty() ? "" : ", ") + name;
-                                               return names;
-                                           }());
-    const Choice choice = method::explain(rows, [&](const Descriptor& row) { return exchange_.applicable(nullptr, row); });
+        throw Error(
+            Status::no_method, "context " + short_name(peer_->id) + " has none of the methods in \"" +
+                                   method::to_text(list) + "\": its table has " + [&] {
+                                       std::string names;
+                                       for (const std::string& name : available)
+                                           names += (names.empty() ? "" : ", ") + name;
+                                       return names;
+                                   }());
+    const Choice choice =
+        method::explain(rows, [&](const Descriptor& row) { return exchange_.applicable(nullptr, row); });
     if (!choice.row)
-        throw Error(Status::no_method, "context " + short_name(peer_->id) + " can't be reached so: " + to_string(choice));
+        throw Error(Status::no_method,
+                    "context " + short_name(peer_->id) + " can't be reached so: " + to_string(choice));
     {
         Lock hold(mutex_);
         rows_ = std::move(rows);
@@ -190,7 +207,8 @@ std::string Route::method() {
 
 Choice Route::choose() const {
     Lock hold(mutex_);
-    return method::explain(rows_, [&](const Descriptor& row) { return exchange_.applicable(peer_.get(), row); });
+    return method::explain(rows_,
+                           [&](const Descriptor& row) { return exchange_.applicable(peer_.get(), row); });
 }
 
 std::vector<RowFacts> Route::facts() const {
@@ -205,7 +223,9 @@ std::vector<RowFacts> Route::facts() const {
         if (const comm::Method* method = exchange_.find_method(rows_[i].method)) {
             comm::Object* const object = object_.load(std::memory_order_acquire); // pairs with [way]
             const bool used = object != nullptr && &object->method() == method;
-            const auto ask = [&](plexus_query what) { return used ? object->query(what) : method->query(nullptr, what); };
+            const auto ask = [&](plexus_query what) {
+                return used ? object->query(what) : method->query(nullptr, what);
+            };
             row.latency_ns = ask(PLEXUS_QUERY_LATENCY_NS);
             row.bandwidth = ask(PLEXUS_QUERY_BANDWIDTH_BPS);
             row.queued = ask(PLEXUS_QUERY_QUEUED_BYTES);

@@ -21,8 +21,10 @@ detail::Channel outside(Core& core) { return detail::Channel(core.exchange()); }
 
 } // namespace
 
-Context::Context(int argc, const char* const* argv, Options options) : core_(Core::start(without_program(argc, argv), options)) {}
-Context::Context(Options options) : core_(Core::start({}, options)) {}
+Context::Context(int argc, const char* const* argv, Options options)
+  : core_(Core::start(without_program(argc, argv), options)) {}
+Context::Context(Options options)
+  : core_(Core::start({}, options)) {}
 Context::Context(Context&&) noexcept = default;
 
 Context::~Context() {
@@ -93,7 +95,8 @@ void Context::run() {
 
 bool Context::run_for(std::chrono::nanoseconds time) {
     const std::uint64_t before = core_->stops.load(std::memory_order_acquire);
-    return core_->scheduler().wait_for_true([&] { return core_->stops.load(std::memory_order_acquire) != before; }, Clock::now() + time);
+    return core_->scheduler().wait_for_true(
+        [&] { return core_->stops.load(std::memory_order_acquire) != before; }, Clock::now() + time);
 }
 
 void Context::run_until(const std::function<bool()>& done) {
@@ -148,18 +151,22 @@ std::vector<LaneReport> Context::lanes() const {
 DescriptorTable Context::table() const { return core_->exchange().own_table()->table; }
 
 Choice Context::explain(const DescriptorTable& table) const {
-    return method::explain(table, [&](const Descriptor& row) { return core_->exchange().applicable(nullptr, row); });
+    return method::explain(table,
+                           [&](const Descriptor& row) { return core_->exchange().applicable(nullptr, row); });
 }
 
 std::vector<RefusedModule> Context::refused() const { return core_->refused(); }
 
 std::vector<SettingReport> Context::settings() const {
     std::vector<SettingReport> reports;
-    for (const auto& line : core_->settings().lines()) reports.push_back({line.key.name, line.value, line.origin, line.key.help});
+    for (const auto& line : core_->settings().lines())
+        reports.push_back({line.key.name, line.value, line.origin, line.key.help});
     return reports;
 }
 
-Polling::Polling(Context& context, std::string_view method) : core_(context.core()), lane_(core_->lane(method)) {
+Polling::Polling(Context& context, std::string_view method)
+  : core_(context.core())
+  , lane_(core_->lane(method)) {
     core_->scheduler().lanes()[lane_].guards.fetch_add(1, std::memory_order_relaxed);
     core_->scheduler().wake();
 }
@@ -170,7 +177,8 @@ Polling::~Polling() { core_->scheduler().lanes()[lane_].guards.fetch_sub(1, std:
 
 namespace plexus::detail {
 
-Binding::Binding(std::shared_ptr<Core> core, void* object, std::size_t bytes, std::uint64_t type) : core_(std::move(core)) {
+Binding::Binding(std::shared_ptr<Core> core, void* object, std::size_t bytes, std::uint64_t type)
+  : core_(std::move(core)) {
     std::uint64_t key = 0;
     while (key == 0) bootstrap::fill_random(&key, sizeof key);
     target_ = core_->dispatcher().objects().add(object, bytes, type, key);
@@ -199,6 +207,8 @@ std::shared_ptr<Route> Binding::route() const {
     return core_->own_way();
 }
 
-void PointerBase::load(Context& here, std::span<const std::byte> bytes) { load(here.core()->exchange(), bytes); }
+void PointerBase::load(Context& here, std::span<const std::byte> bytes) {
+    load(here.core()->exchange(), bytes);
+}
 
 } // namespace plexus::detail

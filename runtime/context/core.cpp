@@ -55,7 +55,8 @@ void Core::configure(const std::vector<std::string>& arguments, const Options& o
         auto list = method::parse_list(written->value);
         if (!list) throw Error(list.status(), fmt::format("{}: {}", written->origin, list.failure().why));
         for (const method::ListItem& item : *list)
-            for (const auto& [key, value] : item.parameters) raw.imply("methods", fmt::format("method.{}.{}", item.method, key), value);
+            for (const auto& [key, value] : item.parameters)
+                raw.imply("methods", fmt::format("method.{}.{}", item.method, key), value);
     }
 
     std::vector<std::string> names;
@@ -73,8 +74,10 @@ void Core::configure(const std::vector<std::string>& arguments, const Options& o
     polling.spin = settings_.duration("progress.spin");
     polling.yield = settings_.duration("progress.yield");
     polling.handover = settings_.duration("progress.handover");
-    polling.idle_share = static_cast<double>(std::max<std::uint64_t>(1, settings_.count("progress.idle_permille"))) / 1000;
-    if (job_.local_size > std::thread::hardware_concurrency()) polling.spin = std::min(polling.spin, kShortSpin);
+    polling.idle_share =
+        static_cast<double>(std::max<std::uint64_t>(1, settings_.count("progress.idle_permille"))) / 1000;
+    if (job_.local_size > std::thread::hardware_concurrency())
+        polling.spin = std::min(polling.spin, kShortSpin);
     scheduler_ = std::make_unique<poll::Scheduler>(polling);
 
     request::DispatcherOptions dispatching;
@@ -92,7 +95,9 @@ void Core::configure(const std::vector<std::string>& arguments, const Options& o
     exchange.peer_timeout = settings_.duration("progress.peer_timeout");
     exchange.key = key.bytes;
     const std::string fallback = settings_.text("fallback");
-    exchange.fallback = fallback == "forbid" ? Fallback::forbid : fallback == "warn" ? Fallback::warn : Fallback::allow;
+    exchange.fallback = fallback == "forbid" ? Fallback::forbid
+                        : fallback == "warn" ? Fallback::warn
+                                             : Fallback::allow;
     exchange_ = std::make_unique<comm::Exchange>(id_, exchange, *scheduler_, *dispatcher_);
     exchange_->set_keeper(weak_from_this());
     dispatcher_->serve(*exchange_);
@@ -125,12 +130,14 @@ std::vector<method::ListItem> Core::wanted_methods(const config::Raw& raw) const
     std::vector<std::string> ordered;
     for (const method::ListItem& item : method::parse_list(config::default_methods()).value())
         if (modules_.find(item.method) != nullptr) ordered.push_back(item.method);
-    const bool names_some = std::any_of(list.begin(), list.end(), [](const auto& item) { return !item.excluded; });
+    const bool names_some =
+        std::any_of(list.begin(), list.end(), [](const auto& item) { return !item.excluded; });
     return method::apply_list(list, names_some ? present : ordered);
 }
 
 bootstrap::Key Core::job_key() const {
-    if (const std::string file = settings_.text("job.key_file"); !file.empty()) return bootstrap::key_from_file(file).value();
+    if (const std::string file = settings_.text("job.key_file"); !file.empty())
+        return bootstrap::key_from_file(file).value();
     return job_.key ? *job_.key : process_key();
 }
 
@@ -140,11 +147,13 @@ void Core::open_methods(const std::vector<method::ListItem>& wanted, bool chosen
         if (opened) continue;
         refused_.push_back({item.method, opened.failure().why});
         const bool forbidden = settings_.text("fallback") == "forbid";
-        if (chosen_by_user && (forbidden || opened.status() == Status::bad_config || opened.status() == Status::busy))
+        if (chosen_by_user &&
+            (forbidden || opened.status() == Status::bad_config || opened.status() == Status::busy))
             throw Error(opened.status(), opened.failure().why);
         log::info("comm", "{}", opened.failure().why);
     }
-    if (exchange_->methods().empty()) throw Error(Status::no_method, "no method could be opened: see plexus info");
+    if (exchange_->methods().empty())
+        throw Error(Status::no_method, "no method could be opened: see plexus info");
     exchange_->seal_table();
 }
 
@@ -176,14 +185,20 @@ void Core::close() {
     server_.reset();
 }
 
-std::string Core::url() const { return server_ != nullptr ? server_->url() : directory_ != nullptr ? directory_->url() : std::string(); }
+std::string Core::url() const {
+    return server_ != nullptr ? server_->url() : directory_ != nullptr ? directory_->url() : std::string();
+}
 
 std::size_t Core::lane(std::string_view method) const {
     const comm::Method* const found = exchange_->find_method(method);
-    if (found == nullptr) throw Error(Status::bad_argument, "this context has no method \"" + std::string(method) + "\": see plexus info");
+    if (found == nullptr)
+        throw Error(Status::bad_argument,
+                    "this context has no method \"" + std::string(method) + "\": see plexus info");
     return found->lane;
 }
 
-std::shared_ptr<Route> Core::own_way() { return exchange_->way(exchange_->peer(id_), exchange_->own_table()); }
+std::shared_ptr<Route> Core::own_way() {
+    return exchange_->way(exchange_->peer(id_), exchange_->own_table());
+}
 
 } // namespace plexus::detail

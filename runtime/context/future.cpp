@@ -11,11 +11,13 @@ struct CallState::Waiter {
     void* self;
 };
 
-CallState::CallState(std::shared_ptr<Core> core) noexcept : core_(std::move(core)) {}
+CallState::CallState(std::shared_ptr<Core> core) noexcept
+  : core_(std::move(core)) {}
 
 CallState::~CallState() {
     // A waiter that was never called: its context ended first.
-    if (Waiter* const waiter = waiter_.load(std::memory_order_relaxed); waiter != nullptr && waiter != kDone) delete waiter;
+    if (Waiter* const waiter = waiter_.load(std::memory_order_relaxed); waiter != nullptr && waiter != kDone)
+        delete waiter;
 }
 
 void CallState::wait() { wait_until(std::chrono::steady_clock::time_point::max()); }
@@ -24,10 +26,13 @@ bool CallState::wait_until(std::chrono::steady_clock::time_point deadline) {
     if (done()) return true;
     poll::Scheduler& scheduler = core_->scheduler();
     if (scheduler.inside_turn())
-        throw Error(Status::would_deadlock, "an inline handler can't wait for an answer: it runs on the thread that would receive it. "
-                                            "Register it as threaded, or use then() or co_await");
+        throw Error(
+            Status::would_deadlock,
+            "an inline handler can't wait for an answer: it runs on the thread that would receive it. "
+            "Register it as threaded, or use then() or co_await");
     const bool came = scheduler.wait_for_true([this] { return done(); }, deadline);
-    if (!came && std::chrono::steady_clock::now() < deadline) throw Error(Status::closed, "the context was closed while a thread waited for an answer");
+    if (!came && std::chrono::steady_clock::now() < deadline)
+        throw Error(Status::closed, "the context was closed while a thread waited for an answer");
     return came;
 }
 

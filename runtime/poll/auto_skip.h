@@ -21,12 +21,16 @@ class AutoSkip {
     static constexpr std::uint32_t kMost = 1u << 16;
 
     /// Ticks are the scheduler's; a poll that costs at most `cheap_ticks` is never skipped.
-    AutoSkip(double idle_share, double cheap_ticks) noexcept : idle_share_(idle_share), share_(idle_share), cheap_ticks_(cheap_ticks) {}
+    AutoSkip(double idle_share, double cheap_ticks) noexcept
+      : idle_share_(idle_share)
+      , share_(idle_share)
+      , cheap_ticks_(cheap_ticks) {}
 
     /// One poll of the lane is over. `cost`: its ticks; `interval`: ticks from the end of the
     /// poll before to the start of this one; `hit`: it found work; `others_quiet`: no other lane
     /// had any for some time. Gives the number of turns until the next poll, at least 1.
-    std::uint32_t after_poll(std::uint64_t cost, std::uint64_t interval, bool hit, bool others_quiet) noexcept {
+    std::uint32_t after_poll(std::uint64_t cost, std::uint64_t interval, bool hit,
+                             bool others_quiet) noexcept {
         if (hit) {
             share_ = kBusyShare;
             return turns_ = std::max(1u, std::min(turns_, busy_turns_));

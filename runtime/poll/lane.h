@@ -28,8 +28,12 @@ struct LaneSource {
 
 struct Lane {
     Lane(LaneSource from, double idle_share, double cheap_ticks)
-      : source(std::move(from)), poll(source.ops->poll), module(source.module), automatic(!source.skip_poll), skip(idle_share, cheap_ticks),
-        turns(source.skip_poll.value_or(1)) {}
+      : source(std::move(from))
+      , poll(source.ops->poll)
+      , module(source.module)
+      , automatic(!source.skip_poll)
+      , skip(idle_share, cheap_ticks)
+      , turns(source.skip_poll.value_or(1)) {}
 
     LaneSource source;
     int32_t (*poll)(plexus_module*, std::uint32_t);
@@ -44,10 +48,10 @@ struct Lane {
     // The polling thread's own.
     AutoSkip skip;
     std::uint32_t left = 1;
-    std::uint64_t last_end = 0; ///< ticks
-    std::uint64_t others_seen = 0; ///< hits of other lanes up to the last measured poll
+    std::uint64_t last_end = 0;       ///< ticks
+    std::uint64_t others_seen = 0;    ///< hits of other lanes up to the last measured poll
     std::uint64_t others_busy_at = 0; ///< ticks, when that number last rose
-    bool timed = true;          ///< polls are measured: the lane is not known to be cheap
+    bool timed = true;                ///< polls are measured: the lane is not known to be cheap
 
     // Written by the polling thread, read by reports.
     std::atomic<std::uint32_t> turns;

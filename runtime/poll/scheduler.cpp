@@ -11,22 +11,26 @@ using std::chrono::nanoseconds;
 
 namespace {
 
-constexpr double kCheapNs = 40;          // a poll without a system call
-constexpr double kQuietNs = 20'000;      // no work in any other lane for so long: nobody is hurt
-constexpr double kCrowded = 0.1;         // share of yields that ran somebody else: polls take his time
-constexpr std::uint64_t kSample = 1024;  // every so many polls a lane of known cost is measured
-constexpr std::uint64_t kLearn = 32;     // polls after which a lane may count as cheap
+constexpr double kCheapNs = 40;         // a poll without a system call
+constexpr double kQuietNs = 20'000;     // no work in any other lane for so long: nobody is hurt
+constexpr double kCrowded = 0.1;        // share of yields that ran somebody else: polls take his time
+constexpr std::uint64_t kSample = 1024; // every so many polls a lane of known cost is measured
+constexpr std::uint64_t kLearn = 32;    // polls after which a lane may count as cheap
 
 } // namespace
 
 Scheduler::Scheduler(SchedulerOptions options)
-  : options_(options), nanoseconds_per_tick_(nanoseconds_per_tick()), front_(EPOLLIN), back_(EPOLLIN | EPOLLONESHOT),
-    foreign_(EPOLLIN) {}
+  : options_(options)
+  , nanoseconds_per_tick_(nanoseconds_per_tick())
+  , front_(EPOLLIN)
+  , back_(EPOLLIN | EPOLLONESHOT)
+  , foreign_(EPOLLIN) {}
 
 Scheduler::~Scheduler() { stop(); }
 
 std::size_t Scheduler::add(LaneSource source) {
-    Lane& lane = lanes_.emplace_back(std::move(source), options_.idle_share, kCheapNs / nanoseconds_per_tick_);
+    Lane& lane =
+        lanes_.emplace_back(std::move(source), options_.idle_share, kCheapNs / nanoseconds_per_tick_);
     lane.fixed_turns.store(lane.source.skip_poll.value_or(1), std::memory_order_relaxed);
     if (lane.source.blocking && lane.source.sleeps)
         lane.watcher = std::make_unique<Watcher>(lane.source.ops->wait_fd(lane.module), [this] { wake(); });
@@ -55,7 +59,8 @@ void Scheduler::stop() {
 }
 
 bool Scheduler::try_lead(bool foreground) noexcept {
-    if (leading_.load(std::memory_order_relaxed) || leading_.exchange(true, std::memory_order_acquire)) return false;
+    if (leading_.load(std::memory_order_relaxed) || leading_.exchange(true, std::memory_order_acquire))
+        return false;
     leader_.store(::pthread_self(), std::memory_order_relaxed);
     if (foreground) {
         bump(activity_);
@@ -103,7 +108,8 @@ std::uint32_t Scheduler::turn() {
     std::uint32_t handled = 0;
     for (Lane& lane : lanes_)
         if (--lane.left == 0) handled += poll_lane(lane);
-    if (chores_wanted_.load(std::memory_order_relaxed)) [[unlikely]] run_chores();
+    if (chores_wanted_.load(std::memory_order_relaxed)) [[unlikely]]
+        run_chores();
     in_turn_.store(false, std::memory_order_relaxed);
     if (handled > 0) tell_followers();
     return handled;
@@ -153,13 +159,15 @@ std::uint32_t Scheduler::poll_measured(Lane& lane) {
         lane.others_seen = others;
         lane.others_busy_at = start;
     }
-    const bool quiet = static_cast<double>(start - lane.others_busy_at) * nanoseconds_per_tick_ > kQuietNs && crowded_ < kCrowded;
+    const bool quiet = static_cast<double>(start - lane.others_busy_at) * nanoseconds_per_tick_ > kQuietNs &&
+                       crowded_ < kCrowded;
     const std::uint32_t turns = lane.skip.after_poll(end - start, start - lane.last_end, handled > 0, quiet);
     lane.last_end = end;
     lane.cost_ticks.store(lane.skip.cost_ticks(), std::memory_order_relaxed);
 
     const bool automatic = lane.automatic.load(std::memory_order_relaxed);
-    const std::uint32_t next = automatic ? turns : std::max(1u, lane.fixed_turns.load(std::memory_order_relaxed));
+    const std::uint32_t next =
+        automatic ? turns : std::max(1u, lane.fixed_turns.load(std::memory_order_relaxed));
     lane.left = next;
     lane.turns.store(next, std::memory_order_relaxed);
     // A lane that costs nothing is asked in every turn and needs no watching over.

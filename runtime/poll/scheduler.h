@@ -15,9 +15,9 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
-#include <pthread.h>
 #include <functional>
 #include <optional>
+#include <pthread.h>
 #include <thread>
 #include <vector>
 
@@ -74,7 +74,8 @@ class Scheduler {
     void wake() noexcept;
     /// True on a thread that is inside a turn of this scheduler.
     bool inside_turn() const noexcept {
-        return in_turn_.load(std::memory_order_relaxed) && ::pthread_equal(leader_.load(std::memory_order_relaxed), ::pthread_self());
+        return in_turn_.load(std::memory_order_relaxed) &&
+               ::pthread_equal(leader_.load(std::memory_order_relaxed), ::pthread_self());
     }
 
     /// For a foreign event loop. @thread any
@@ -124,9 +125,9 @@ class Scheduler {
     // The leader's own.
     std::function<std::chrono::nanoseconds()> chores_;
     Clock::time_point next_chores_ = Clock::time_point::max();
-    std::uint64_t hits_ = 0;         ///< polls that found work, all lanes
+    std::uint64_t hits_ = 0; ///< polls that found work, all lanes
     unsigned busy_turns_ = 0;
-    bool slept_ = false;             ///< in this lead
+    bool slept_ = false; ///< in this lead
 
     // Each thread compares them with itself: only its own writes matter to it.
     std::atomic<pthread_t> leader_{};
@@ -139,7 +140,7 @@ class Scheduler {
     std::atomic<bool> chores_wanted_{false}; ///< [chores] set after the work was put down
     std::atomic<bool> stopping_{false};      ///< the bells are rung after it
 
-    std::atomic<std::uint32_t> wanting_{0}; ///< threads that would lead; a hint to the progress thread
+    std::atomic<std::uint32_t> wanting_{0};   ///< threads that would lead; a hint to the progress thread
     std::atomic<std::uint32_t> followers_{0}; ///< [follow] see tell_followers()
     std::mutex mutex_;                        ///< below only; a leaf
     std::condition_variable news_;

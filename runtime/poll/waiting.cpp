@@ -13,16 +13,18 @@ using std::chrono::nanoseconds;
 
 namespace {
 
-constexpr unsigned kTurnsPerLook = 64;                       // idle turns between two looks at the clock
+constexpr unsigned kTurnsPerLook = 64; // idle turns between two looks at the clock
 constexpr nanoseconds kWithoutSleep = std::chrono::milliseconds(1); // a lane can't wake us: look so often
-constexpr double kTakenNs = 1500;    // a yield that takes longer ran somebody else
+constexpr double kTakenNs = 1500;     // a yield that takes longer ran somebody else
 constexpr double kCrowdedStep = 0.05; // how much one yield says
 constexpr nanoseconds kFollowerNap = std::chrono::milliseconds(50);
 
 } // namespace
 
 Scheduler::Bed::Bed(std::uint32_t events)
-  : set(::epoll_create1(EPOLL_CLOEXEC)), bell(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), lane_events(events) {
+  : set(::epoll_create1(EPOLL_CLOEXEC))
+  , bell(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
+  , lane_events(events) {
     epoll_event event{};
     event.events = EPOLLIN;
     event.data.u64 = UINT64_MAX;
@@ -31,7 +33,8 @@ Scheduler::Bed::Bed(std::uint32_t events)
 
 void Scheduler::Bed::ring() noexcept {
     const std::uint64_t one = 1;
-    [[maybe_unused]] const auto written = ::write(bell.get(), &one, sizeof one); // full: it is readable anyway
+    [[maybe_unused]] const auto written =
+        ::write(bell.get(), &one, sizeof one); // full: it is readable anyway
 }
 
 void Scheduler::Bed::quiet() noexcept {
@@ -126,7 +129,8 @@ std::optional<bool> Scheduler::follow(Condition until, Clock::time_point deadlin
         const bool held = until.holds(until.self); // under no lock: it may send, or wake others
         if (!held && leading_.load(std::memory_order_relaxed)) {
             std::unique_lock hold(mutex_);
-            news_.wait_until(hold, std::min(deadline, now + kFollowerNap), [&] { return news_count_ != seen; });
+            news_.wait_until(hold, std::min(deadline, now + kFollowerNap),
+                             [&] { return news_count_ != seen; });
         }
         followers_.fetch_sub(1, std::memory_order_relaxed);
         if (held) return true;
@@ -140,18 +144,24 @@ bool Scheduler::prepare_to_sleep(Bed& bed, nanoseconds& longest) {
     bed.asleep.store(true, std::memory_order_relaxed); // [asleep]
     full_barrier();
     if (chores_wanted_.load(std::memory_order_relaxed)) return false;
-    if (next_chores_ != Clock::time_point::max()) longest = std::max(nanoseconds{0}, next_chores_ - Clock::now());
+    if (next_chores_ != Clock::time_point::max())
+        longest = std::max(nanoseconds{0}, next_chores_ - Clock::now());
     std::size_t index = 0;
     for (Lane& lane : lanes_) {
         const std::size_t i = index++;
-        const bool polled = !lane.confined.load(std::memory_order_relaxed) || lane.guards.load(std::memory_order_relaxed) > 0;
+        const bool polled =
+            !lane.confined.load(std::memory_order_relaxed) || lane.guards.load(std::memory_order_relaxed) > 0;
         const bool wanted = polled && lane.source.sleeps && lane.watcher == nullptr;
         const int fd = lane.source.sleeps ? lane.source.ops->wait_fd(lane.module) : -1;
         if (wanted != bed.watched[i] || (wanted && (bed.lane_events & EPOLLONESHOT) != 0)) {
             epoll_event event{};
             event.events = bed.lane_events;
             event.data.u64 = i;
-            ::epoll_ctl(bed.set.get(), !wanted ? EPOLL_CTL_DEL : bed.watched[i] ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &event);
+            ::epoll_ctl(bed.set.get(),
+                        !wanted          ? EPOLL_CTL_DEL
+                        : bed.watched[i] ? EPOLL_CTL_MOD
+                                         : EPOLL_CTL_ADD,
+                        fd, &event);
             bed.watched[i] = wanted;
         }
         lane.left = 1; // whatever wakes us, every lane is asked at once
@@ -170,7 +180,8 @@ bool Scheduler::prepare_to_sleep(Bed& bed, nanoseconds& longest) {
 }
 
 void Scheduler::rest(Bed& bed, Clock::time_point deadline, nanoseconds longest) {
-    if (deadline != Clock::time_point::max()) longest = std::min(longest, nanoseconds(deadline - Clock::now()));
+    if (deadline != Clock::time_point::max())
+        longest = std::min(longest, nanoseconds(deadline - Clock::now()));
     int milliseconds = -1;
     if (longest < std::chrono::hours(1)) // round up: waking early would only be idle turning
         milliseconds = static_cast<int>(std::max<std::int64_t>(0, (longest.count() + 999'999) / 1'000'000));
@@ -194,7 +205,8 @@ void Scheduler::progress_loop() {
             if (now >= next_chores_) chores_wanted_.store(true, std::memory_order_relaxed);
             if (quiet_since == Clock::time_point{}) quiet_since = now;
             wanted = wanting_.load(std::memory_order_relaxed) > 0;
-            if (wanted || now - quiet_since >= options_.spin || stopping_.load(std::memory_order_relaxed)) break;
+            if (wanted || now - quiet_since >= options_.spin || stopping_.load(std::memory_order_relaxed))
+                break;
         }
         nanoseconds longest = nanoseconds::max();
         const bool sleep = !wanted && prepare_to_sleep(back_, longest);
@@ -215,12 +227,14 @@ void Scheduler::stand_by() {
     for (;;) {
         const std::uint64_t seen = activity_.load(std::memory_order_relaxed);
         if (leader_will_tell_) {
-            standby_.wait(hold, [&] { return !leader_will_tell_ || stopping_.load(std::memory_order_relaxed); });
+            standby_.wait(hold,
+                          [&] { return !leader_will_tell_ || stopping_.load(std::memory_order_relaxed); });
         } else {
             standby_.wait_for(hold, options_.handover);
         }
         if (stopping_.load(std::memory_order_relaxed)) return;
-        if (!leading_.load(std::memory_order_relaxed) && activity_.load(std::memory_order_relaxed) == seen) return;
+        if (!leading_.load(std::memory_order_relaxed) && activity_.load(std::memory_order_relaxed) == seen)
+            return;
     }
 }
 

@@ -20,7 +20,10 @@ void quiet(int fd) noexcept {
 } // namespace
 
 Watcher::Watcher(int fd, std::function<void()> raised)
-  : fd_(fd), go_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), call_(std::move(raised)), thread_([this] { loop(); }) {}
+  : fd_(fd)
+  , go_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
+  , call_(std::move(raised))
+  , thread_([this] { loop(); }) {}
 
 Watcher::~Watcher() {
     stop_.store(true, std::memory_order_release); // pairs with the load in loop()
@@ -41,7 +44,7 @@ void Watcher::loop() {
         if (stop_.load(std::memory_order_acquire)) return;
         pollfd both[2]{{fd_, POLLIN, 0}, {go_.get(), POLLIN, 0}};
         ::poll(both, 2, -1);
-        if (both[0].revents == 0) continue; // told to stop, or to watch anew
+        if (both[0].revents == 0) continue;           // told to stop, or to watch anew
         flag_.store(true, std::memory_order_release); // [raise]
         call_();
     }

@@ -9,7 +9,10 @@ Result<std::uint32_t> Calls::add(Entry entry) {
     Lock hold(mutex_);
     if (free_.empty()) {
         if (slots_.size() >= most_)
-            return fail(Status::again, "{} calls wait for an answer, limits.calls allows no more: wait for some, or raise it", slots_.size());
+            return fail(
+                Status::again,
+                "{} calls wait for an answer, limits.calls allows no more: wait for some, or raise it",
+                slots_.size());
         free_.push_back(static_cast<std::uint32_t>(slots_.size()));
         slots_.emplace_back();
     }
@@ -23,7 +26,8 @@ const Calls::Slot* Calls::find(std::uint32_t number, const comm::Peer* peer) con
     const std::size_t slot = number & (kMost - 1);
     if (slot >= slots_.size()) return nullptr;
     const Slot& found = slots_[slot];
-    const bool same = found.entry.state != nullptr && found.entry.peer == peer && found.generation << kSlotBits == (number & ~(static_cast<std::uint32_t>(kMost) - 1));
+    const bool same = found.entry.state != nullptr && found.entry.peer == peer &&
+                      found.generation << kSlotBits == (number & ~(static_cast<std::uint32_t>(kMost) - 1));
     return same ? &found : nullptr;
 }
 
@@ -49,7 +53,8 @@ std::vector<Calls::Entry> Calls::take_all(const comm::Peer* peer) {
     Lock hold(mutex_);
     std::vector<Entry> taken;
     for (std::size_t slot = 0; slot < slots_.size(); ++slot)
-        if (slots_[slot].entry.state != nullptr && slots_[slot].entry.peer == peer) taken.push_back(free(slot));
+        if (slots_[slot].entry.state != nullptr && slots_[slot].entry.peer == peer)
+            taken.push_back(free(slot));
     return taken;
 }
 

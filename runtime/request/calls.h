@@ -26,14 +26,16 @@ class Calls {
         std::span<std::byte> into{}; ///< where the answer's bytes belong; bulk only
     };
 
-    explicit Calls(std::size_t most) : most_(std::min<std::size_t>(most, kMost)) {}
+    explicit Calls(std::size_t most)
+      : most_(std::min<std::size_t>(most, kMost)) {}
 
     /// @error again as many calls wait as limits.calls allows
     Result<std::uint32_t> add(Entry entry) PLEXUS_EXCLUDES(mutex_);
     /// Takes the call out; an empty entry if there is none of that number for that peer.
     Entry take(std::uint32_t number, const comm::Peer* peer) PLEXUS_EXCLUDES(mutex_);
     /// Where the answer belongs; empty if there is no such call.
-    std::span<std::byte> destination(std::uint32_t number, const comm::Peer* peer) const PLEXUS_EXCLUDES(mutex_);
+    std::span<std::byte> destination(std::uint32_t number, const comm::Peer* peer) const
+        PLEXUS_EXCLUDES(mutex_);
     /// Takes out all calls to one peer.
     std::vector<Entry> take_all(const comm::Peer* peer) PLEXUS_EXCLUDES(mutex_);
     bool awaits(const comm::Peer* peer) const PLEXUS_EXCLUDES(mutex_);

@@ -12,7 +12,8 @@ std::string short_name(const ContextId& id) { return to_string(id).substr(0, 8);
 } // namespace
 
 Dispatcher::Dispatcher(DispatcherOptions options)
-  : calls_(options.calls), pool_(options.handler_threads, options.handler_queue) {}
+  : calls_(options.calls)
+  , pool_(options.handler_threads, options.handler_queue) {}
 
 Dispatcher::~Dispatcher() = default;
 
@@ -44,27 +45,34 @@ std::unique_ptr<comm::Attachment> Dispatcher::attach(comm::Peer&) { return std::
 
 void Dispatcher::take_request(comm::Connection& from, wire::View frame, std::unique_ptr<std::byte[]>* owned) {
     const auto header = wire::decode_request(frame);
-    if (!header) return trouble(Status::bad_archive, "context " + short_name(from.peer->id) + " sent a request that is too short");
+    if (!header)
+        return trouble(Status::bad_archive,
+                       "context " + short_name(from.peer->id) + " sent a request that is too short");
     auto& entries = static_cast<Names&>(*from.peer->attachment).entries;
     if (header->request >= entries.size() || entries[header->request].name.empty()) [[unlikely]]
-        return refuse(*from.object, *header, Status::no_handler, "a request of number " + std::to_string(header->request) + ", which was not declared");
+        return refuse(*from.object, *header, Status::no_handler,
+                      "a request of number " + std::to_string(header->request) + ", which was not declared");
     Names::Entry& entry = entries[header->request];
     Status status = Status::ok;
     detail::Handler* const handler = entry.handler != nullptr ? entry.handler : find(entry, status);
     if (handler == nullptr) [[unlikely]]
         return refuse(*from.object, *header, status,
                       status == Status::no_handler
-                          ? "nobody handles \"" + entry.name + "\" in context " + short_name(from.method->exchange->self()) + ": call on() there first"
-                          : "\"" + entry.name + "\" is declared with other types in context " + short_name(from.method->exchange->self()) +
+                          ? "nobody handles \"" + entry.name + "\" in context " +
+                                short_name(from.method->exchange->self()) + ": call on() there first"
+                          : "\"" + entry.name + "\" is declared with other types in context " +
+                                short_name(from.method->exchange->self()) +
                                 ": both programs need the same declaration");
     Objects::Slot* const slot = objects_.enter(header->handle, header->generation, header->key);
     if (slot == nullptr) [[unlikely]] {
         objects_.leave();
-        return refuse(*from.object, *header, Status::dead_pointer, "\"" + entry.name + "\": the object is not bound (any more)");
+        return refuse(*from.object, *header, Status::dead_pointer,
+                      "\"" + entry.name + "\": the object is not bound (any more)");
     }
     if (slot->type != handler->type()) [[unlikely]] {
         objects_.leave();
-        return refuse(*from.object, *header, Status::bad_signature, "\"" + entry.name + "\": the pointer names an object of another type");
+        return refuse(*from.object, *header, Status::bad_signature,
+                      "\"" + entry.name + "\": the pointer names an object of another type");
     }
     if (handler->threaded()) {
         run_threaded(*handler, *slot, from, *header, frame, owned);
@@ -74,11 +82,13 @@ void Dispatcher::take_request(comm::Connection& from, wire::View frame, std::uni
     objects_.leave();
 }
 
-void Dispatcher::run(detail::Handler& handler, void* object, comm::Object& from, const wire::RequestHeader& header, wire::View frame) {
+void Dispatcher::run(detail::Handler& handler, void* object, comm::Object& from,
+                     const wire::RequestHeader& header, wire::View frame) {
     detail::Reader in(&from, frame.data(), frame.size(), wire::RequestHeader::kBytes);
     try {
         if ((header.flags & wire::kWantsReply) == 0) {
-            if (handler.run(object, in, nullptr)) [[likely]] return;
+            if (handler.run(object, in, nullptr)) [[likely]]
+                return;
         } else {
             detail::Writer reply(wire::ReplyHeader::kBytes);
             if (handler.run(object, in, &reply)) return answer(from, header.call, reply);
@@ -88,11 +98,14 @@ void Dispatcher::run(detail::Handler& handler, void* object, comm::Object& from,
         refuse(from, header, error.status(), error.what());
     } catch (const std::exception& error) {
         refuse(from, header, Status::handler_threw, error.what());
-    } catch (...) { refuse(from, header, Status::handler_threw, "the handler threw something that is no std::exception"); }
+    } catch (...) {
+        refuse(from, header, Status::handler_threw, "the handler threw something that is no std::exception");
+    }
 }
 
-void Dispatcher::run_threaded(detail::Handler& handler, Objects::Slot& slot, comm::Connection& from, const wire::RequestHeader& header,
-                              wire::View frame, std::unique_ptr<std::byte[]>* owned) {
+void Dispatcher::run_threaded(detail::Handler& handler, Objects::Slot& slot, comm::Connection& from,
+                              const wire::RequestHeader& header, wire::View frame,
+                              std::unique_ptr<std::byte[]>* owned) {
     struct Job {
         std::shared_ptr<comm::Peer> peer; // keeps `from` alive
         comm::Object* from;
@@ -120,7 +133,9 @@ void Dispatcher::run_threaded(detail::Handler& handler, Objects::Slot& slot, com
         const Objects::OwnPin own(*job->slot);
         run(handler, job->slot->object, *job->from, job->header, job->frame);
     });
-    if (!queued) refuse(*from.object, header, Status::again, "the queue of threaded handlers is full (limits.handler_queue)");
+    if (!queued)
+        refuse(*from.object, header, Status::again,
+               "the queue of threaded handlers is full (limits.handler_queue)");
 }
 
 detail::Handler* Dispatcher::find(Names::Entry& entry, Status& status) {
@@ -139,7 +154,9 @@ detail::Handler* Dispatcher::find(Names::Entry& entry, Status& status) {
 void Dispatcher::install(const detail::RequestInfo& request, std::unique_ptr<detail::Handler> handler) {
     Lock hold(handlers_mutex_);
     const auto [entry, added] = handlers_.try_emplace(std::string(request.name));
-    if (!added) throw Error(Status::busy, "request \"" + std::string(request.name) + "\" has a handler in this context already");
+    if (!added)
+        throw Error(Status::busy,
+                    "request \"" + std::string(request.name) + "\" has a handler in this context already");
     entry->second = {request.signature, std::move(handler)};
 }
 
@@ -161,7 +178,8 @@ void Dispatcher::trouble(Status status, const std::string& what) {
     }
 }
 
-void Dispatcher::refuse(comm::Object& to, const wire::RequestHeader& header, Status status, const std::string& why) {
+void Dispatcher::refuse(comm::Object& to, const wire::RequestHeader& header, Status status,
+                        const std::string& why) {
     if ((header.flags & wire::kWantsReply) != 0) return answer(to, header.call, status, why);
     detail::Writer frame(wire::ReportHeader::kBytes);
     frame.raw(why.data(), std::min<std::size_t>(why.size(), 1024));
@@ -178,7 +196,9 @@ void Dispatcher::refuse(comm::Object& to, const wire::RequestHeader& header, Sta
 
 void Dispatcher::take_declare(comm::Connection& from, wire::View frame) {
     const auto declare = wire::decode_declare(frame);
-    if (!declare) return trouble(Status::bad_archive, "context " + short_name(from.peer->id) + " sent a declaration that is none");
+    if (!declare)
+        return trouble(Status::bad_archive,
+                       "context " + short_name(from.peer->id) + " sent a declaration that is none");
     auto& entries = static_cast<Names&>(*from.peer->attachment).entries;
     if (declare->request >= entries.size()) entries.resize(declare->request + std::size_t{1});
     entries[declare->request] = {std::string(declare->name), declare->signature, nullptr};
@@ -187,7 +207,9 @@ void Dispatcher::take_declare(comm::Connection& from, wire::View frame) {
 void Dispatcher::take_table(comm::Connection& from, wire::View frame) {
     const auto sent = wire::decode_table_frame(frame);
     auto table = sent ? wire::decode_table(sent->table) : std::nullopt;
-    if (!table) return trouble(Status::bad_archive, "context " + short_name(from.peer->id) + " sent a descriptor table that is none");
+    if (!table)
+        return trouble(Status::bad_archive,
+                       "context " + short_name(from.peer->id) + " sent a descriptor table that is none");
     from.method->exchange->peer(sent->context)->learn(comm::KnownTable::make(std::move(*table)), false);
 }
 

@@ -34,7 +34,8 @@ class Dispatcher final : public comm::Listener {
     void stop_pool() { pool_.stop(); }
 
     /// @error busy (thrown) there is a handler for that name. @thread any
-    void install(const detail::RequestInfo& request, std::unique_ptr<detail::Handler> handler) PLEXUS_EXCLUDES(handlers_mutex_);
+    void install(const detail::RequestInfo& request, std::unique_ptr<detail::Handler> handler)
+        PLEXUS_EXCLUDES(handlers_mutex_);
     void on_error(std::function<void(const Error&)> handler) PLEXUS_EXCLUDES(handlers_mutex_);
 
     Objects& objects() noexcept { return objects_; }
@@ -68,9 +69,11 @@ class Dispatcher final : public comm::Listener {
     void take_table(comm::Connection& from, wire::View frame);
 
     detail::Handler* find(Names::Entry& entry, Status& status) PLEXUS_EXCLUDES(handlers_mutex_);
-    void run(detail::Handler& handler, void* object, comm::Object& from, const wire::RequestHeader& header, wire::View frame);
-    void run_threaded(detail::Handler& handler, Objects::Slot& slot, comm::Connection& from, const wire::RequestHeader& header,
-                      wire::View frame, std::unique_ptr<std::byte[]>* owned);
+    void run(detail::Handler& handler, void* object, comm::Object& from, const wire::RequestHeader& header,
+             wire::View frame);
+    void run_threaded(detail::Handler& handler, Objects::Slot& slot, comm::Connection& from,
+                      const wire::RequestHeader& header, wire::View frame,
+                      std::unique_ptr<std::byte[]>* owned);
     void refuse(comm::Object& to, const wire::RequestHeader& header, Status status, const std::string& why);
 
     struct Installed {

@@ -60,7 +60,10 @@ class Objects {
     /// While it lives, this thread's own pin does not make remove() wait.
     class OwnPin {
       public:
-        explicit OwnPin(Slot& slot) noexcept : before_(own_) { own_ = &slot; }
+        explicit OwnPin(Slot& slot) noexcept
+          : before_(own_) {
+            own_ = &slot;
+        }
         ~OwnPin() { own_ = before_; }
         OwnPin(const OwnPin&) = delete;
         OwnPin& operator=(const OwnPin&) = delete;

@@ -12,13 +12,16 @@ constexpr std::uint32_t kSavedMagic = 0x50584c50; // "PLXP": a saved pointer, wi
 
 Route& checked(const std::shared_ptr<Route>& route) {
     if (route == nullptr)
-        throw Error(Status::dead_pointer, "a null global pointer was used: assign it from bind(), lookup() or a request first");
+        throw Error(Status::dead_pointer,
+                    "a null global pointer was used: assign it from bind(), lookup() or a request first");
     return *route;
 }
 
 } // namespace
 
-PointerBase::PointerBase(const Target& target, std::shared_ptr<Route> route) noexcept : target_(target), route_(std::move(route)) {}
+PointerBase::PointerBase(const Target& target, std::shared_ptr<Route> route) noexcept
+  : target_(target)
+  , route_(std::move(route)) {}
 
 // Wishes are this pointer's alone: copies of it keep the old ones.
 Route& PointerBase::own_route() {
@@ -96,7 +99,9 @@ void PointerBase::load(comm::Exchange& here, std::span<const std::byte> bytes) {
     target.handle = in.u32();
     target.generation = in.u32();
     auto table = in.ok() && known ? wire::decode_table(in.rest()) : std::nullopt;
-    if (!table) throw Error(Status::bad_archive, "these bytes are not a global pointer saved by this version of Plexus");
+    if (!table)
+        throw Error(Status::bad_archive,
+                    "these bytes are not a global pointer saved by this version of Plexus");
     const auto peer = here.peer(target.context);
     auto fresh = comm::KnownTable::make(std::move(*table));
     auto known_table = peer->find_table(fresh->hash);

@@ -14,7 +14,9 @@ namespace plexus::request {
 
 class Pool {
   public:
-    Pool(std::size_t threads, std::size_t most_bytes) : wanted_(threads), most_bytes_(most_bytes) {}
+    Pool(std::size_t threads, std::size_t most_bytes)
+      : wanted_(threads)
+      , most_bytes_(most_bytes) {}
     ~Pool() { stop(); }
 
     /// False: tasks with more than `most_bytes` wait already, or the pool has stopped.

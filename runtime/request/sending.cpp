@@ -5,13 +5,16 @@
 
 namespace plexus::request {
 
-Dispatcher& dispatcher_of(const detail::Route& route) noexcept { return static_cast<Dispatcher&>(route.exchange().listener()); }
+Dispatcher& dispatcher_of(const detail::Route& route) noexcept {
+    return static_cast<Dispatcher&>(route.exchange().listener());
+}
 
 namespace {
 
 /// Completes a frame whose arguments are written: header, pieces, what it refers to.
 struct Outgoing {
-    Outgoing(const detail::Target& target, const detail::RequestInfo& request, detail::Writer& writer, std::uint8_t flags, std::uint32_t call) {
+    Outgoing(const detail::Target& target, const detail::RequestInfo& request, detail::Writer& writer,
+             std::uint8_t flags, std::uint32_t call) {
         declare.request = number_of(request);
         declare.signature = request.signature;
         declare.name = request.name;
@@ -55,13 +58,15 @@ void Dispatcher::answer(comm::Object& to, std::uint32_t call, detail::Writer& re
     wire::encode(wire::Kind::reply, wire::ReplyHeader{0, call}, result.head());
     const std::size_t size = result.total();
     if (send_answer(to, result) == Status::too_large)
-        answer(to, call, Status::too_large, "the result has " + std::to_string(size) + " bytes, limits.max_message allows less");
+        answer(to, call, Status::too_large,
+               "the result has " + std::to_string(size) + " bytes, limits.max_message allows less");
 }
 
 void Dispatcher::answer(comm::Object& to, std::uint32_t call, Status status, std::string_view why) {
     detail::Writer writer(wire::ReplyHeader::kBytes);
     writer.raw(why.data(), std::min<std::size_t>(why.size(), 1024));
-    wire::encode(wire::Kind::reply, wire::ReplyHeader{static_cast<std::uint16_t>(status), call}, writer.head());
+    wire::encode(wire::Kind::reply, wire::ReplyHeader{static_cast<std::uint16_t>(status), call},
+                 writer.head());
     send_answer(to, writer);
 }
 
@@ -75,7 +80,8 @@ void Dispatcher::take_reply(comm::Connection& from, wire::View frame) {
         entry.state->complete(in);
     } else {
         const wire::View text = frame.subspan(wire::ReplyHeader::kBytes);
-        entry.state->fail(static_cast<Status>(header->status), std::string(reinterpret_cast<const char*>(text.data()), text.size()));
+        entry.state->fail(static_cast<Status>(header->status),
+                          std::string(reinterpret_cast<const char*>(text.data()), text.size()));
     }
 }
 
@@ -83,9 +89,10 @@ void Dispatcher::take_report(comm::Connection& from, wire::View frame) {
     const auto header = wire::decode_report(frame);
     if (!header) return trouble(Status::bad_archive, "a report is too short");
     const wire::View text = frame.subspan(wire::ReportHeader::kBytes);
-    trouble(static_cast<Status>(header->status),
-            "request \"" + name_of(header->request) + "\" to context " + to_string(from.peer->id).substr(0, 8) + " was not carried out: " +
-                std::string(reinterpret_cast<const char*>(text.data()), text.size()));
+    trouble(
+        static_cast<Status>(header->status),
+        "request \"" + name_of(header->request) + "\" to context " + to_string(from.peer->id).substr(0, 8) +
+            " was not carried out: " + std::string(reinterpret_cast<const char*>(text.data()), text.size()));
 }
 
 void Dispatcher::peer_lost(comm::Peer& peer, Status status, const std::string& why) {
@@ -97,19 +104,22 @@ void Dispatcher::peer_lost(comm::Peer& peer, Status status, const std::string& w
 
 namespace plexus::detail {
 
-Status send(Route& route, const Target& target, const RequestInfo& request, Writer& writer, std::string* why) {
+Status send(Route& route, const Target& target, const RequestInfo& request, Writer& writer,
+            std::string* why) {
     request::Outgoing out(target, request, writer, 0, 0);
     return route.send(out.frame, why);
 }
 
-void call(Route& route, const Target& target, const RequestInfo& request, Writer& writer, std::shared_ptr<CallState> state) {
+void call(Route& route, const Target& target, const RequestInfo& request, Writer& writer,
+          std::shared_ptr<CallState> state) {
     request::Dispatcher& dispatcher = request::dispatcher_of(route);
     const auto number = dispatcher.calls().add({state, &route.peer(), {}});
     if (!number) return state->fail(number.status(), number.failure().why);
     request::Outgoing out(target, request, writer, wire::kWantsReply, *number);
     std::string why;
     if (const Status status = route.send(out.frame, &why); status != Status::ok)
-        if (dispatcher.calls().take(*number, &route.peer()).state != nullptr) state->fail(status, std::move(why));
+        if (dispatcher.calls().take(*number, &route.peer()).state != nullptr)
+            state->fail(status, std::move(why));
 }
 
 std::shared_ptr<Core> core_of(const Route& route) noexcept { return route.core(); }

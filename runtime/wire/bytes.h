@@ -17,7 +17,8 @@ using View = std::span<const std::byte>;
 /// Writes into memory that is known to be large enough: the headers' encoder.
 class Out {
   public:
-    explicit Out(std::byte* at) noexcept : at_(at) {}
+    explicit Out(std::byte* at) noexcept
+      : at_(at) {}
     void u8(std::uint8_t v) noexcept { put(v); }
     void u16(std::uint16_t v) noexcept { put(v); }
     void u32(std::uint32_t v) noexcept { put(v); }
@@ -39,7 +40,8 @@ class Out {
 /// Appends to a vector: for what is not on the way of a small message.
 class Builder {
   public:
-    explicit Builder(Bytes& to) noexcept : to_(to) {}
+    explicit Builder(Bytes& to) noexcept
+      : to_(to) {}
     void u8(std::uint8_t v) { put(v); }
     void u16(std::uint16_t v) { put(v); }
     void u32(std::uint32_t v) { put(v); }
@@ -65,7 +67,8 @@ class Builder {
 /// Reads; after a read past the end every field is zero and ok() is false.
 class In {
   public:
-    explicit In(View from) noexcept : from_(from) {}
+    explicit In(View from) noexcept
+      : from_(from) {}
     std::uint8_t u8() noexcept { return take<std::uint8_t>(); }
     std::uint16_t u16() noexcept { return take<std::uint16_t>(); }
     std::uint32_t u32() noexcept { return take<std::uint32_t>(); }

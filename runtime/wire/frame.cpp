@@ -12,8 +12,9 @@ constexpr std::size_t kLongestName = 255;
 std::optional<Kind> kind_of(View frame) noexcept {
     if (frame.empty()) return std::nullopt;
     const auto value = static_cast<std::uint8_t>(frame[0]);
-    const bool known = (value >= byte(Kind::request) && value <= byte(Kind::data)) || value == byte(Kind::declare) ||
-                       value == byte(Kind::table) || (value >= byte(Kind::hello) && value <= byte(Kind::goodbye));
+    const bool known = (value >= byte(Kind::request) && value <= byte(Kind::data)) ||
+                       value == byte(Kind::declare) || value == byte(Kind::table) ||
+                       (value >= byte(Kind::hello) && value <= byte(Kind::goodbye));
     return known ? std::optional(static_cast<Kind>(value)) : std::nullopt;
 }
 
@@ -141,7 +142,8 @@ std::optional<Declare> decode_declare(View frame) noexcept {
     decoded.request = in.u16();
     decoded.signature = in.u64();
     decoded.name = in.text();
-    if (!in.ok() || !in.rest().empty() || decoded.name.empty() || decoded.name.size() > kLongestName) return std::nullopt;
+    if (!in.ok() || !in.rest().empty() || decoded.name.empty() || decoded.name.size() > kLongestName)
+        return std::nullopt;
     return decoded;
 }
 

@@ -18,15 +18,15 @@ namespace plexus::wire {
 inline constexpr std::uint8_t kVersion = 1;
 
 enum class Kind : std::uint8_t {
-    request = 1, ///< run a handler on an object
-    reply = 2,   ///< its result, or why there is none
-    report = 3,  ///< a one-way request failed over there
-    put = 4,     ///< bytes into bound memory
-    get = 5,     ///< bytes from bound memory, please
-    data = 6,    ///< here they are; also the outcome of a put
-    declare = 8, ///< from now on this number means that request
-    table = 9,   ///< how some context is reached
-    hello = 16,  ///< first on every link that its sender means to use
+    request = 1,    ///< run a handler on an object
+    reply = 2,      ///< its result, or why there is none
+    report = 3,     ///< a one-way request failed over there
+    put = 4,        ///< bytes into bound memory
+    get = 5,        ///< bytes from bound memory, please
+    data = 6,       ///< here they are; also the outcome of a put
+    declare = 8,    ///< from now on this number means that request
+    table = 9,      ///< how some context is reached
+    hello = 16,     ///< first on every link that its sender means to use
     confirm = 17,   ///< so many frames of your stream were delivered
     fence = 18,     ///< confirm, please
     recover = 19,   ///< how far did you get in that stream of mine? I give it up

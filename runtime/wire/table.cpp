@@ -24,7 +24,8 @@ std::optional<DescriptorTable> decode_table(View bytes) {
     for (std::size_t i = 0; i < rows; ++i) {
         const View method = in.raw(in.u8());
         const View descriptor = in.raw(in.u16());
-        if (!in.ok() || method.empty() || method.size() > kLongestMethodName || descriptor.size() > kLongestDescriptor)
+        if (!in.ok() || method.empty() || method.size() > kLongestMethodName ||
+            descriptor.size() > kLongestDescriptor)
             return std::nullopt;
         table.push_back({std::string(reinterpret_cast<const char*>(method.data()), method.size()),
                          {descriptor.begin(), descriptor.end()},
@@ -35,7 +36,8 @@ std::optional<DescriptorTable> decode_table(View bytes) {
 }
 
 std::uint64_t table_hash(View encoded) noexcept {
-    std::uint64_t hash = 0xcbf29ce484222325ull; // FNV-1a; the owner vouches for its table, nobody attacks this
+    std::uint64_t hash =
+        0xcbf29ce484222325ull; // FNV-1a; the owner vouches for its table, nobody attacks this
     for (const std::byte b : encoded) hash = (hash ^ static_cast<std::uint8_t>(b)) * 0x100000001b3ull;
     return hash;
 }

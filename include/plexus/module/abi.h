@@ -51,13 +51,13 @@ enum plexus_status {
 
 /* Bytes that belong to the caller. */
 struct plexus_view {
-    const void *data;
+    const void* data;
     size_t size;
 };
 
 /* Room for a result; the callee writes at most `capacity` bytes and sets `size`. */
 struct plexus_text {
-    char *data;
+    char* data;
     size_t capacity;
     size_t size;
 };
@@ -81,68 +81,69 @@ typedef struct plexus_link plexus_link;     /* a module's own state, one per lin
    and `prove` may come only from inside `poll` (thread `progress`). A callback may
    call `send`, `connect` and `disconnect` of the same module. */
 struct plexus_host {
-    uint32_t size;         /* bytes of this table                                    */
-    void *self;            /* first argument of every callback that has no cookie    */
-    struct plexus_id id;   /* the context that the module serves                     */
+    uint32_t size;       /* bytes of this table                                    */
+    void* self;          /* first argument of every callback that has no cookie    */
+    struct plexus_id id; /* the context that the module serves                     */
 
     /* One line for the log; `text` is NUL-terminated English. Any thread. */
-    void (*log)(void *self, enum plexus_level level, const char *text);
+    void (*log)(void* self, enum plexus_level level, const char* text);
 
     /* The configured value of one of the module's parameters as text (its default if
        nobody set it). PLEXUS_BAD_ARGUMENT: no such parameter in the passport. Any thread. */
-    int32_t (*setting)(void *self, const char *key, struct plexus_text *value);
+    int32_t (*setting)(void* self, const char* key, struct plexus_text* value);
 
     /* Fills `data` with unpredictable bytes. Any thread. */
-    void (*random)(void *self, void *data, size_t size);
+    void (*random)(void* self, void* data, size_t size);
 
     /* HMAC-SHA256 of `transcript` under the job's key: what a peer that holds the same
        key computes too. Any thread. */
-    int32_t (*prove)(void *self, struct plexus_view transcript, uint8_t proof[32]);
+    int32_t (*prove)(void* self, struct plexus_view transcript, uint8_t proof[32]);
 
     /* A peer that has proved to hold the key opened `link`; `peer` is who it proved to
        be. Sets *cookie, the first argument of later callbacks about this link. Not OK:
        the host does not want it, the module drops the link. */
-    int32_t (*accepted)(void *self, plexus_link *link, const struct plexus_id *peer, void **cookie);
+    int32_t (*accepted)(void* self, plexus_link* link, const struct plexus_id* peer, void** cookie);
 
     /* A link made by `connect` has reached, and authenticated, the very context it named. */
-    void (*opened)(void *cookie);
+    void (*opened)(void* cookie);
 
     /* One whole message has arrived. `message` is 8-byte aligned, contiguous, the
        module's own, and valid until return. */
-    void (*deliver)(void *cookie, struct plexus_view message);
+    void (*deliver)(void* cookie, struct plexus_view message);
 
     /* A large message is coming: `head` is its piece 0, `rest` the number of bytes after
        it. Sets *where to the place that the rest belongs in (the host's; 64-byte aligned
        unless it is an application's own array) and *token; the module fills it, then calls
        `placed` exactly once. Not OK: take the bytes off the wire and drop them. */
-    int32_t (*place)(void *cookie, struct plexus_view head, size_t rest, void **where, void **token);
-    void (*placed)(void *cookie, void *token, int32_t status);
+    int32_t (*place)(void* cookie, struct plexus_view head, size_t rest, void** where, void** token);
+    void (*placed)(void* cookie, void* token, int32_t status);
 
     /* A send that returned PLEXUS_POSTED is over; its pieces may be reused. */
-    void (*sent)(void *cookie, void *token, int32_t status);
+    void (*sent)(void* cookie, void* token, int32_t status);
 
     /* A send that returned PLEXUS_AGAIN is worth repeating. */
-    void (*writable)(void *cookie);
+    void (*writable)(void* cookie);
 
     /* The link is broken, `why` says how in English. No further `opened`, `deliver` or
        `place` for it; posted sends and placements have been ended by `sent` and `placed`
        before. The host answers with `disconnect`. */
-    void (*lost)(void *cookie, int32_t status, struct plexus_view why);
+    void (*lost)(void* cookie, int32_t status, struct plexus_view why);
 
     /* Opens another module under this one (compression, encryption, faults compose so).
        `under` is the host table that the inner one shall call; it and the outer module
        live longer than the inner one. The inner module is the caller's to close, drain
        and destroy. Thread `setup`. */
-    int32_t (*open_inner)(void *self, const char *name, const struct plexus_host *under,
-                          const struct plexus_ops **ops, plexus_module **module);
+    int32_t (*open_inner)(void* self, const char* name, const struct plexus_host* under,
+                          const struct plexus_ops** ops, plexus_module** module);
     /* -- ABI 1.0 ends here; append below, note the version -- */
 };
 
 /* Abilities; each bit demands the slots it names. */
-#define PLEXUS_CAP_SLEEP (1u << 0)   /* arm, wait_fd: a thread may sleep until there is work */
-#define PLEXUS_CAP_FRAGILE (1u << 1) /* a link may break while both ends live: the host keeps
-                                        copies until the far side has confirmed             */
-#define PLEXUS_CAP_LOCAL (1u << 2)   /* reaches contexts of this very host only             */
+#define PLEXUS_CAP_SLEEP (1u << 0) /* arm, wait_fd: a thread may sleep until there is work */
+#define PLEXUS_CAP_FRAGILE                                                                                   \
+    (1u << 1)                      /* a link may break while both ends live: the host keeps                  \
+                                      copies until the far side has confirmed             */
+#define PLEXUS_CAP_LOCAL (1u << 2) /* reaches contexts of this very host only             */
 
 enum plexus_query {
     PLEXUS_QUERY_MAX_MESSAGE,   /* bytes; 0: no limit of its own                            */
@@ -161,66 +162,66 @@ struct plexus_ops {
 
     /* Opens the module for one context. May block. Thread `setup`. Errors: BAD_CONFIG and
        UNSUPPORTED (say why by host->log): the method is then left out. */
-    int32_t (*open)(const struct plexus_host *host, plexus_module **module);
+    int32_t (*open)(const struct plexus_host* host, plexus_module** module);
 
     /* Teardown. close: refuses new links and sends, does not block. drain: ends every link
        and returns when no callback can run any more; may block. destroy: frees. `setup`. */
-    void (*close)(plexus_module *module);
-    void (*drain)(plexus_module *module);
-    void (*destroy)(plexus_module *module);
+    void (*close)(plexus_module* module);
+    void (*drain)(plexus_module* module);
+    void (*destroy)(plexus_module* module);
 
     /* Writes the bytes by which others reach this context, at most 1,024. Thread `setup`. */
-    int32_t (*describe)(plexus_module *module, struct plexus_text *descriptor);
+    int32_t (*describe)(plexus_module* module, struct plexus_text* descriptor);
 
     /* OK if a message to the owner of `descriptor` can leave by me; else NO_METHOD and a
        reason in *why ("other host"). No I/O, never blocks. The bytes come from the wire:
        check them. Thread `any`. */
-    int32_t (*applies)(plexus_module *module, struct plexus_view descriptor, struct plexus_text *why);
+    int32_t (*applies)(plexus_module* module, struct plexus_view descriptor, struct plexus_text* why);
 
     /* Starts a link to `peer`. Never blocks: ends in host->opened or host->lost, from a
        later poll. Sends before `opened` may answer AGAIN. Thread `any`. */
-    int32_t (*connect)(plexus_module *module, struct plexus_view descriptor, const struct plexus_id *peer,
-                       void *cookie, plexus_link **link);
+    int32_t (*connect)(plexus_module* module, struct plexus_view descriptor, const struct plexus_id* peer,
+                       void* cookie, plexus_link** link);
 
     /* Gives a link up, also after `lost`. What was accepted before is still sent as far as
        possible; `link` is the module's from here on and no callback names its cookie again,
        but for ending posted sends. Does not block. Thread `any`, under the host's lock of
        this link. */
-    void (*disconnect)(plexus_link *link);
+    void (*disconnect)(plexus_link* link);
 
     /* Sends one message. OK: the pieces may be reused. POSTED: they stay the module's until
        host->sent(cookie, token). AGAIN: no room; host->writable will say when to repeat.
        Never blocks. The host serialises sends on one link. Thread `any`. */
-    int32_t (*send)(plexus_link *link, const struct plexus_view *pieces, uint32_t count, void *token);
+    int32_t (*send)(plexus_link* link, const struct plexus_view* pieces, uint32_t count, void* token);
 
     /* Does at most about `budget` events, never blocks, returns how many. `progress`. */
-    int32_t (*poll)(plexus_module *module, uint32_t budget);
+    int32_t (*poll)(plexus_module* module, uint32_t budget);
 
     /* Makes wait_fd readable as soon as poll would find something. AGAIN: it would already,
        do not sleep. May lower *sleep_ns, the longest time that the host may stay away. Undone
        by the next poll. `progress`. */
-    int32_t (*arm)(plexus_module *module, uint64_t *sleep_ns);
+    int32_t (*arm)(plexus_module* module, uint64_t* sleep_ns);
 
     /* The descriptor to sleep on, the same for the module's life; poll(2) and epoll(7) take
        it. Owned by the module. Thread `any`. */
-    int32_t (*wait_fd)(plexus_module *module);
+    int32_t (*wait_fd)(plexus_module* module);
 
     /* Enquiry about a link, or about the module where `link` is null. Thread `any`. */
-    int32_t (*query)(plexus_module *module, plexus_link *link, enum plexus_query what, uint64_t *value);
+    int32_t (*query)(plexus_module* module, plexus_link* link, enum plexus_query what, uint64_t* value);
 
     /* Changes a parameter of a link while it runs. BAD_ARGUMENT and a reason in *why, or
        UNSUPPORTED: only at open. Thread `any`, under the host's lock of this link. */
-    int32_t (*set)(plexus_link *link, const char *key, const char *value, struct plexus_text *why);
+    int32_t (*set)(plexus_link* link, const char* key, const char* value, struct plexus_text* why);
     /* -- ABI 1.0 ends here; append below, note the version -- */
 };
 
 /* A parameter of [method.<name>]. Types: "bool", "count", "size" ("4 MiB"), "duration"
    ("50 us"), "text", "list" (of text, comma between). */
 struct plexus_parameter {
-    const char *key;
-    const char *type;
-    const char *preset; /* the default, written as in a configuration file */
-    const char *help;   /* one line */
+    const char* key;
+    const char* type;
+    const char* preset; /* the default, written as in a configuration file */
+    const char* help;   /* one line */
 };
 
 /* What the loader reads before it calls anything: plain data, no constructor runs. */
@@ -228,10 +229,10 @@ struct plexus_passport {
     uint64_t magic;
     uint32_t abi_major;
     uint32_t abi_minor;
-    const char *name; /* the method's: [a-z][a-z0-9_]*, at most 31 characters */
-    const char *help; /* one line */
-    const struct plexus_ops *ops;
-    const struct plexus_parameter *parameters;
+    const char* name; /* the method's: [a-z][a-z0-9_]*, at most 31 characters */
+    const char* help; /* one line */
+    const struct plexus_ops* ops;
+    const struct plexus_parameter* parameters;
     uint32_t parameter_count;
     uint32_t parameter_size; /* sizeof(struct plexus_parameter) of the module's build */
 };

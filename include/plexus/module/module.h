@@ -25,7 +25,9 @@ namespace plexus::module {
 
 inline plexus_view view(const void* data, std::size_t size) { return {data, size}; }
 inline plexus_view view(std::string_view text) { return {text.data(), text.size()}; }
-inline std::string_view text_of(plexus_view bytes) { return {static_cast<const char*>(bytes.data), bytes.size}; }
+inline std::string_view text_of(plexus_view bytes) {
+    return {static_cast<const char*>(bytes.data), bytes.size};
+}
 
 /// Copies what fits into `out`.
 inline void write(plexus_text& out, std::string_view text) {

@@ -104,8 +104,9 @@ TEST_CASE("no ring is lost between the last look and the sleep") {
     std::uint32_t turn = 0;
     const auto complete = [&] { return seen[0] + seen[1] + seen[2] == kRingers * kMessages; };
     while (!complete() && !stuck) {
-        mailbox.take(
-            [&](std::uint32_t bit) { seen[bit / 64] = sent[bit / 64].load(std::memory_order_acquire); });
+        mailbox.take(turn++, [&](std::uint32_t bit) {
+            seen[bit / 64] = sent[bit / 64].load(std::memory_order_acquire);
+        });
         if (complete()) break;
         mailbox.fall_asleep();
         full_barrier(false);
