@@ -77,6 +77,6 @@ TEST_CASE("a job whose reader goes away ends as if it wrote there itself") {
     REQUIRE(job.says("[1] yyy"));
     job.hang_up();
     CHECK(job.wait() == 128 + SIGPIPE);
-    CHECK(job.err().empty());
+    CHECK(job.err() == "");
     CHECK(job.left_nothing());
 }
