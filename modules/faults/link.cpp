@@ -9,6 +9,17 @@
 #include <utility>
 
 namespace plexus::faults {
+namespace {
+
+// A link that has swallowed something is cut by then, also if nobody sends any more: a sender
+// that waits for an answer to what was swallowed would wait for ever.
+constexpr auto kSwallowed = std::chrono::milliseconds(50);
+
+std::int64_t now_ns() {
+    return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+} // namespace
 
 Link::Link(Module& owner, std::uint64_t seed)
   : module_(owner)
@@ -68,6 +79,9 @@ std::int32_t Link::send(plexus_link* link, const plexus_view* pieces, std::uint3
         if (status != PLEXUS_POSTED) --l.posted_;
         if (status != PLEXUS_OK && status != PLEXUS_POSTED) return status;
         if (l.messages_carried_ > 0) --l.messages_carried_;
+    } else if (l.swallowing_since_ == 0) {
+        l.swallowing_since_ = now_ns();
+        m.owe(l);
     }
     if (l.messages_until_cut_ != 0 && --l.messages_until_cut_ == 0) {
         l.owes_lost_ = "the fault plan cut the link";
@@ -91,7 +105,13 @@ bool Link::pay(std::int32_t& handled) {
         ++handled;
         host.writable(cookie_);
     }
-    if (given_up_ || owes_lost_ == nullptr) return true;
+    if (given_up_) return true;
+    if (owes_lost_ == nullptr) {
+        if (swallowing_since_ == 0) return true;
+        if (now_ns() - swallowing_since_ < std::chrono::nanoseconds(kSwallowed).count()) return false;
+        // Sends end here from now on; the inner link goes when the host has given this one up.
+        owes_lost_ = "the fault plan cut the link";
+    }
     if (!idle()) return false; // `lost` comes after the last `sent`
     const char* why = owes_lost_;
     ++handled;

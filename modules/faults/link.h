@@ -75,6 +75,8 @@ class Link {
     void* cookie_ = nullptr;
     std::uint32_t messages_until_cut_; // under the host's lock of this link
     std::uint32_t messages_carried_;   // those of them that are not swallowed; same lock
+    // When the first was swallowed, 0: none yet. Relaxed: the module's mutex orders it.
+    std::atomic<std::int64_t> swallowing_since_{0};
 
     // Relaxed would do for all three: each says one thing, and the host's lock or the
     // module's orders what goes with it.

@@ -10,10 +10,13 @@
 
 #include <memory>
 
-struct plexus_link {
-    plexus_link(plexus_module& owner, const plexus_host& host, const plexus::shm::Options& options,
-                plexus::shm::Totals& totals)
-      : module(owner)
+namespace plexus::shm {
+
+class Module;
+
+struct Link {
+    Link(Module& the_owner, const plexus_host& host, const Options& options, Totals& totals)
+      : owner(the_owner)
       , sender(host, options, totals)
       , receiver(host) {}
     static constexpr std::uint32_t kNoSlot = UINT32_MAX;
@@ -21,15 +24,15 @@ struct plexus_link {
     /// Where a link is in its life.
     enum class State : std::uint8_t { opening, open, lost };
 
-    plexus_module& module;
+    Module& owner;
     void* cookie = nullptr;
-    plexus::shm::Sender sender;
-    plexus::shm::Receiver receiver;
+    Sender sender;
+    Receiver receiver;
 
     // [gone] Set by disconnect; the poller looks before each callback. Relaxed: a callback that
     // began before may still be running.
     std::atomic<bool> gone{false};
-    // [ready] Set when the halves are attached; pairs with the load in plexus_module::query.
+    // [ready] Set when the halves are attached; pairs with the load in Module::query.
     std::atomic<bool> ready{false};
     State state = State::opening;
     bool leaving = false; ///< disconnected, still has posted sends
@@ -39,28 +42,24 @@ struct plexus_link {
     std::uint32_t events = 0;      ///< in the present period
     std::uint32_t heat_period = 0; ///< which one that is
 
-    plexus::module::OwnedFd socket;
-    plexus::shm::SharedMemory segment;
-    plexus::shm::Direction* out = nullptr;
-    plexus::shm::Direction* in = nullptr;
-    plexus::shm::Bell bell;
+    module::OwnedFd socket;
+    SharedMemory segment;
+    Direction* out = nullptr;
+    Direction* in = nullptr;
+    Bell bell;
 
-    std::unique_ptr<plexus::shm::Opening> opening; ///< by connect, until open
-    plexus_id peer{};                              ///< whom connect named, and where
-    plexus::shm::SocketName name{};
-    plexus::module::OwnedFd segment_fd; ///< until it has been passed on
+    std::unique_ptr<Opening> opening; ///< by connect, until open
+    plexus_id peer{};                 ///< whom connect named, and where
+    SocketName name{};
+    module::OwnedFd segment_fd; ///< until it has been passed on
 
     /// Joins the halves to the segment. `connected`: this side made it. `reads`: the kernel lets
     /// us read the peer's memory.
     void attach(std::uint32_t ring_lines, bool connected, pid_t process, bool reads);
 };
 
-namespace plexus::shm {
-
-std::int32_t send(plexus_link* link, const plexus_view* pieces, std::uint32_t count, void* token);
-void disconnect(plexus_link* link);
-std::int32_t connect(plexus_module* module, plexus_view descriptor, const plexus_id* peer, void* cookie,
-                     plexus_link** link);
-std::int32_t set(plexus_link* link, const char* key, const char* value, plexus_text* why);
+std::int32_t send(Link& link, const plexus_view* pieces, std::uint32_t count, void* token);
+void disconnect(Link& link);
+std::int32_t set(Link& link, const char* key, const char* value, plexus_text* why);
 
 } // namespace plexus::shm

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// plexus_module: how links come and go.
+// Module: how links come and go.
 #include "shm/module.h"
 
 #include <algorithm>
@@ -8,14 +8,11 @@
 #include <sys/epoll.h>
 #include <system_error>
 
-using plexus::module::Lock;
-using plexus::module::OwnedFd;
-using plexus::module::view;
-using plexus::shm::Direction;
-using plexus::shm::Opening;
-using plexus::shm::Order;
-using plexus::shm::Setup;
-using plexus::shm::SharedMemory;
+namespace plexus::shm {
+
+using module::Lock;
+using module::OwnedFd;
+using module::view;
 
 namespace {
 
@@ -27,16 +24,16 @@ std::string system_text() { return std::system_category().message(errno); }
 
 } // namespace
 
-void plexus_module::unwatch(int fd) { (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr); }
+void Module::unwatch(int fd) { (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr); }
 
-bool plexus_module::watch(int fd, std::uint64_t tag) {
+bool Module::watch(int fd, std::uint64_t tag) {
     epoll_event event{};
     event.events = EPOLLIN | EPOLLRDHUP;
     event.data.u64 = tag;
     return ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
-std::uint32_t plexus_module::take_orders() {
+std::uint32_t Module::take_orders() {
     ordered_.store(false, std::memory_order_seq_cst); // [orders]
     std::vector<Order> orders;
     {
@@ -59,9 +56,9 @@ std::uint32_t plexus_module::take_orders() {
     return static_cast<std::uint32_t>(orders.size());
 }
 
-bool plexus_module::give_slot(Link& link) {
+bool Module::give_slot(Link& link) {
     const Lock hold(books_);
-    if (free_slots_.empty() && slots_.size() == plexus::shm::MailboxPage::kBits) return false;
+    if (free_slots_.empty() && slots_.size() == MailboxPage::kBits) return false;
     if (free_slots_.empty()) {
         link.slot = static_cast<std::uint32_t>(slots_.size());
         slots_.push_back(&link);
@@ -73,8 +70,8 @@ bool plexus_module::give_slot(Link& link) {
     return true;
 }
 
-Setup plexus_module::setup_for(const Link& link, std::uint32_t ring_lines) const {
-    return {plexus::shm::kVersion,
+Setup Module::setup_for(const Link& link, std::uint32_t ring_lines) const {
+    return {kVersion,
             ring_lines,
             link.slot,
             joined_ ? 1u : 0u,
@@ -82,7 +79,7 @@ Setup plexus_module::setup_for(const Link& link, std::uint32_t ring_lines) const
 }
 
 // The side that connects.
-void plexus_module::begin(Link& link) {
+void Module::begin(Link& link) {
     if (draining_) { // no callback any more
         link.state = Link::State::lost;
         link.sender.fail(link.cookie);
@@ -95,7 +92,7 @@ void plexus_module::begin(Link& link) {
     }
     if (closing_) return lose(link, PLEXUS_LINK_LOST, "this context is closing");
     const std::uint32_t lines = options_.ring_lines;
-    link.segment = SharedMemory::create("plexus link", plexus::shm::segment_bytes(lines), link.segment_fd);
+    link.segment = SharedMemory::create("plexus link", segment_bytes(lines), link.segment_fd);
     if (!link.segment) return lose(link, PLEXUS_LINK_LOST, "no shared memory can be made: " + system_text());
     const std::array fds{link.segment_fd.get(), mailbox_.memory_fd(), mailbox_.event_fd()};
     link.opening = std::make_unique<Opening>(host_, link.name, link.peer, setup_for(link, lines), fds,
@@ -104,7 +101,7 @@ void plexus_module::begin(Link& link) {
     step(link);
 }
 
-void plexus_module::step(Link& link) {
+void Module::step(Link& link) {
     Opening& opening = *link.opening;
     const bool dialled = opening.socket() >= 0;
     const std::int32_t status = opening.step();
@@ -114,7 +111,7 @@ void plexus_module::step(Link& link) {
         lose(link, PLEXUS_LINK_LOST, "the peer's socket can't be watched: " + system_text());
 }
 
-void plexus_module::finish_opening(Link& link) {
+void Module::finish_opening(Link& link) {
     const std::unique_ptr<Opening> opening = std::move(link.opening);
     std::erase(openings_, &link);
     link.segment_fd.reset();
@@ -130,7 +127,7 @@ void plexus_module::finish_opening(Link& link) {
 
 // Empty: the link is open; else the reason why not. Descriptors are the last two, in either
 // direction mailbox and eventfd.
-std::string plexus_module::join(Link& link, Opening& opening, bool connected, std::uint32_t ring_lines) {
+std::string Module::join(Link& link, Opening& opening, bool connected, std::uint32_t ring_lines) {
     const Setup& theirs = opening.theirs();
     const std::size_t first = connected ? 0 : 1;
     const OwnedFd mailbox = opening.take_fd(first);
@@ -138,7 +135,7 @@ std::string plexus_module::join(Link& link, Opening& opening, bool connected, st
     const Direction& out = link.segment.at<Direction>(0)[connected ? 0 : 1];
     if (!link.bell.attach(mailbox.get(), opening.take_fd(first + 1), theirs.bell, out, light))
         return "the peer's mailbox can't be mapped: " + system_text();
-    const bool reads = options_.limits.fetch && plexus::shm::can_read(opening.process(), theirs.cookie);
+    const bool reads = options_.limits.fetch && can_read(opening.process(), theirs.cookie);
     if (!reads && options_.insist_on_fetch) {
         const std::string text = "cma = on, but the kernel forbids to read a peer's memory (" +
                                  system_text() + "): large messages are copied through shared memory";
@@ -154,9 +151,9 @@ std::string plexus_module::join(Link& link, Opening& opening, bool connected, st
 }
 
 // The side that accepts.
-void plexus_module::accept_callers() {
+void Module::accept_callers() {
     OwnedFd socket;
-    while ((socket = plexus::shm::accept_from(door_.get()))) {
+    while ((socket = accept_from(door_.get()))) {
         if (callers_.size() == kMostCallers) drop_caller(0);
         const std::uint32_t id = next_caller_++;
         if (!watch(socket.get(), kCallerTag + id)) continue;
@@ -171,7 +168,7 @@ void plexus_module::accept_callers() {
     host_.log(host_.self, PLEXUS_WARN, ("a caller can not be let in for now: " + system_text()).c_str());
 }
 
-std::unique_ptr<Opening> plexus_module::drop_caller(std::size_t index) {
+std::unique_ptr<Opening> Module::drop_caller(std::size_t index) {
     std::unique_ptr<Opening> opening = std::move(callers_[index].opening);
     callers_.erase(callers_.begin() + static_cast<std::ptrdiff_t>(index));
     // A forked child may hold the socket too: closing it doesn't take it out of the set.
@@ -179,7 +176,7 @@ std::unique_ptr<Opening> plexus_module::drop_caller(std::size_t index) {
     return opening;
 }
 
-void plexus_module::step_caller(std::size_t index) {
+void Module::step_caller(std::size_t index) {
     const std::int32_t status = callers_[index].opening->step();
     if (status == PLEXUS_AGAIN) return;
     const std::unique_ptr<Opening> opening = drop_caller(index);
@@ -188,7 +185,7 @@ void plexus_module::step_caller(std::size_t index) {
     host_.log(host_.self, PLEXUS_INFO, text.c_str());
 }
 
-void plexus_module::adopt(Opening& opening) {
+void Module::adopt(Opening& opening) {
     auto made = std::make_unique<Link>(*this, host_, options_, totals_);
     if (const std::string why = prepare(*made, opening); !why.empty()) {
         host_.log(host_.self, PLEXUS_WARN, ("a peer can not be taken: " + why).c_str());
@@ -196,7 +193,8 @@ void plexus_module::adopt(Opening& opening) {
         return;
     }
     Link& link = *made.release();
-    const std::int32_t wanted = host_.accepted(host_.self, &link, &opening.peer(), &link.cookie);
+    const std::int32_t wanted =
+        host_.accepted(host_.self, reinterpret_cast<plexus_link*>(&link), &opening.peer(), &link.cookie);
     const bool gone = link.gone.load(std::memory_order_relaxed);
     if (wanted != PLEXUS_OK) {
         link.gone.store(true, std::memory_order_relaxed);
@@ -208,12 +206,12 @@ void plexus_module::adopt(Opening& opening) {
         lose(link, PLEXUS_LINK_LOST, "the peer left while the link was opened: " + system_text());
 }
 
-std::string plexus_module::prepare(Link& link, Opening& opening) {
+std::string Module::prepare(Link& link, Opening& opening) {
     const std::uint32_t lines = opening.theirs().ring_lines;
     if (!std::has_single_bit(lines) || lines < kLeastLines || lines > kMostLines)
         return "it wants a ring of " + std::to_string(lines) + " lines";
     const OwnedFd segment_fd = opening.take_fd(0);
-    const std::size_t bytes = plexus::shm::segment_bytes(lines);
+    const std::size_t bytes = segment_bytes(lines);
     link.segment = SharedMemory::map(segment_fd.get(), bytes, bytes);
     if (!link.segment) return "its segment can't be mapped: " + system_text();
     if (!give_slot(link)) return "this context has as many shm links as it can";
@@ -224,7 +222,7 @@ std::string plexus_module::prepare(Link& link, Opening& opening) {
 }
 
 // The host has given the link up.
-void plexus_module::leave(Link& link) {
+void Module::leave(Link& link) {
     if (link.state != Link::State::open) return release(link);
     cool(link);
     link.receiver.fail(link.cookie, true);
@@ -236,7 +234,7 @@ void plexus_module::leave(Link& link) {
     add_busy(link);
 }
 
-void plexus_module::lose(Link& link, std::int32_t status, const std::string& why) {
+void Module::lose(Link& link, std::int32_t status, const std::string& why) {
     if (link.state == Link::State::lost) return;
     link.state = Link::State::lost;
     cool(link);
@@ -245,21 +243,21 @@ void plexus_module::lose(Link& link, std::int32_t status, const std::string& why
     link.opening.reset();
     if (link.socket) {
         unwatch(link.socket.get());
-        plexus::shm::hang_up(link.socket.get()); // a send may be using it: it is closed by release()
+        hang_up(link.socket.get()); // a send may be using it: it is closed by release()
     }
     link.sender.fail(link.cookie);
     link.receiver.fail(link.cookie, link.gone.load(std::memory_order_relaxed));
     if (!link.gone.load(std::memory_order_relaxed)) host_.lost(link.cookie, status, view(why));
 }
 
-void plexus_module::release(Link& link) {
+void Module::release(Link& link) {
     cool(link);
     if (link.busy) std::erase(busy_, &link);
     std::erase(openings_, &link);
     if (link.opening && link.opening->socket() >= 0) unwatch(link.opening->socket());
     if (link.socket) {
         unwatch(link.socket.get());
-        plexus::shm::hang_up(link.socket.get());
+        hang_up(link.socket.get());
     }
     if (link.ready.load(std::memory_order_relaxed)) {
         link_count_.fetch_sub(1, std::memory_order_relaxed);
@@ -274,3 +272,5 @@ void plexus_module::release(Link& link) {
     }
     delete &link;
 }
+
+} // namespace plexus::shm

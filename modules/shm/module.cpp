@@ -6,28 +6,29 @@
 #include <sys/epoll.h>
 #include <system_error>
 
-using plexus::module::Lock;
-using plexus::shm::Direction;
+namespace plexus::shm {
 
-plexus_module::plexus_module(const plexus_host& host, const plexus::shm::Options& options)
+using module::Lock;
+
+Module::Module(const plexus_host& host, const Options& options)
   : host_(host)
   , options_(options) {}
 
-plexus_module::~plexus_module() {
+Module::~Module() {
     for (Link* const link : slots_) delete link;
     for (Link* const link : strays_) delete link;
     const Lock hold(orders_mutex_);
-    for (const plexus::shm::Order& order : orders_)
-        if (order.what == plexus::shm::Order::Do::connect) delete order.link;
+    for (const Order& order : orders_)
+        if (order.what == Order::Do::connect) delete order.link;
 }
 
-std::int32_t plexus_module::open() {
+std::int32_t Module::open() {
     const auto refuse = [&](const char* what) {
         const std::string text = std::string(what) + ": " + std::system_category().message(errno);
         host_.log(host_.self, PLEXUS_ERROR, text.c_str());
         return std::int32_t{PLEXUS_UNSUPPORTED};
     };
-    here_.place = plexus::module::surroundings();
+    here_.place = module::surroundings();
     here_.user = ::geteuid();
     host_.random(host_.self, here_.socket.data(), here_.socket.size());
     host_.random(host_.self, cookie_.data(), cookie_.size());
@@ -35,17 +36,17 @@ std::int32_t plexus_module::open() {
         host_.log(host_.self, PLEXUS_ERROR, "the kernel does not say which host this is: is /proc mounted?");
         return PLEXUS_UNSUPPORTED;
     }
-    joined_ = plexus::shm::join_barrier();
+    joined_ = join_barrier();
     if (!mailbox_.open()) return refuse("no shared memory can be made");
     epoll_.reset(::epoll_create1(EPOLL_CLOEXEC));
-    door_ = plexus::shm::listen_at(here_.socket);
+    door_ = listen_at(here_.socket);
     if (!door_) return refuse("no socket can be opened for peers");
     if (!epoll_ || !watch(mailbox_.event_fd(), kEventTag) || !watch(door_.get(), kDoorTag))
         return refuse("no descriptor to sleep on can be made");
     return PLEXUS_OK;
 }
 
-void plexus_module::close() {
+void Module::close() {
     closing_ = true;
     if (door_) unwatch(door_.get());
     door_.reset();
@@ -55,7 +56,7 @@ void plexus_module::close() {
 }
 
 // Nothing else runs in the module. What has been posted may still be fetched for a while.
-void plexus_module::drain() {
+void Module::drain() {
     close();
     draining_ = true;
     take_orders();
@@ -73,8 +74,8 @@ void plexus_module::drain() {
             if (link == nullptr || link->state != Link::State::open || link->sender.idle()) continue;
             if (link->sender.is_streaming()) (void)link->sender.carry_on(link->cookie);
             (void)link->sender.settle(link->cookie, true);
-            const bool hopeless = link->out->deaf.load(std::memory_order_acquire) != 0 ||
-                                  !plexus::shm::peer_is_there(link->socket.get());
+            const bool hopeless =
+                link->out->deaf.load(std::memory_order_acquire) != 0 || !peer_is_there(link->socket.get());
             any = any || !(hopeless || link->sender.idle());
         }
         return any;
@@ -85,7 +86,7 @@ void plexus_module::drain() {
         link->state = Link::State::lost;
         link->opening.reset();
         link->sender.fail(link->cookie);
-        if (link->socket) plexus::shm::hang_up(link->socket.get());
+        if (link->socket) hang_up(link->socket.get());
         link->socket.reset(); // the peer takes what is in the ring, then sees the end
     }
     busy_.clear();
@@ -93,37 +94,37 @@ void plexus_module::drain() {
     hot_count_ = 0;
 }
 
-std::int32_t plexus_module::describe(plexus_text& out) const {
-    if (out.capacity < plexus::shm::kDescriptorBytes) return PLEXUS_TOO_LARGE;
-    const auto bytes = plexus::shm::encode(here_);
+std::int32_t Module::describe(plexus_text& out) const {
+    if (out.capacity < kDescriptorBytes) return PLEXUS_TOO_LARGE;
+    const auto bytes = encode(here_);
     std::memcpy(out.data, bytes.data(), bytes.size());
     out.size = bytes.size();
     return PLEXUS_OK;
 }
 
-std::int32_t plexus_module::applies(plexus_view descriptor, plexus_text& why) const {
-    const auto there = plexus::shm::decode(descriptor);
-    const char* const reason = there ? plexus::shm::why_not(here_, *there) : "the descriptor is damaged";
+std::int32_t Module::applies(plexus_view descriptor, plexus_text& why) const {
+    const auto there = decode(descriptor);
+    const char* const reason = there ? why_not(here_, *there) : "the descriptor is damaged";
     if (reason == nullptr) return PLEXUS_OK;
-    plexus::module::write(why, reason);
+    module::write(why, reason);
     return PLEXUS_NO_METHOD;
 }
 
-std::int32_t plexus_module::connect(plexus_view descriptor, const plexus_id& peer, void* cookie, Link*& out) {
-    const auto there = plexus::shm::decode(descriptor);
+std::int32_t Module::connect(plexus_view descriptor, const plexus_id& peer, void* cookie, plexus_link** out) {
+    const auto there = decode(descriptor);
     if (!there) return PLEXUS_BAD_ARGUMENT;
-    if (plexus::shm::why_not(here_, *there) != nullptr) return PLEXUS_NO_METHOD;
+    if (why_not(here_, *there) != nullptr) return PLEXUS_NO_METHOD;
     if (closing_) return PLEXUS_LINK_LOST;
     auto* const link = new Link(*this, host_, options_, totals_);
     link->cookie = cookie;
     link->peer = peer;
     link->name = there->socket;
-    out = link;
-    order(plexus::shm::Order::Do::connect, *link);
+    *out = reinterpret_cast<plexus_link*>(link); // before a callback can come
+    order(Order::Do::connect, *link);
     return PLEXUS_OK;
 }
 
-void plexus_module::order(plexus::shm::Order::Do what, Link& link) {
+void Module::order(Order::Do what, Link& link) {
     {
         const Lock hold(orders_mutex_);
         orders_.push_back({what, &link});
@@ -132,7 +133,7 @@ void plexus_module::order(plexus::shm::Order::Do what, Link& link) {
     mailbox_.wake();
 }
 
-std::int32_t plexus_module::query(const Link* link, plexus_query what, std::uint64_t& value) const {
+std::int32_t Module::query(const Link* link, plexus_query what, std::uint64_t& value) const {
     // Measured between two cores that share a cache, until something better is known.
     constexpr std::uint64_t kLatencyNs = 150;
     constexpr std::uint64_t kBandwidth = 12'000'000'000;
@@ -142,7 +143,7 @@ std::int32_t plexus_module::query(const Link* link, plexus_query what, std::uint
         value = 0;
         return PLEXUS_OK;
     case PLEXUS_QUERY_INLINE_BYTES:
-        value = plexus::shm::kLineBody;
+        value = kLineBody;
         return PLEXUS_OK;
     case PLEXUS_QUERY_EAGER_BYTES:
         value = options_.limits.eager;
@@ -171,45 +172,51 @@ std::int32_t plexus_module::query(const Link* link, plexus_query what, std::uint
         if (link != nullptr)
             value = ready ? link->segment.size() + link->sender.area_bytes() : 0;
         else
-            value = plexus::shm::kPageBytes + segment_bytes_.load(std::memory_order_relaxed) +
+            value = kPageBytes + segment_bytes_.load(std::memory_order_relaxed) +
                     totals_.area_bytes.load(std::memory_order_relaxed);
         return PLEXUS_OK;
     }
     return PLEXUS_UNSUPPORTED;
 }
 
-namespace plexus::shm {
 namespace {
+
+// The C handles are addresses of our own types.
+Module& of(plexus_module* handle) { return *reinterpret_cast<Module*>(handle); }
+Link& of(plexus_link* handle) { return *reinterpret_cast<Link*>(handle); }
 
 std::int32_t open(const plexus_host* host, plexus_module** out) {
     const auto options = read_options(*host);
     if (!options) return PLEXUS_BAD_CONFIG;
-    auto opened = std::make_unique<plexus_module>(*host, *options);
+    auto opened = std::make_unique<Module>(*host, *options);
     const std::int32_t status = opened->open();
-    if (status == PLEXUS_OK) *out = opened.release();
+    if (status == PLEXUS_OK) *out = reinterpret_cast<plexus_module*>(opened.release());
     return status;
 }
 
 } // namespace
 
-constinit const plexus_ops kOps = {
+const plexus_ops kOps = {
     .size = PLEXUS_OPS_SIZE,
     .caps = PLEXUS_CAP_SLEEP | PLEXUS_CAP_LOCAL,
     .open = open,
-    .close = [](plexus_module* m) { m->close(); },
-    .drain = [](plexus_module* m) { m->drain(); },
-    .destroy = [](plexus_module* m) { delete m; },
-    .describe = [](plexus_module* m, plexus_text* out) { return m->describe(*out); },
-    .applies = [](plexus_module* m, plexus_view d, plexus_text* why) { return m->applies(d, *why); },
-    .connect = connect,
-    .disconnect = disconnect,
-    .send = send,
-    .poll = [](plexus_module* m, std::uint32_t budget) { return m->poll(budget); },
-    .arm = [](plexus_module* m, std::uint64_t* sleep_ns) { return m->arm(*sleep_ns); },
-    .wait_fd = [](plexus_module* m) { return m->wait_fd(); },
-    .query = [](plexus_module* m, plexus_link* link, plexus_query what,
-                std::uint64_t* value) { return m->query(link, what, *value); },
-    .set = set,
+    .close = [](plexus_module* m) { of(m).close(); },
+    .drain = [](plexus_module* m) { of(m).drain(); },
+    .destroy = [](plexus_module* m) { delete &of(m); },
+    .describe = [](plexus_module* m, plexus_text* out) { return of(m).describe(*out); },
+    .applies = [](plexus_module* m, plexus_view d, plexus_text* why) { return of(m).applies(d, *why); },
+    .connect = [](plexus_module* m, plexus_view d, const plexus_id* peer, void* cookie,
+                  plexus_link** link) { return of(m).connect(d, *peer, cookie, link); },
+    .disconnect = [](plexus_link* l) { disconnect(of(l)); },
+    .send = [](plexus_link* l, const plexus_view* pieces, std::uint32_t count,
+               void* token) { return send(of(l), pieces, count, token); },
+    .poll = [](plexus_module* m, std::uint32_t budget) { return of(m).poll(budget); },
+    .arm = [](plexus_module* m, std::uint64_t* sleep_ns) { return of(m).arm(*sleep_ns); },
+    .wait_fd = [](plexus_module* m) { return of(m).wait_fd(); },
+    .query = [](plexus_module* m, plexus_link* l, plexus_query what,
+                std::uint64_t* value) { return of(m).query(reinterpret_cast<Link*>(l), what, *value); },
+    .set = [](plexus_link* l, const char* key, const char* value,
+              plexus_text* why) { return set(of(l), key, value, why); },
 };
 
 } // namespace plexus::shm

@@ -19,20 +19,15 @@ namespace plexus::shm {
 struct Order {
     enum class Do : std::uint8_t { connect, disconnect, stream };
     Do what;
-    plexus_link* link;
+    Link* link;
 };
 
 extern const plexus_ops kOps;
 
-} // namespace plexus::shm
-
-struct plexus_module {
+class Module {
   public:
-    using Link = plexus_link;
-    using Clock = plexus::shm::Clock;
-
-    plexus_module(const plexus_host& host, const plexus::shm::Options& options);
-    ~plexus_module();
+    Module(const plexus_host& host, const Options& options);
+    ~Module();
     /// Not OK: the reason is in the log.
     std::int32_t open();
 
@@ -41,20 +36,20 @@ struct plexus_module {
     void drain();
     std::int32_t describe(plexus_text& out) const;
     std::int32_t applies(plexus_view descriptor, plexus_text& why) const;
-    std::int32_t connect(plexus_view descriptor, const plexus_id& peer, void* cookie, Link*& link);
+    std::int32_t connect(plexus_view descriptor, const plexus_id& peer, void* cookie, plexus_link** link);
     std::int32_t poll(std::uint32_t budget);
     std::int32_t arm(std::uint64_t& sleep_ns);
     int wait_fd() const noexcept { return epoll_.get(); }
     std::int32_t query(const Link* link, plexus_query what, std::uint64_t& value) const;
 
     /// @thread any
-    void order(plexus::shm::Order::Do what, Link& link);
-    const plexus::shm::Options& options() const noexcept { return options_; }
+    void order(Order::Do what, Link& link);
+    const Options& options() const noexcept { return options_; }
 
   private:
     struct Caller { // someone who has not proved anything yet
         std::uint32_t id;
-        std::unique_ptr<plexus::shm::Opening> opening;
+        std::unique_ptr<Opening> opening;
     };
     static constexpr std::uint32_t kMostHot = 16;
     // What an event of the epoll set is about.
@@ -70,15 +65,15 @@ struct plexus_module {
     void finish_opening(Link& link);
     void accept_callers();
     void step_caller(std::size_t index);
-    std::unique_ptr<plexus::shm::Opening> drop_caller(std::size_t index);
-    void adopt(plexus::shm::Opening& opening);
-    std::string prepare(Link& link, plexus::shm::Opening& opening);
-    std::string join(Link& link, plexus::shm::Opening& opening, bool connected, std::uint32_t ring_lines);
+    std::unique_ptr<Opening> drop_caller(std::size_t index);
+    void adopt(Opening& opening);
+    std::string prepare(Link& link, Opening& opening);
+    std::string join(Link& link, Opening& opening, bool connected, std::uint32_t ring_lines);
     void leave(Link& link);
     void lose(Link& link, std::int32_t status, const std::string& why);
     void release(Link& link);
     bool give_slot(Link& link);
-    plexus::shm::Setup setup_for(const Link& link, std::uint32_t ring_lines) const;
+    Setup setup_for(const Link& link, std::uint32_t ring_lines) const;
     bool watch(int fd, std::uint64_t tag);
     void unwatch(int fd);
 
@@ -100,7 +95,7 @@ struct plexus_module {
     void check_time(Clock::time_point now);
 
     const plexus_host host_;
-    const plexus::shm::Options options_;
+    const Options options_;
 
     std::array<Link*, kMostHot> hot_{};
     std::uint32_t hot_count_ = 0;
@@ -113,27 +108,27 @@ struct plexus_module {
     bool draining_ = false;
     bool door_shut_ = false; // no descriptor for another caller: it is tried again later
     bool joined_ = false;    // the barrier
-    plexus::shm::Mailbox mailbox_;
+    Mailbox mailbox_;
     std::vector<Link*> busy_; // wants a look in each turn: streams, copies, links that leave
 
     // [orders] Set after the order is in the list, cleared before the list is taken.
     std::atomic<bool> ordered_{false};
-    plexus::module::Mutex orders_mutex_;
-    std::vector<plexus::shm::Order> orders_ PLEXUS_MODULE_GUARDED_BY(orders_mutex_);
+    module::Mutex orders_mutex_;
+    std::vector<Order> orders_ PLEXUS_MODULE_GUARDED_BY(orders_mutex_);
 
-    plexus::module::OwnedFd epoll_;
-    plexus::module::OwnedFd door_;
-    plexus::shm::Descriptor here_;
-    plexus::shm::Cookie cookie_{}; // peers read it to see whether they may
+    module::OwnedFd epoll_;
+    module::OwnedFd door_;
+    Descriptor here_;
+    Cookie cookie_{}; // peers read it to see whether they may
 
     // Written by the poller under books_, which therefore reads them without; others take it.
-    mutable plexus::module::Mutex books_;
+    mutable module::Mutex books_;
     std::vector<Link*> slots_;
     std::vector<std::uint32_t> free_slots_;
     std::vector<Link*> strays_; // without a slot, until the host gives them up
     std::atomic<std::uint64_t> link_count_{0};
     std::atomic<std::uint64_t> segment_bytes_{0};
-    plexus::shm::Totals totals_;
+    Totals totals_;
 
     std::vector<Caller> callers_;
     std::uint32_t next_caller_ = 0;
@@ -143,3 +138,5 @@ struct plexus_module {
     Clock::time_point last_idle_{};
     Clock::time_point door_tried_{};
 };
+
+} // namespace plexus::shm

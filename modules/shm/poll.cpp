@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// plexus_module: what a turn does, which links it looks at, and how the context sleeps.
+// Module: what a turn does, which links it looks at, and how the context sleeps.
 #include "shm/module.h"
 
 #include <algorithm>
@@ -7,9 +7,7 @@
 #include <sys/epoll.h>
 #include <system_error>
 
-using plexus::shm::Direction;
-using plexus::shm::Packet;
-using plexus::shm::Sender;
+namespace plexus::shm {
 
 namespace {
 
@@ -26,7 +24,7 @@ constexpr std::uint32_t kMostAfterEnd = 1 << 15;
 
 } // namespace
 
-std::int32_t plexus_module::poll(std::uint32_t budget) {
+std::int32_t Module::poll(std::uint32_t budget) {
     if (armed_) [[unlikely]]
         wake_up();
     std::uint32_t handled = 0;
@@ -45,7 +43,7 @@ std::int32_t plexus_module::poll(std::uint32_t budget) {
     return static_cast<std::int32_t>(handled);
 }
 
-inline std::uint32_t plexus_module::serve(Link& link, std::uint32_t budget) {
+inline std::uint32_t Module::serve(Link& link, std::uint32_t budget) {
     if (link.gone.load(std::memory_order_relaxed)) [[unlikely]]
         return 0;
     const std::int32_t received = link.receiver.receive(link.cookie, budget, link.gone);
@@ -63,7 +61,7 @@ inline std::uint32_t plexus_module::serve(Link& link, std::uint32_t budget) {
 }
 
 // Bits that hostile or former peers leave may name no link, or another: that costs a look.
-std::uint32_t plexus_module::answer_bells(std::uint32_t budget) {
+std::uint32_t Module::answer_bells(std::uint32_t budget) {
     std::uint32_t handled = 0;
     // Whoever rings without end is not always first.
     mailbox_.take(++first_bell_, [&](std::uint32_t bit) {
@@ -83,7 +81,7 @@ std::uint32_t plexus_module::answer_bells(std::uint32_t budget) {
     return handled;
 }
 
-void plexus_module::heat(Link& link) {
+void Module::heat(Link& link) {
     if (link.gone.load(std::memory_order_relaxed)) return;
     link.hot = true;
     link.events = 0;
@@ -93,7 +91,7 @@ void plexus_module::heat(Link& link) {
 }
 
 // For good, or followed by a barrier and a last look at the ring.
-void plexus_module::cool(Link& link) {
+void Module::cool(Link& link) {
     if (busiest_ == &link) busiest_ = nullptr;
     if (!link.hot) return;
     link.hot = false;
@@ -107,7 +105,7 @@ void plexus_module::cool(Link& link) {
 
 // Swaps the hot link that brought least with the other one that brought most, if that is
 // clearly more. Seldom, because a barrier is dear.
-void plexus_module::compare_heat() {
+void Module::compare_heat() {
     if (hot_count_ < options_.hot) return;
     Link* const busiest = std::exchange(busiest_, nullptr);
     ++heat_period_;
@@ -116,20 +114,20 @@ void plexus_module::compare_heat() {
                           [](const Link* a, const Link* b) { return a->events < b->events; });
     if (busiest != nullptr && !busiest->hot && busiest->events > 16 && busiest->events / 4 > idlest->events) {
         cool(*idlest);
-        plexus::shm::full_barrier(joined_);
+        full_barrier(joined_);
         mailbox_.ring(idlest->slot); // the last look
         heat(*busiest);
     }
     for (std::uint32_t i = 0; i < hot_count_; ++i) hot_[i]->events = 0;
 }
 
-void plexus_module::add_busy(Link& link) {
+void Module::add_busy(Link& link) {
     if (link.busy) return;
     link.busy = true;
     busy_.push_back(&link);
 }
 
-std::uint32_t plexus_module::tend_busy() {
+std::uint32_t Module::tend_busy() {
     std::uint32_t handled = 0;
     for (std::size_t i = 0; i < busy_.size();) {
         Link& link = *busy_[i];
@@ -146,7 +144,7 @@ std::uint32_t plexus_module::tend_busy() {
 }
 
 // False: nothing more to do here.
-bool plexus_module::tend(Link& link, std::uint32_t& handled) {
+bool Module::tend(Link& link, std::uint32_t& handled) {
     if (link.receiver.is_copying() && !link.hot) handled += serve(link, 1);
     if (link.state == Link::State::open && link.sender.is_streaming())
         handled += link.sender.carry_on(link.cookie) == Sender::Go::stuck ? 0 : 1;
@@ -160,7 +158,7 @@ bool plexus_module::tend(Link& link, std::uint32_t& handled) {
     return false;
 }
 
-bool plexus_module::has_news() const {
+bool Module::has_news() const {
     if (mailbox_.rung() || ordered_.load(std::memory_order_seq_cst)) return true;
     const auto news = [](const Link* link) { return link->receiver.has_news() || link->sender.has_news(); };
     if (std::any_of(hot_.data(), hot_.data() + hot_count_, news)) return true;
@@ -173,12 +171,12 @@ bool plexus_module::has_news() const {
 
 // The hot links have to ring too while this context sleeps. First it says so, then the
 // barrier makes sure that whoever has not seen it has been seen by has_news().
-std::int32_t plexus_module::arm(std::uint64_t& sleep_ns) {
+std::int32_t Module::arm(std::uint64_t& sleep_ns) {
     if (has_news()) return PLEXUS_AGAIN;
     for (std::uint32_t i = 0; i < hot_count_; ++i)
         hot_[i]->in->attention.store(Direction::doorbell, std::memory_order_seq_cst);
     mailbox_.fall_asleep();
-    plexus::shm::full_barrier(joined_ && hot_count_ > 0);
+    full_barrier(joined_ && hot_count_ > 0);
     if (has_news()) {
         mailbox_.stay_awake();
         for (std::uint32_t i = 0; i < hot_count_; ++i)
@@ -203,13 +201,13 @@ std::int32_t plexus_module::arm(std::uint64_t& sleep_ns) {
     return PLEXUS_OK;
 }
 
-void plexus_module::wake_up() {
+void Module::wake_up() {
     armed_ = false;
     mailbox_.stay_awake();
     look_around(true);
 }
 
-void plexus_module::look_around(bool at_once) {
+void Module::look_around(bool at_once) {
     const bool opening = !callers_.empty() || !openings_.empty();
     until_look_ = opening ? kTurnsWhileOpening : kTurnsBetweenClocks;
     const auto now = Clock::now();
@@ -219,7 +217,7 @@ void plexus_module::look_around(bool at_once) {
     check_time(now);
 }
 
-void plexus_module::take_events() {
+void Module::take_events() {
     std::array<epoll_event, 32> events;
     const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), 0);
     for (int i = 0; i < count; ++i) {
@@ -243,19 +241,18 @@ void plexus_module::take_events() {
 }
 
 // On an open link the socket brings the area, or the end.
-void plexus_module::hear(Link& link) {
-    std::array<std::uint8_t, plexus::shm::kAreaPacket.size()> bytes{};
-    const Packet packet = plexus::shm::receive_packet(link.socket.get(), bytes, true);
+void Module::hear(Link& link) {
+    std::array<std::uint8_t, kAreaPacket.size()> bytes{};
+    const Packet packet = receive_packet(link.socket.get(), bytes, true);
     if (packet.is == Packet::Is::none) return;
     if (packet.is == Packet::Is::end) return end_of(link);
-    const bool area =
-        packet.size == bytes.size() && bytes == plexus::shm::kAreaPacket && packet.fd_count == 1;
+    const bool area = packet.size == bytes.size() && bytes == kAreaPacket && packet.fd_count == 1;
     if (!area) return lose(link, PLEXUS_LINK_LOST, "the peer sent what no peer sends");
     if (!link.receiver.map_area(packet.fds[0].get())) lose(link, PLEXUS_LINK_LOST, link.receiver.trouble());
 }
 
 // What the peer wrote before its end is still delivered.
-void plexus_module::end_of(Link& link) {
+void Module::end_of(Link& link) {
     for (std::uint32_t done = 0; done < kMostAfterEnd && !link.gone.load(std::memory_order_relaxed);) {
         const std::int32_t handled = link.receiver.receive(link.cookie, kMostAfterEnd - done, link.gone);
         if (handled <= 0) break;
@@ -265,7 +262,7 @@ void plexus_module::end_of(Link& link) {
     lose(link, PLEXUS_LINK_LOST, willing ? "the peer closed the link" : "the peer's process ended");
 }
 
-void plexus_module::check_time(Clock::time_point now) {
+void Module::check_time(Clock::time_point now) {
     for (std::size_t i = callers_.size(); i-- > 0;)
         if (callers_[i].opening->until() < now) (void)drop_caller(i);
     for (std::size_t i = openings_.size(); i-- > 0;) {
@@ -289,3 +286,5 @@ void plexus_module::check_time(Clock::time_point now) {
             if (link != nullptr) link->sender.discard_idle_area();
     }
 }
+
+} // namespace plexus::shm

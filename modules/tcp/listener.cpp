@@ -122,7 +122,7 @@ void Stranger::turn_away(const std::string& why) {
     listener_.leave(*this);
 }
 
-bool Listener::bind(const std::vector<Interface>& where, std::uint16_t first_port, std::uint16_t last_port) {
+int Listener::bind(const std::vector<Interface>& where, std::uint16_t first_port, std::uint16_t last_port) {
     std::string failed;
     int error = 0;
     for (unsigned port = first_port; port <= last_port; ++port) {
@@ -136,7 +136,7 @@ bool Listener::bind(const std::vector<Interface>& where, std::uint16_t first_por
         for (module::OwnedFd& socket : bound_)
             doors_.push_back(std::make_unique<Door>(*this, std::move(socket)));
         bound_.clear();
-        return true;
+        return 0;
     }
     std::string text = "nothing can be listened on at " + failed + ": " + system_text(error);
     if (error == EADDRINUSE) {
@@ -148,7 +148,7 @@ bool Listener::bind(const std::vector<Interface>& where, std::uint16_t first_por
         text += "; set port to another one, to a range, or to 0 for any that is free";
     }
     module_.log(PLEXUS_ERROR, text);
-    return false;
+    return error;
 }
 
 // An address family that the kernel lacks is left out as long as another works.

@@ -58,8 +58,9 @@ class Listener {
     explicit Listener(Module& module)
       : module_(module) {}
 
-    /// Binds every address to one port, the first free one of the range. Logs why not.
-    bool bind(const std::vector<Interface>& where, std::uint16_t first_port, std::uint16_t last_port);
+    /// Binds every address to one port, the first free one of the range. 0, or errno, and the log
+    /// says more.
+    int bind(const std::vector<Interface>& where, std::uint16_t first_port, std::uint16_t last_port);
     std::uint16_t port() const noexcept { return port_; }
     /// The addresses that it listens on.
     const std::vector<asio::ip::address>& addresses() const noexcept { return addresses_; }

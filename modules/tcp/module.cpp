@@ -62,7 +62,8 @@ std::int32_t Module::listen() {
         return PLEXUS_BAD_CONFIG;
     }
     listener_ = std::make_unique<Listener>(*this);
-    if (!listener_->bind(where, options_.first_port, options_.last_port)) return PLEXUS_BAD_CONFIG;
+    const int error = listener_->bind(where, options_.first_port, options_.last_port);
+    if (error != 0) return error == EADDRINUSE ? PLEXUS_BUSY : PLEXUS_BAD_CONFIG;
     self_ = {here_, listener_->port(), listener_->addresses()};
     return PLEXUS_OK;
 }

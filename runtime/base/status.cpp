@@ -10,6 +10,7 @@ static_assert(static_cast<int>(Status::too_large) == PLEXUS_TOO_LARGE);
 static_assert(static_cast<int>(Status::unsupported) == PLEXUS_UNSUPPORTED);
 static_assert(static_cast<int>(Status::bad_config) == PLEXUS_BAD_CONFIG);
 static_assert(static_cast<int>(Status::denied) == PLEXUS_DENIED);
+static_assert(static_cast<int>(Status::busy) == PLEXUS_BUSY);
 static_assert(static_cast<int>(Status::no_method) == PLEXUS_NO_METHOD);
 static_assert(static_cast<int>(Status::message_lost) == PLEXUS_MESSAGE_LOST);
 static_assert(static_cast<int>(Status::link_lost) == PLEXUS_LINK_LOST);

@@ -43,7 +43,12 @@ void Bulk::serve(comm::Exchange& exchange) {
          },
          [](void* s, Connection& from, wire::View head, std::size_t rest, comm::Placement& placement,
             void** where) { return static_cast<Bulk*>(s)->place_put(from, head, rest, placement, where); },
-         this});
+         this,
+         [](void* s, Connection& from, wire::View head, Status status, const std::string& why) {
+             const auto header = wire::decode_bulk(head);
+             if (header) static_cast<Bulk*>(s)->answer(*from.object, header->call, status, why);
+             return header.has_value();
+         }});
     exchange.on(wire::Kind::get, {[](void* s, Connection& from, wire::View frame, Owned*) {
                                       static_cast<Bulk*>(s)->take_get(from, frame);
                                   },
@@ -55,7 +60,10 @@ void Bulk::serve(comm::Exchange& exchange) {
          },
          [](void* s, Connection& from, wire::View head, std::size_t rest, comm::Placement& placement,
             void** where) { return static_cast<Bulk*>(s)->place_data(from, head, rest, placement, where); },
-         this});
+         this,
+         [](void* s, Connection& from, wire::View head, Status status, const std::string& why) {
+             return static_cast<Bulk*>(s)->dispatcher_.refuse_reply(from, head, status, why);
+         }});
 }
 
 /// The slot, entered; null: the other side was told why.
@@ -129,7 +137,8 @@ void Bulk::take_get(comm::Connection& from, wire::View frame) {
     answer_frame.head = head;
     answer_frame.pin = pin;
     std::string why;
-    if (const Status status = from.object->send(answer_frame, &why); status != Status::ok)
+    comm::Exchange& exchange = from.object->exchange();
+    if (const Status status = exchange.answer(*from.object, answer_frame, &why); status != Status::ok)
         answer(*from.object, header->call, status, why);
 }
 
@@ -182,7 +191,8 @@ void Bulk::answer(comm::Object& to, std::uint32_t call, Status status, std::stri
     frame.size = sizeof head + why.size();
     frame.head = head;
     std::string lost;
-    if (to.send(frame, &lost) != Status::ok) log::info("bulk", "an answer could not be sent: {}", lost);
+    if (to.exchange().answer(to, frame, &lost) != Status::ok)
+        log::info("bulk", "an answer could not be sent: {}", lost);
 }
 
 } // namespace plexus::bulk

@@ -12,7 +12,7 @@ constexpr std::uint64_t kConfirmFrames = 256;
 constexpr std::uint64_t kConfirmBytes = 256 * 1024;
 /// And so long at most.
 constexpr auto kConfirmTime = std::chrono::milliseconds(50);
-constexpr std::size_t kPastStreams = 64;
+constexpr std::size_t kPastStreams = 1024;
 constexpr std::size_t kAlignment = 64;
 
 } // namespace
@@ -58,7 +58,10 @@ void Exchange::deliver(Connection& connection, wire::View frame, std::unique_ptr
     if (sink.take == nullptr || connection.stream == 0) [[unlikely]]
         return break_rules(connection,
                            sink.take == nullptr ? "a frame of an unknown kind" : "a frame before the hello");
-    sink.take(sink.self, connection, frame, owned);
+    if (frame.size() <= options_.max_message) [[likely]]
+        sink.take(sink.self, connection, frame, owned);
+    else
+        refuse(connection, frame, frame.size(), false);
     ++connection.delivered;
     if (connection.method->fragile())
         account(connection, frame.size(),
@@ -69,19 +72,13 @@ int32_t Exchange::place(Connection& connection, wire::View head, std::size_t res
                         void** token) {
     if (connection.ignored || connection.stream == 0) return PLEXUS_LINK_LOST;
     // It counts as delivered: its sender must not send it again, and may be waiting to hear so.
-    const auto pass_over = [&] {
+    const auto pass_over = [&](bool memory) {
+        refuse(connection, head, head.size() + rest, memory);
         ++connection.delivered;
         if (connection.method->fragile()) account(connection, 0, wire::kConfirmNow);
         return PLEXUS_TOO_LARGE;
     };
-    if (head.size() + rest > options_.max_message) {
-        listener_.trouble(Status::too_large,
-                          fmt::format("context {} sent a message of {} bytes, limits.max_message is {} here: "
-                                      "raise it on both sides",
-                                      to_string(connection.peer->id).substr(0, 8), head.size() + rest,
-                                      options_.max_message));
-        return pass_over();
-    }
+    if (head.size() + rest > options_.max_message) return pass_over(false);
     auto placement = std::make_unique<Placement>();
     placement->size = head.size() + rest;
     const auto kind = head.empty() ? std::size_t{0} : static_cast<std::size_t>(head[0]);
@@ -91,12 +88,7 @@ int32_t Exchange::place(Connection& connection, wire::View head, std::size_t res
         // The rest starts at a multiple of 64, the head just before it.
         const std::size_t before = (head.size() + kAlignment - 1) / kAlignment * kAlignment;
         placement->memory.reset(new (std::nothrow) std::byte[before + rest + kAlignment]);
-        if (placement->memory == nullptr) {
-            listener_.trouble(Status::too_large,
-                              fmt::format("there is no memory for a message of {} bytes from context {}",
-                                          before + rest, to_string(connection.peer->id).substr(0, 8)));
-            return pass_over();
-        }
+        if (placement->memory == nullptr) return pass_over(true);
         const auto start = reinterpret_cast<std::uintptr_t>(placement->memory.get());
         auto* body =
             placement->memory.get() + ((start + before + kAlignment - 1) / kAlignment * kAlignment - start);
@@ -122,6 +114,21 @@ void Exchange::placed(Connection& connection, Placement* placement, Status statu
     } else if (status == Status::ok) {
         deliver(connection, {owned->frame, owned->size}, &owned->memory);
     }
+}
+
+void Exchange::refuse(Connection& connection, wire::View head, std::size_t bytes, bool memory) {
+    const auto kind = head.empty() ? std::size_t{0} : static_cast<std::size_t>(head[0]);
+    const std::string why =
+        memory ? fmt::format("context {} has no memory for a message of {} bytes",
+                             to_string(self_).substr(0, 8), bytes)
+               : fmt::format("the message has {} bytes, limits.max_message of context {} allows {}: raise it "
+                             "on both sides, or send in parts",
+                             bytes, to_string(self_).substr(0, 8), options_.max_message);
+    const Sink* sink = kind < wire::kFirstUncounted ? &sinks_[kind] : nullptr;
+    if (sink == nullptr || sink->refuse == nullptr ||
+        !sink->refuse(sink->self, connection, head, Status::too_large, why))
+        listener_.trouble(Status::too_large, fmt::format("from context {}: {}",
+                                                         to_string(connection.peer->id).substr(0, 8), why));
 }
 
 void Exchange::account(Connection& connection, std::size_t bytes, std::uint8_t flags) {
@@ -196,6 +203,8 @@ void Exchange::take_recover(Connection& connection, const wire::StreamFrame& fra
     std::uint64_t count = 0;
     if (const auto past = peer.past_streams.find(frame.stream); past != peer.past_streams.end())
         count = past->second;
+    else if (frame.stream <= peer.forgotten_streams)
+        return break_rules(connection, "a question about a stream of long ago"); // any answer could be wrong
     {
         Lock hold(connections_mutex_);
         for (const auto& other : connections_) {
@@ -209,10 +218,29 @@ void Exchange::take_recover(Connection& connection, const wire::StreamFrame& fra
     connection.object->control(connection, std::move(bytes));
 }
 
+// On each of its links a peer confirms what it got, then says goodbye: only after the last of
+// them is it known what did not arrive.
 void Exchange::take_goodbye(Connection& connection) {
-    declare_lost(*connection.peer, Status::peer_lost, "it has ended");
-    Lock hold(connection.peer->mutex);
-    connection.peer->presence = Presence::gone;
+    connection.farewell = true;
+    see_off(connection.peer);
+}
+
+void Exchange::see_off(const std::shared_ptr<Peer>& peer) {
+    {
+        Lock hold(connections_mutex_);
+        for (const auto& other : connections_)
+            if (other->peer == peer && other->open && !other->lost && !other->farewell) return;
+    }
+    constexpr const char* kWhy = "it has ended";
+    declare_lost(*peer, Status::peer_lost, kWhy);
+    std::vector<Object*> objects;
+    {
+        Lock hold(peer->mutex);
+        if (std::exchange(peer->presence, Presence::gone) == Presence::gone) return;
+        for (const auto& object : peer->objects) objects.push_back(object.get());
+    }
+    for (Object* object : objects) abandon(*peer, Status::peer_lost, kWhy, object->die());
+    gone_.push_back(peer);
 }
 
 void Exchange::break_rules(Connection& connection, const char* how) {
@@ -230,7 +258,10 @@ void Exchange::release_lost() {
         connection->object->release(*connection);
         if (connection->stream != 0) {
             auto& past = connection->peer->past_streams;
-            if (past.size() >= kPastStreams) past.erase(past.begin());
+            if (past.size() >= kPastStreams) {
+                connection->peer->forgotten_streams = past.begin()->first;
+                past.erase(past.begin());
+            }
             past[connection->stream] = connection->delivered;
         }
         for (const auto& placement : connection->placements)

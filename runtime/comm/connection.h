@@ -37,6 +37,7 @@ struct Connection {
     bool lost = false;
     bool ignored = false; ///< its stream was given up: what still comes is not delivered
     bool broken_rules = false;
+    bool farewell = false; ///< the peer has said goodbye on it
 
     // What comes in.
     std::uint32_t stream = 0; ///< 0: no hello yet

@@ -37,10 +37,13 @@ Result<void> Exchange::open(const loader::Module& module, const config::Settings
     method->ops = module.ops;
     method->exchange = this;
     method->host = make_host(*method);
+    method->opening = true;
     const auto opened = method->ops.open(&method->host, &method->instance);
+    method->opening = false;
     if (opened != PLEXUS_OK)
-        return fail(static_cast<Status>(opened), "method {} could not be opened ({}): see the lines above",
-                    module.name, to_string(static_cast<Status>(opened)));
+        return fail(static_cast<Status>(opened), "method {} could not be opened ({}): {}", module.name,
+                    to_string(static_cast<Status>(opened)),
+                    method->open_failure.empty() ? "its module gives no reason" : method->open_failure);
     char room[1024];
     plexus_text descriptor{room, sizeof room, 0};
     const auto described = method->ops.describe(method->instance, &descriptor);
@@ -124,6 +127,14 @@ std::shared_ptr<detail::Route> Exchange::way(const std::shared_ptr<Peer>& peer,
     return way;
 }
 
+Status Exchange::answer(Object& to, Frame& frame, std::string* why) {
+    const Status status = to.send(frame, why);
+    if (status != Status::link_lost) return status;
+    const auto table = to.peer().owners_table();
+    if (table == nullptr || closing()) return status;
+    return way(to.peer().shared_from_this(), table)->send(frame, why);
+}
+
 void Exchange::warn_once(const std::string& text) {
     {
         Lock hold(peers_mutex_);
@@ -157,10 +168,12 @@ void Exchange::pump_closing() {
 
 void Exchange::close(Clock::time_point deadline) {
     closing_.store(true, std::memory_order_relaxed);
+    std::vector<std::shared_ptr<Peer>> peers; // holds the objects: the leader forgets peers that go
     std::vector<Object*> objects;
     {
         Lock hold(peers_mutex_);
         for (const auto& [id, peer] : peers_) {
+            peers.push_back(peer);
             Lock inner(peer->mutex);
             for (const auto& object : peer->objects) objects.push_back(object.get());
         }
@@ -175,7 +188,9 @@ void Exchange::close(Clock::time_point deadline) {
     };
     for (Object* object : objects) object->hurry();
     drain();
-    for (Object* object : objects) object->say_goodbye();
+    farewell_.store(true, std::memory_order_release); // [farewell]
+    scheduler_.request_chores();
+    scheduler_.wait_for_true([&] { return !farewell_.load(std::memory_order_acquire); }, deadline);
     drain();
 }
 

@@ -28,7 +28,6 @@ struct ExchangeOptions {
     std::uint64_t max_message = 1ull << 30;
     std::uint64_t handler_queue = 64ull << 20;
     std::uint64_t retain = 4ull << 20;
-    std::chrono::nanoseconds peer_timeout = std::chrono::seconds(5);
     Fallback fallback = Fallback::allow;
     std::array<std::uint8_t, 32> key{};
 };
@@ -55,6 +54,10 @@ struct Sink {
     bool (*place)(void* self, Connection& from, wire::View head, std::size_t rest, Placement& placement,
                   void** where) = nullptr;
     void* self = nullptr;
+    /// Optional: a frame was not taken. Whoever waits for what it asks for is to hear why.
+    /// False: `head` doesn't say whom.
+    bool (*refuse)(void* self, Connection& from, wire::View head, Status status,
+                   const std::string& why) = nullptr;
 };
 
 class Exchange {
@@ -92,6 +95,9 @@ class Exchange {
     /// The route that pointers of that table share. @error closed (thrown)
     std::shared_ptr<detail::Route> way(const std::shared_ptr<Peer>& peer,
                                        const std::shared_ptr<const KnownTable>& table);
+    /// Sends by the object that a request came by, or, where that is dead by now, by any way that
+    /// leads to its peer. @thread any
+    Status answer(Object& to, Frame& frame, std::string* why);
     /// What routes keep alive: the context that this is part of. @thread setup
     void set_keeper(std::weak_ptr<detail::Core> keeper) { keeper_ = std::move(keeper); }
     /// What holds here about a row: is its module present, does it apply, was it tried in vain.
@@ -123,6 +129,8 @@ class Exchange {
     void take_hello(Connection& connection, wire::View frame);
     void take_recover(Connection& connection, const wire::StreamFrame& frame);
     void take_goodbye(Connection& connection);
+    void see_off(const std::shared_ptr<Peer>& peer);
+    void refuse(Connection& connection, wire::View head, std::size_t bytes, bool memory);
     void account(Connection& connection, std::size_t bytes, std::uint8_t flags);
     void confirm(Connection& connection);
     void break_rules(Connection& connection, const char* how);
@@ -131,7 +139,11 @@ class Exchange {
     void release_lost();
     void settle_failed();
     /// The object's method does not reach the peer: the next row, or none.
-    void substitute(Object& object, const std::string& why);
+    void substitute(Object& object, Status status, const std::string& why);
+    /// What the objects still held will not arrive: their waiters are told, and so is on_error().
+    void abandon(Peer& peer, Status status, const std::string& why, Object::Estate estate);
+    void say_goodbyes();
+    void forget_gone();
     void declare_lost(Peer& peer, Status status, const std::string& why);
 
     const ContextId self_;
@@ -145,6 +157,8 @@ class Exchange {
     std::weak_ptr<detail::Core> keeper_;
     std::array<Sink, wire::kKinds> sinks_{};
     std::atomic<bool> closing_{false};
+    // [farewell] set by close(), cleared by the leader when all goodbyes are on their way.
+    std::atomic<bool> farewell_{false};
     std::atomic<std::uint32_t> next_stream_{1};
 
     mutable RankedMutex<18> peers_mutex_;
@@ -157,7 +171,8 @@ class Exchange {
 
     // The leader's own.
     std::vector<Connection*> lost_;
-    std::vector<Connection*> owing_; ///< have delivered what they have not yet confirmed
+    std::vector<Connection*> owing_;          ///< have delivered what they have not yet confirmed
+    std::vector<std::shared_ptr<Peer>> gone_; ///< to be forgotten when nobody holds them
     std::chrono::steady_clock::time_point confirm_at_{};
 };
 

@@ -17,6 +17,10 @@ struct HostCalls {
     static void log(void* self, plexus_level level, const char* text) {
         constexpr log::Level kLevels[] = {log::Level::error, log::Level::warn, log::Level::info,
                                           log::Level::debug};
+        if (Method& m = method(self); m.opening && level == PLEXUS_ERROR) {
+            m.open_failure += (m.open_failure.empty() ? "" : "; ") + std::string(text);
+            return; // said once, by whoever asked for it
+        }
         log::write(kLevels[std::min<int>(level, PLEXUS_DEBUG)], method(self).name, text);
     }
 

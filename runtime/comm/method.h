@@ -25,6 +25,9 @@ struct Method {
     std::uint64_t eager_bytes = 0; ///< no send up to this size is ever posted
     std::uint64_t max_message = 0; ///< 0: no limit of its own
     Descriptor own;
+    /// What the module said of its failure to open; set while `opening`.
+    std::string open_failure;
+    bool opening = false;
 
     bool fragile() const noexcept { return (ops.caps & PLEXUS_CAP_FRAGILE) != 0; }
     std::uint64_t query(plexus_link* link, plexus_query what) const {

@@ -88,8 +88,8 @@ class Object : public detail::Channel {
     };
     struct Estate {
         std::list<Recovery> recoveries;
+        std::deque<std::unique_ptr<Parcel>> replay; ///< of answered recoveries, before what is unsent
         std::deque<std::unique_ptr<Parcel>> unsent;
-        bool empty() const noexcept { return recoveries.empty() && unsent.empty(); }
         std::size_t frames() const noexcept;
     };
     /// Ends the object; what it still held is the caller's. `undelivered` is what waits in it.
@@ -105,7 +105,6 @@ class Object : public detail::Channel {
     bool drained() const PLEXUS_EXCLUDES(mutex_);
     /// Asks the far side to confirm, so that drained() can become true.
     void hurry() PLEXUS_EXCLUDES(mutex_);
-    void say_goodbye() PLEXUS_EXCLUDES(mutex_);
 
   private:
     Status attempt(Frame& frame, Ticket& ticket, bool inside) PLEXUS_REQUIRES(mutex_);
@@ -121,6 +120,7 @@ class Object : public detail::Channel {
     void connect() PLEXUS_REQUIRES(mutex_);
     void drop_confirmed() PLEXUS_REQUIRES(mutex_);
     void ask_fence() PLEXUS_REQUIRES(mutex_);
+    void take_up_replay() PLEXUS_REQUIRES(mutex_);
     void refresh_ready() PLEXUS_REQUIRES(mutex_);
     std::string explain(Status status) const PLEXUS_EXCLUDES(mutex_);
     static void let_go(std::unique_ptr<Parcel> parcel, Status status);

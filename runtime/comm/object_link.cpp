@@ -133,10 +133,14 @@ void Object::recovered(std::uint32_t stream, std::uint64_t count) {
     }
     recoveries_.erase(found);
     if (!recoveries_.empty()) return;
+    take_up_replay();
+    send_line();
+}
+
+void Object::take_up_replay() {
     line_.insert(line_.begin() + static_cast<std::ptrdiff_t>(next_), std::move_iterator(replay_.begin()),
                  std::move_iterator(replay_.end()));
     replay_.clear();
-    send_line();
 }
 
 void Object::flush(Connection& connection) {
@@ -170,7 +174,7 @@ Object::Estate Object::die() {
     Lock hold(mutex_);
     Estate estate;
     estate.recoveries = std::move(recoveries_);
-    estate.unsent = std::move(replay_);
+    estate.replay = std::move(replay_);
     std::move(line_.begin(), line_.end(), std::back_inserter(estate.unsent));
     recoveries_.clear();
     replay_.clear();
@@ -198,7 +202,13 @@ void Object::inherit(Estate estate) {
         }
         recoveries_.push_back(std::move(recovery));
     }
-    // What was not sent at all comes after what was: it waits with the answered recoveries.
+    for (auto& parcel : estate.replay) {
+        parcel->owner = this;
+        queued_bytes_ += parcel->size;
+        replay_.push_back(std::move(parcel));
+    }
+    if (recoveries_.empty()) take_up_replay();
+    // What was not sent at all comes after what was.
     for (auto& parcel : estate.unsent) {
         parcel->owner = this;
         queued_bytes_ += parcel->size;
@@ -213,7 +223,7 @@ void Object::inherit(Estate estate) {
 }
 
 std::size_t Object::Estate::frames() const noexcept {
-    std::size_t count = unsent.size();
+    std::size_t count = replay.size() + unsent.size();
     for (const Recovery& recovery : recoveries) count += recovery.parcels.size();
     return count;
 }
@@ -221,6 +231,7 @@ std::size_t Object::Estate::frames() const noexcept {
 void Object::bury(Estate estate, Status status) {
     for (Recovery& recovery : estate.recoveries)
         for (auto& parcel : recovery.parcels) let_go(std::move(parcel), status);
+    for (auto& parcel : estate.replay) let_go(std::move(parcel), status);
     for (auto& parcel : estate.unsent) let_go(std::move(parcel), status);
 }
 
@@ -241,13 +252,6 @@ bool Object::drained() const {
 void Object::hurry() {
     Lock hold(mutex_);
     if (state_ == State::open && method_.fragile() && confirmed_ < sent_) ask_fence();
-}
-
-void Object::say_goodbye() {
-    Lock hold(mutex_);
-    if (state_ != State::open || out_ == nullptr || out_->lost) return;
-    out_->controls.push_back(wire::encode_goodbye());
-    send_controls(*out_);
 }
 
 bool Object::ready() const {

@@ -57,7 +57,8 @@ class Peer : public std::enable_shared_from_this<Peer> {
     std::shared_ptr<const KnownTable> owners PLEXUS_GUARDED_BY(mutex);
     std::vector<std::unique_ptr<Object>> objects PLEXUS_GUARDED_BY(mutex);
     Presence presence PLEXUS_GUARDED_BY(mutex) = Presence::unknown;
-    std::string why PLEXUS_GUARDED_BY(mutex); ///< lost or gone
+    Status status PLEXUS_GUARDED_BY(mutex) = Status::ok; ///< lost or gone: what calls end with
+    std::string why PLEXUS_GUARDED_BY(mutex);
     std::chrono::steady_clock::time_point lost_at PLEXUS_GUARDED_BY(mutex){};
     /// Methods that were tried and did not reach it, with the reason; forgotten on success.
     std::map<std::string, std::string> failed PLEXUS_GUARDED_BY(mutex);
@@ -66,6 +67,7 @@ class Peer : public std::enable_shared_from_this<Peer> {
 
     // The leader's own.
     std::map<std::uint32_t, std::uint64_t> past_streams; ///< of links that are no more
+    std::uint32_t forgotten_streams = 0;                 ///< up to this number
     std::unique_ptr<Attachment> attachment;
 };
 

@@ -16,7 +16,9 @@ void Exchange::lost(Connection& connection, Status status, const std::string& wh
     Object& object = *connection.object;
     Peer& peer = *connection.peer;
     const bool was_way = object.link_lost(connection, status, why);
-    if (!was_way || closing()) return;
+    if (closing()) return;
+    if (connection.farewell) return see_off(connection.peer);
+    if (!was_way) return;
     {
         Lock hold(peer.mutex);
         if (peer.presence == Presence::gone) return;
@@ -24,10 +26,10 @@ void Exchange::lost(Connection& connection, Status status, const std::string& wh
     const std::string name = to_string(peer.id).substr(0, 8);
     if (!connection.open) {
         log::info("comm", "{} does not reach context {}: {}", connection.method->name, name, why);
-        return substitute(object, why);
+        return substitute(object, status, why);
     }
     log::info("comm", "{}: the connection to context {} broke: {}", connection.method->name, name, why);
-    if (connection.broken_rules) return substitute(object, why);
+    if (connection.broken_rules) return substitute(object, status, why);
     if (object.has_stake() || listener_.awaits(peer)) object.reconnect();
 }
 
@@ -42,7 +44,7 @@ void Exchange::settle_failed() {
         lost(*connection, Status::link_lost, "no connection could be started");
 }
 
-void Exchange::substitute(Object& object, const std::string& why) {
+void Exchange::substitute(Object& object, Status status, const std::string& why) {
     Peer& peer = object.peer();
     const std::string method = object.method().name;
     const bool stake = object.has_stake() || listener_.awaits(peer);
@@ -50,6 +52,7 @@ void Exchange::substitute(Object& object, const std::string& why) {
     {
         Lock hold(peer.mutex);
         peer.failed[method] = why;
+        if (status == Status::denied) peer.status = status;
     }
     if (!stake) return; // whoever sends next chooses anew
     Choice choice;
@@ -64,16 +67,27 @@ void Exchange::substitute(Object& object, const std::string& why) {
                                   to_string(peer.id).substr(0, 8), row.method, method, why));
         return this->object(peer, row).inherit(std::move(estate));
     }
-    const std::size_t frames = estate.frames();
-    Object::bury(std::move(estate), Status::peer_lost);
     std::string all = method + ": " + why;
     for (const Verdict& verdict : choice.trail)
         if (verdict.method != method) all += "; " + verdict.method + ": " + verdict.because;
-    declare_lost(peer, Status::peer_lost, all);
+    // Another key is the operator's mistake, not the peer's end: that is said wherever it was seen.
+    bool denied = false;
+    {
+        Lock hold(peer.mutex);
+        denied = peer.status == Status::denied;
+    }
+    const Status end = denied ? Status::denied : Status::peer_lost;
+    declare_lost(peer, end, all);
+    abandon(peer, end, all, std::move(estate));
+}
+
+void Exchange::abandon(Peer& peer, Status status, const std::string& why, Object::Estate estate) {
+    const std::size_t frames = estate.frames();
+    Object::bury(std::move(estate), status);
     if (frames > 0)
         listener_.trouble(Status::message_lost,
                           fmt::format("{} requests to context {} may not have been delivered: {}", frames,
-                                      to_string(peer.id).substr(0, 8), all));
+                                      to_string(peer.id).substr(0, 8), why));
 }
 
 void Exchange::declare_lost(Peer& peer, Status status, const std::string& why) {
@@ -81,6 +95,7 @@ void Exchange::declare_lost(Peer& peer, Status status, const std::string& why) {
         Lock hold(peer.mutex);
         if (peer.presence == Presence::gone) return;
         peer.presence = Presence::lost;
+        peer.status = status;
         peer.why = why;
         peer.lost_at = std::chrono::steady_clock::now();
     }
@@ -90,14 +105,52 @@ void Exchange::declare_lost(Peer& peer, Status status, const std::string& why) {
 nanoseconds Exchange::chores() {
     settle_failed();
     release_lost();
+    if (!gone_.empty()) forget_gone();
+    if (farewell_.load(std::memory_order_acquire)) say_goodbyes(); // pairs with [farewell]
     if (owing_.empty()) return nanoseconds::max();
     const auto now = std::chrono::steady_clock::now();
-    if (now >= confirm_at_) {
-        const std::vector<Connection*> owing = owing_;
-        for (Connection* connection : owing) confirm(*connection);
-        return nanoseconds::max();
+    if (now < confirm_at_) return confirm_at_ - now;
+    const std::vector<Connection*> owing = owing_;
+    for (Connection* connection : owing) confirm(*connection);
+    return nanoseconds::max();
+}
+
+// What was delivered here is confirmed before the goodbye, so that nobody takes it for lost.
+void Exchange::say_goodbyes() {
+    const std::vector<Connection*> owing = owing_;
+    for (Connection* connection : owing) confirm(*connection);
+    std::vector<Connection*> open;
+    {
+        Lock hold(connections_mutex_);
+        for (const auto& connection : connections_)
+            if (connection->open && !connection->lost) open.push_back(connection.get());
     }
-    return confirm_at_ - now;
+    for (Connection* connection : open) connection->object->control(*connection, wire::encode_goodbye());
+    farewell_.store(false, std::memory_order_release); // [farewell]
+}
+
+// A server outlives many clients: of one that has ended nothing stays but what others still hold.
+void Exchange::forget_gone() {
+    std::vector<std::shared_ptr<detail::Route>> ways; // end outside of the locks
+    std::vector<std::shared_ptr<Peer>> over;
+    std::erase_if(gone_, [&](std::shared_ptr<Peer>& peer) {
+        Lock hold(peers_mutex_);
+        const std::size_t before = ways.size();
+        {
+            Lock inner(peer->mutex);
+            for (auto way = peer->ways.begin(); way != peer->ways.end();) {
+                const bool unused = way->second.use_count() == 1;
+                if (unused) ways.push_back(std::move(way->second));
+                way = unused ? peer->ways.erase(way) : std::next(way);
+            }
+            if (!peer->ways.empty()) return false;
+        }
+        // One is the map's, one is ours, and each of those ways has one.
+        if (peer.use_count() != static_cast<long>(2 + ways.size() - before)) return false;
+        peers_.erase(peer->id);
+        over.push_back(std::move(peer));
+        return true;
+    });
 }
 
 } // namespace plexus::comm

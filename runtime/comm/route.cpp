@@ -73,25 +73,25 @@ std::optional<Descriptor> Route::choose_row(Choice& choice, bool& preferred) con
     return choice.row ? std::optional(rows[*choice.row]) : std::nullopt;
 }
 
-// A context that is lost is not tried again at once: that would cost every sender a connection.
-bool Route::peer_is_lost(std::string* why) {
+// Ok, or what a lost peer's calls end with. It is not tried again at once: that would cost every
+// sender a connection.
+Status Route::peer_end(std::string* why) {
     Lock hold(peer_->mutex);
     const bool gone = peer_->presence == comm::Presence::gone;
-    if (!gone && peer_->presence != comm::Presence::lost) return false;
+    if (!gone && peer_->presence != comm::Presence::lost) return Status::ok;
     if (!gone && std::chrono::steady_clock::now() - peer_->lost_at > kRetryLost) {
         peer_->presence = comm::Presence::unknown;
+        peer_->status = Status::ok;
         peer_->failed.clear();
-        return false;
+        return Status::ok;
     }
     if (why != nullptr) *why = "context " + short_name(peer_->id) + " is lost: " + peer_->why;
-    return true;
+    return peer_->status;
 }
 
 comm::Object* Route::select(Status& status, std::string* why) {
-    if (peer_is_lost(why)) {
-        status = Status::peer_lost;
-        return nullptr;
-    }
+    status = peer_end(why);
+    if (status != Status::ok) return nullptr;
     Choice choice;
     bool preferred = false;
     const auto row = choose_row(choice, preferred);

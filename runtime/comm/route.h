@@ -52,7 +52,7 @@ class Route {
     comm::Object* select(Status& status, std::string* why);
     void change();
     std::optional<Descriptor> choose_row(Choice& choice, bool& preferred) const;
-    bool peer_is_lost(std::string* why);
+    Status peer_end(std::string* why);
 
     const std::shared_ptr<Core> core_;
     comm::Exchange& exchange_;

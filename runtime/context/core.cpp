@@ -92,7 +92,6 @@ void Core::configure(const std::vector<std::string>& arguments, const Options& o
     exchange.max_message = settings_.bytes("limits.max_message");
     exchange.handler_queue = settings_.bytes("limits.handler_queue");
     exchange.retain = settings_.bytes("limits.retain");
-    exchange.peer_timeout = settings_.duration("progress.peer_timeout");
     exchange.key = key.bytes;
     const std::string fallback = settings_.text("fallback");
     exchange.fallback = fallback == "forbid" ? Fallback::forbid
@@ -177,9 +176,12 @@ void Core::meet(const Options& options, const bootstrap::Key& key) {
 
 void Core::close() {
     if (std::exchange(closed_, true) || exchange_ == nullptr) return;
-    exchange_->close(Clock::now() + settings_.duration("progress.close_timeout"));
+    const auto patience = settings_.duration("progress.close_timeout");
+    dispatcher_->finish_handlers(Clock::now() + patience); // their answers still have a way
+    // From here on every lane counts: a confined one may hold what closing waits for.
+    for (poll::Lane& lane : scheduler_->lanes()) lane.confined.store(false, std::memory_order_relaxed);
+    exchange_->close(Clock::now() + patience);
     directory_.reset();
-    dispatcher_->stop_pool();
     scheduler_->stop();
     exchange_->destroy();
     server_.reset();

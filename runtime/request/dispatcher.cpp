@@ -19,14 +19,24 @@ Dispatcher::~Dispatcher() = default;
 
 void Dispatcher::serve(comm::Exchange& exchange) {
     using Owned = std::unique_ptr<std::byte[]>;
-    exchange.on(wire::Kind::request, {[](void* s, comm::Connection& from, wire::View frame, Owned* owned) {
-                                          static_cast<Dispatcher*>(s)->take_request(from, frame, owned);
-                                      },
-                                      nullptr, this});
-    exchange.on(wire::Kind::reply, {[](void* s, comm::Connection& from, wire::View frame, Owned*) {
-                                        static_cast<Dispatcher*>(s)->take_reply(from, frame);
-                                    },
-                                    nullptr, this});
+    exchange.on(wire::Kind::request,
+                {[](void* s, comm::Connection& from, wire::View frame, Owned* owned) {
+                     static_cast<Dispatcher*>(s)->take_request(from, frame, owned);
+                 },
+                 nullptr, this,
+                 [](void* s, comm::Connection& from, wire::View head, Status status, const std::string& why) {
+                     const auto header = wire::decode_request(head);
+                     if (header) static_cast<Dispatcher*>(s)->refuse(*from.object, *header, status, why);
+                     return header.has_value();
+                 }});
+    exchange.on(wire::Kind::reply,
+                {[](void* s, comm::Connection& from, wire::View frame, Owned*) {
+                     static_cast<Dispatcher*>(s)->take_reply(from, frame);
+                 },
+                 nullptr, this,
+                 [](void* s, comm::Connection& from, wire::View head, Status status, const std::string& why) {
+                     return static_cast<Dispatcher*>(s)->refuse_reply(from, head, status, why);
+                 }});
     exchange.on(wire::Kind::report, {[](void* s, comm::Connection& from, wire::View frame, Owned*) {
                                          static_cast<Dispatcher*>(s)->take_report(from, frame);
                                      },
@@ -39,6 +49,14 @@ void Dispatcher::serve(comm::Exchange& exchange) {
                                         static_cast<Dispatcher*>(s)->take_table(from, frame);
                                     },
                                     nullptr, this});
+}
+
+void Dispatcher::finish_handlers(std::chrono::steady_clock::time_point deadline) {
+    if (const std::size_t dropped = pool_.stop(deadline); dropped > 0)
+        log::warn("request",
+                  "{} accepted requests were dropped: their handlers had not begun when "
+                  "progress.close_timeout was over",
+                  dropped);
 }
 
 std::unique_ptr<comm::Attachment> Dispatcher::attach(comm::Peer&) { return std::make_unique<Names>(); }
@@ -133,9 +151,10 @@ void Dispatcher::run_threaded(detail::Handler& handler, Objects::Slot& slot, com
         const Objects::OwnPin own(*job->slot);
         run(handler, job->slot->object, *job->from, job->header, job->frame);
     });
-    if (!queued)
-        refuse(*from.object, header, Status::again,
-               "the queue of threaded handlers is full (limits.handler_queue)");
+    if (queued) return;
+    if (pool_.stopping()) return refuse(*from.object, header, Status::closed, "the context is closing");
+    refuse(*from.object, header, Status::again,
+           "the queue of threaded handlers is full (limits.handler_queue)");
 }
 
 detail::Handler* Dispatcher::find(Names::Entry& entry, Status& status) {
@@ -191,7 +210,8 @@ void Dispatcher::refuse(comm::Object& to, const wire::RequestHeader& header, Sta
     out.size = frame.total();
     out.head = frame.head();
     std::string lost;
-    if (to.send(out, &lost) != Status::ok) log::info("request", "a report could not be sent: {}", lost);
+    if (to.exchange().answer(to, out, &lost) != Status::ok)
+        log::info("request", "a report could not be sent: {}", lost);
 }
 
 void Dispatcher::take_declare(comm::Connection& from, wire::View frame) {

@@ -31,7 +31,8 @@ class Dispatcher final : public comm::Listener {
 
     /// Registers the kinds that it understands. @thread setup
     void serve(comm::Exchange& exchange);
-    void stop_pool() { pool_.stop(); }
+    /// Lets threaded handlers finish what was accepted, until the deadline. @thread setup
+    void finish_handlers(std::chrono::steady_clock::time_point deadline);
 
     /// @error busy (thrown) there is a handler for that name. @thread any
     void install(const detail::RequestInfo& request, std::unique_ptr<detail::Handler> handler)
@@ -44,6 +45,10 @@ class Dispatcher final : public comm::Listener {
     /// Sends the answer to a call. Any failure is the peer's loss, and logged. @thread any
     static void answer(comm::Object& to, std::uint32_t call, Status status, std::string_view why);
     static void answer(comm::Object& to, std::uint32_t call, detail::Writer& result);
+
+    /// Ends the call that an answer which could not be taken was for. False: `head` names none.
+    /// @thread progress
+    bool refuse_reply(comm::Connection& from, wire::View head, Status status, const std::string& why);
 
     // comm::Listener
     std::unique_ptr<comm::Attachment> attach(comm::Peer& peer) override;

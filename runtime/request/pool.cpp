@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "request/pool.h"
 
+#include <utility>
+
 namespace plexus::request {
 
 bool Pool::submit(std::size_t bytes, std::function<void()> task) {
@@ -15,14 +17,21 @@ bool Pool::submit(std::size_t bytes, std::function<void()> task) {
     return true;
 }
 
-void Pool::stop() {
+bool Pool::stopping() {
+    const std::lock_guard hold(mutex_);
+    return stopping_;
+}
+
+std::size_t Pool::stop(Clock::time_point deadline) {
     {
         const std::lock_guard hold(mutex_);
         stopping_ = true;
+        deadline_ = deadline;
     }
     work_.notify_all();
     for (std::thread& thread : threads_)
         if (thread.joinable()) thread.join();
+    return dropped_;
 }
 
 void Pool::loop() {
@@ -30,6 +39,12 @@ void Pool::loop() {
     for (;;) {
         work_.wait(hold, [&] { return stopping_ || !tasks_.empty(); });
         if (tasks_.empty()) return;
+        if (stopping_ && Clock::now() >= deadline_) {
+            dropped_ += tasks_.size();
+            const std::deque<Task> dropped = std::exchange(tasks_, {});
+            hold.unlock(); // what they hold ends here
+            return;
+        }
         Task task = std::move(tasks_.front());
         tasks_.pop_front();
         hold.unlock();

@@ -2,6 +2,7 @@
 // The threads that threaded handlers run on. Started with the first task; bounded in bytes.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
@@ -18,11 +19,14 @@ class Pool {
       : wanted_(threads)
       , most_bytes_(most_bytes) {}
     ~Pool() { stop(); }
+    using Clock = std::chrono::steady_clock;
 
     /// False: tasks with more than `most_bytes` wait already, or the pool has stopped.
     bool submit(std::size_t bytes, std::function<void()> task);
-    /// Runs what was submitted, then ends the threads.
-    void stop();
+    bool stopping();
+    /// Runs what was submitted, then ends the threads. What has not begun by the deadline is
+    /// dropped; gives how many tasks that were.
+    std::size_t stop(Clock::time_point deadline = Clock::time_point::max());
 
   private:
     struct Task {
@@ -38,6 +42,8 @@ class Pool {
     std::deque<Task> tasks_;
     std::size_t bytes_ = 0;
     bool stopping_ = false;
+    Clock::time_point deadline_ = Clock::time_point::max();
+    std::size_t dropped_ = 0;
     std::vector<std::thread> threads_;
 };
 

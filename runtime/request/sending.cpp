@@ -47,7 +47,7 @@ Status send_answer(comm::Object& to, detail::Writer& writer) {
     frame.head = writer.head();
     frame.carried = writer.carried();
     std::string why;
-    const Status status = to.send(frame, &why);
+    const Status status = to.exchange().answer(to, frame, &why);
     if (status != Status::ok) log::info("request", "an answer could not be sent: {}", why);
     return status;
 }
@@ -83,6 +83,15 @@ void Dispatcher::take_reply(comm::Connection& from, wire::View frame) {
         entry.state->fail(static_cast<Status>(header->status),
                           std::string(reinterpret_cast<const char*>(text.data()), text.size()));
     }
+}
+
+bool Dispatcher::refuse_reply(comm::Connection& from, wire::View head, Status status,
+                              const std::string& why) {
+    const auto header = wire::decode_reply(head);
+    if (!header) return false;
+    const Calls::Entry entry = calls_.take(header->call, from.peer.get());
+    if (entry.state != nullptr) entry.state->fail(status, why);
+    return true;
 }
 
 void Dispatcher::take_report(comm::Connection& from, wire::View frame) {

@@ -75,7 +75,8 @@ Stream::Stream(End& end, SizeOf size_of, std::uint64_t messages)
 
 bool Stream::step() {
     constexpr std::uint64_t kMostPosted = 16; // bounds the memory of the test itself
-    while (!done() && failure_ == PLEXUS_OK) {
+    constexpr int kMostAtOnce = 256; // a peer that keeps up would keep us here, and what it answers unread
+    for (int i = 0; i < kMostAtOnce && !done() && failure_ == PLEXUS_OK; ++i) {
         if (end_.writable() == blocked_at_ || end_.posted() - end_.completed() >= kMostPosted) return false;
         if (!waiting_) {
             Bytes bytes(kSeedBytes);

@@ -29,8 +29,8 @@ class Stream {
   public:
     Stream(End& end, SizeOf size_of, std::uint64_t messages);
 
-    /// Sends until all are out or there is no room. True: all are out. After an AGAIN it
-    /// waits for `writable`: a module that forgets it makes the test run into its deadline.
+    /// Sends until all are out, there is no room, or it is the turn of a poll. True: all are out. After an
+    /// AGAIN it waits for `writable`: a module that forgets it makes the test run into its deadline.
     bool step();
     bool done() const noexcept { return next_ == messages_; }
     /// What a send answered that is neither accepted nor AGAIN, else OK.

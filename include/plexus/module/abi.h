@@ -38,6 +38,7 @@ enum plexus_status {
     PLEXUS_BAD_MODULE = 21,
     PLEXUS_NO_METHOD = 22,
     PLEXUS_DENIED = 23, /* the peer does not hold the job's key                   */
+    PLEXUS_BUSY = 25,   /* a port or a name is taken                              */
     /* this message */
     PLEXUS_MESSAGE_LOST = 30,
     /* this link: another method may still reach the peer */

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Peers that are not there any more or hold another key: every call ends in bounded time
-// with an error of its own.
+// Peers that are not there any more, are somebody else now, or hold another key: every call
+// ends in bounded time with an error of its own.
 #include "contexts.h"
 
 #include "support/tmpdir.h"
 
+#include <optional>
 #include <sys/stat.h>
+#include <thread>
 
 using namespace plexus;
 using namespace plexus::testing;
@@ -14,6 +16,7 @@ namespace lost_test {
 
 struct Light {};
 constexpr Request<int(Light&, int)> blink{"lost.blink"};
+constexpr Request<int(Light&)> wait_long{"lost.wait_long"};
 
 struct Owner {
     explicit Owner(const std::string& methods, Values more = {})
@@ -36,6 +39,50 @@ std::string key_file(const TmpDir& folder, const char* name, const std::string& 
 
 using namespace lost_test;
 
+TEST_CASE("when a peer closes, later calls and sends say that it is lost") {
+    const std::string method = GENERATE(as<std::string>{}, "local", "shm", "tcp");
+    CAPTURE(method);
+    auto owner = std::make_optional<Owner>(method);
+    Complaints complaints;
+    Context user(by(method));
+    complaints.listen_to(user);
+    const auto far = handed(user, owner->bound.pointer());
+    CHECK(within(far.call(blink, 1)) == 1);
+    owner.reset();
+    const Refusal refusal = refusal_of(far.call(blink, 2));
+    CHECK(refusal.status == Status::peer_lost);
+    CHECK(refusal.says("it has ended"));
+    CHECK(eventually(kLimit, [&] { return far.try_send(blink, 3) == Status::peer_lost; }));
+}
+
+TEST_CASE("when a peer closes, calls that wait for it end") {
+    const std::string method = GENERATE(as<std::string>{}, "local", "shm", "tcp");
+    CAPTURE(method);
+    auto owner = std::make_optional<Owner>(method, Values{{"progress.close_timeout", "300 ms"}});
+    owner->context.on(wait_long, threaded, [](Light&) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+        return 1;
+    });
+    Context user(by(method));
+    const auto far = handed(user, owner->bound.pointer());
+    CHECK(within(far.call(blink, 1)) == 1);
+    std::vector<Future<int>> pending;
+    for (int i = 0; i < 40; ++i) pending.push_back(far.call(wait_long)); // two at a time: four seconds
+    const auto dropped = expect_warning("had not begun when progress.close_timeout was over");
+    std::thread closer([&] { const Context ending = std::move(owner->context); });
+    std::size_t answered = 0;
+    std::size_t lost = 0;
+    for (Future<int>& each : pending) {
+        const Refusal refusal = refusal_of(std::move(each));
+        answered += refusal.status == Status::ok ? 1u : 0u;
+        lost += refusal.status == Status::peer_lost || refusal.status == Status::closed ? 1u : 0u;
+        UNSCOPED_INFO(to_string(refusal.status) << ": " << refusal.why);
+    }
+    closer.join();
+    CHECK(lost > 0);
+    CHECK(answered + lost == pending.size());
+}
+
 TEST_CASE("a context that was never there is lost, not waited for") {
     const std::string method = GENERATE(as<std::string>{}, "local", "shm", "tcp");
     CAPTURE(method);
@@ -48,6 +95,51 @@ TEST_CASE("a context that was never there is lost, not waited for") {
     const auto far = GlobalPointer<Light>::load(user, saved);
     const Status status = refusal_of(far.call(blink, 1)).status;
     CHECK((status == Status::peer_lost || status == Status::no_method));
+}
+
+TEST_CASE("another context at the same address is not mistaken for the old one") {
+    TmpDir folder;
+    std::optional<Owner> owner;
+    std::string port;
+    for (int first = 47'100; !owner && first < 47'200; ++first) { // one that nobody has
+        port = std::to_string(first);
+        try {
+            owner.emplace("tcp", Values{{"method.tcp.port", port}});
+        } catch (const Error& error) { REQUIRE(error.status() == Status::busy); }
+    }
+    REQUIRE(owner);
+    Complaints complaints;
+    Context user(by("tcp"));
+    complaints.listen_to(user);
+    const auto old = handed(user, owner->bound.pointer());
+    const std::vector<std::byte> saved = old.save();
+    CHECK(within(old.call(blink, 1)) == 1);
+    owner.reset();
+    owner.emplace("tcp", Values{{"method.tcp.port", port}});
+
+    const auto fresh = handed(user, owner->bound.pointer());
+    CHECK(within(fresh.call(blink, 2)) == 2);
+    CHECK(refusal_of(old.call(blink, 3)).status == Status::peer_lost);
+
+    Context stranger(by("tcp")); // has not seen the old one end
+    complaints.listen_to(stranger);
+    CHECK(refusal_of(GlobalPointer<Light>::load(stranger, saved).call(blink, 4)).status == Status::peer_lost);
+    CHECK(within(handed(stranger, owner->bound.pointer()).call(blink, 5)) == 5);
+}
+
+TEST_CASE("a port that is taken stops the start where tcp was asked for") {
+    std::optional<Owner> owner;
+    std::string port;
+    for (int first = 47'200; !owner && first < 47'300; ++first) {
+        port = std::to_string(first);
+        try {
+            owner.emplace("tcp", Values{{"method.tcp.port", port}});
+        } catch (const Error& error) { REQUIRE(error.status() == Status::busy); }
+    }
+    REQUIRE(owner);
+    const Refusal refusal = refusal_of([&] { Context(by("tcp", {{"method.tcp.port", port}})); });
+    CHECK(refusal.status == Status::busy);
+    CHECK(refusal.says(port));
 }
 
 TEST_CASE("a context with another key is refused in bounded time") {
@@ -63,7 +155,7 @@ TEST_CASE("a context with another key is refused in bounded time") {
     Context stranger(by(method, {{"job.key_file", theirs}}));
     const auto far = handed(stranger, owner.bound.pointer());
     const Refusal refusal = refusal_of(far.call(blink, 2));
-    CHECK((refusal.status == Status::denied || refusal.status == Status::peer_lost));
+    CHECK(refusal.status == Status::denied);
     CHECK(refusal.says("key"));
     CHECK(within(handed(friendly, owner.bound.pointer()).call(blink, 3)) == 3);
 }

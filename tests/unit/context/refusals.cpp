@@ -205,6 +205,15 @@ TEST_CASE("a message over the sender's limit is refused before it leaves") {
     CHECK(two.still_works());
 }
 
+TEST_CASE("a message over the receiver's limit alone is refused there, and the sender is told") {
+    const std::string method = GENERATE(as<std::string>{}, "local", "shm", "tcp");
+    CAPTURE(method);
+    Two two(method, {{"limits.max_message", "64 KiB"}});
+    CHECK(two.still_works());
+    CHECK(refusal_of(two.far.call(weigh, std::vector<std::byte>(1 << 20))).status == Status::too_large);
+    CHECK(two.still_works());
+}
+
 TEST_CASE("a result over the limit is an error for its caller") {
     const std::string method = GENERATE(as<std::string>{}, "local", "shm", "tcp");
     CAPTURE(method);

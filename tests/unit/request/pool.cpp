@@ -61,6 +61,24 @@ TEST_CASE("tasks beyond the bound are refused until others are over, a single on
     CHECK(ran == 2);
 }
 
+TEST_CASE("what has not begun by the deadline of stop() is dropped, and counted") {
+    std::atomic<bool> open{false};
+    std::atomic<int> ran{0};
+    Pool pool(1, 1 << 20);
+    REQUIRE(pool.submit(1, [&] {
+        while (!open) std::this_thread::yield();
+        ++ran;
+    }));
+    for (int i = 0; i < 5; ++i) REQUIRE(pool.submit(1, [&] { ++ran; }));
+    std::thread opener([&] {
+        std::this_thread::sleep_for(50ms);
+        open = true;
+    });
+    CHECK(pool.stop(Pool::Clock::now() + 1ms) == 5);
+    CHECK(ran == 1);
+    opener.join();
+}
+
 TEST_CASE("what a task holds ends with it") {
     const auto held = std::make_shared<int>(1);
     Pool pool(1, 100);

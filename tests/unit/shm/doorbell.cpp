@@ -80,7 +80,7 @@ TEST_CASE("a sleeper is woken by the first bell, and once") {
     CHECK_FALSE(readable(mailbox.event_fd(), 0));
 }
 
-// The whole race of plexus_module::arm: messages are counters, a turn is answer, look, sleep. A wake-up
+// The whole race of Module::arm: messages are counters, a turn is answer, look, sleep. A wake-up
 // that got lost would leave the sleeper asleep with messages unread.
 TEST_CASE("no ring is lost between the last look and the sleep") {
     Mailbox mailbox;
