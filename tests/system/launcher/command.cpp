@@ -20,6 +20,14 @@
 namespace plexus::testing {
 namespace {
 
+// Whoever runs the tests may ignore some signals (nohup, a build service), the launcher would
+// respect that, and the tests send them.
+[[maybe_unused]] const bool signals_as_usual = [] {
+    for (const int signal : {SIGHUP, SIGINT, SIGTERM, SIGPIPE, SIGTSTP, SIGUSR1, SIGUSR2})
+        std::signal(signal, SIG_DFL);
+    return true;
+}();
+
 std::string variable(const char* name) {
     const char* value = std::getenv(name);
     if (value == nullptr)
