@@ -17,6 +17,7 @@
 #pragma once
 
 #include "shm/layout.h"
+#include "shm/sanitizer.h"
 
 #include <bit>
 
@@ -55,6 +56,7 @@ class RingWriter {
         if (next < dirty_until_) [[unlikely]]
             clear(next);
         if (size > kLineBody) soil(next);
+        will_publish();
         // [publish] pairs with [take] in RingReader::look: who sees this lap sees the body,
         // and the cleared word behind it.
         line(here).word.store(word_of(lap_of(here), kind, size), std::memory_order_release);
@@ -72,6 +74,7 @@ class RingWriter {
         const std::uint64_t here = position();
         if (here + 1 < dirty_until_) [[unlikely]]
             clear(here + 1);
+        will_publish();
         line(here).word.store(word_of(lap_of(here), kind, size), std::memory_order_release); // [publish]
         position_.store(here + 1, std::memory_order_relaxed);
     }
@@ -113,6 +116,7 @@ class RingWriter {
         if (start + lines > limit_ && !refresh(start + lines)) return false;
         if (start < dirty_until_) clear(start);
         soil(start);
+        will_publish();
         line(here).word.store(word_of(lap_of(here), Kind::filler, 0), std::memory_order_release); // [publish]
         position_.store(start, std::memory_order_relaxed);
         return true;
@@ -149,6 +153,7 @@ class RingReader {
     Look look(Record& out) noexcept {
         const std::uint64_t word = line().word.load(std::memory_order_acquire); // [take]
         if (lap_in(word) != lap()) return Look::nothing;
+        has_taken();
         out = {line().body, size_in(word), kind_in(word)};
         if (out.kind == Kind::message && out.size <= kLineBody) [[likely]]
             return Look::record;
