@@ -78,6 +78,8 @@ class Writer {
     PLEXUS_API void own();
 
     std::byte* head() noexcept { return head_; }
+    /// All of the frame is in the head, and refers to nothing else.
+    bool fits_head() const noexcept { return pieces_ == 0 && carried_.empty(); }
     std::size_t total() const noexcept { return total_; }
     /// A global pointer among the arguments: whoever gets the frame must know its table, so
     /// the sender makes sure of that first. `route` outlives the writer.

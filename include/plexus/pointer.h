@@ -54,8 +54,8 @@ struct Target {
     bool operator==(const Target&) const = default;
 };
 
-PLEXUS_API Status send(Route& route, const Target& target, const RequestInfo& request, Writer& frame,
-                       std::string* why);
+PLEXUS_API void send(Route& route, const Target& target, const RequestInfo& request, Writer& frame);
+PLEXUS_API Status try_send(Route& route, const Target& target, const RequestInfo& request, Writer& frame);
 PLEXUS_API void call(Route& route, const Target& target, const RequestInfo& request, Writer& frame,
                      std::shared_ptr<CallState> state);
 PLEXUS_API std::shared_ptr<Core> core_of(const Route& route) noexcept;
@@ -147,16 +147,20 @@ class GlobalPointer : public detail::PointerBase {
     template <class R, class... P>
     void send(const Request<R(T&, P...)>& request,
               const std::type_identity_t<std::remove_cvref_t<P>>&... arguments) const {
-        std::string why;
-        if (const Status status = post(request, &why, arguments...); status != Status::ok)
-            throw Error(status, why);
+        check();
+        detail::Writer frame(detail::kRequestHeader);
+        (frame.put(arguments), ...);
+        detail::send(*route(), target(), request.info(), frame);
     }
 
     /// The same without exceptions.
     template <class R, class... P>
     [[nodiscard]] Status try_send(const Request<R(T&, P...)>& request,
                                   const std::type_identity_t<std::remove_cvref_t<P>>&... arguments) const {
-        return post(request, nullptr, arguments...);
+        if (!*this) return Status::dead_pointer;
+        detail::Writer frame(detail::kRequestHeader);
+        (frame.put(arguments), ...);
+        return detail::try_send(*route(), target(), request.info(), frame);
     }
 
     /// Sends one request and gives a future for its result. Errors of the way there arrive in
@@ -188,16 +192,6 @@ class GlobalPointer : public detail::PointerBase {
         if (!*this)
             throw Error(Status::dead_pointer,
                         "a null global pointer was used: assign it from bind(), lookup() or a request first");
-    }
-    template <class R, class... P, class... A>
-    Status post(const Request<R(T&, P...)>& request, std::string* why, const A&... arguments) const {
-        if (!*this) {
-            if (why != nullptr) check();
-            return Status::dead_pointer;
-        }
-        detail::Writer frame(detail::kRequestHeader);
-        (frame.put(arguments), ...);
-        return detail::send(*route(), target(), request.info(), frame, why);
     }
 };
 

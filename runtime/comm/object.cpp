@@ -30,6 +30,7 @@ Object::Object(Exchange& exchange, Peer& peer, Method& method, Descriptor row)
   , peer_(peer)
   , method_(method)
   , limit_(smaller_limit(exchange.options().max_message, method.max_message))
+  , at_once_(method.fragile() ? 0 : std::min(limit_, method.eager_bytes))
   , row_(std::move(row)) {}
 
 bool Object::serves(const Descriptor& row) const {
@@ -38,12 +39,21 @@ bool Object::serves(const Descriptor& row) const {
            (row_.bytes.empty() || row.bytes.empty() || row_.bytes == row.bytes);
 }
 
+bool Object::send_at_once(wire::View frame, std::uint16_t request) {
+    const plexus_view piece{frame.data(), frame.size()};
+    Lock hold(mutex_);
+    if (!ready_ || frame.size() > at_once_ || request >= declared_.size() || !declared_[request]) [[unlikely]]
+        return false;
+    if (method_.ops.send(out_->link, &piece, 1, nullptr) != PLEXUS_OK) [[unlikely]]
+        return false;
+    ++sent_;
+    return true;
+}
+
 Status Object::send(Frame& frame, std::string* why) {
     {
         Lock hold(mutex_);
-        if (ready_ && frame.size <= method_.eager_bytes && frame.size <= limit_ && introduced(frame) &&
-            !method_.fragile()) [[likely]] {
-            // Up to eager_bytes a module never posts: no ticket is needed.
+        if (ready_ && frame.size <= at_once_ && introduced(frame)) [[likely]] {
             if (method_.ops.send(out_->link, frame.views(), frame.count, nullptr) == PLEXUS_OK) [[likely]] {
                 ++sent_;
                 return Status::ok;

@@ -54,6 +54,10 @@ class Object : public detail::Channel {
     /// inside a turn, the queue is full. link_lost: choose another way. @thread any
     Status send(Frame& frame, std::string* why) PLEXUS_EXCLUDES(mutex_);
 
+    /// The same for a frame of one piece, if it can leave now: the link is open, its turn has
+    /// come, and the far side knows `request`. @thread any
+    bool send_at_once(wire::View frame, std::uint16_t request) PLEXUS_EXCLUDES(mutex_);
+
     /// Waits until all that was sent so far has been delivered. False: the link broke first,
     /// or (inside a turn) it can't be known yet. @thread any
     bool settle() PLEXUS_EXCLUDES(mutex_);
@@ -128,7 +132,8 @@ class Object : public detail::Channel {
 
     Peer& peer_;
     Method& method_;
-    const std::uint64_t limit_; ///< bytes of the largest message
+    const std::uint64_t limit_;   ///< bytes of the largest message
+    const std::uint64_t at_once_; ///< up to so many bytes no module posts and no copy is kept
 
     mutable RankedSpinlock<30> mutex_;
     bool ready_ PLEXUS_GUARDED_BY(mutex_) = false; ///< open and nothing waits before a new frame

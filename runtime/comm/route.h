@@ -37,6 +37,13 @@ class Route {
     /// Sends, choosing anew as long as ways break. @thread any
     Status send(comm::Frame& frame, std::string* why);
 
+    /// The same for a frame that is one piece, where nothing stands in its way: else false, and
+    /// nothing was sent. @thread any
+    bool send_at_once(wire::View frame, std::uint16_t request) {
+        comm::Object* const object = object_.load(std::memory_order_acquire); // pairs with [way]
+        return object != nullptr && object->send_at_once(frame, request);
+    }
+
     // Wishes. @thread any, one at a time
     void set_table(DescriptorTable table);
     void pin(const std::vector<method::ListItem>& list);

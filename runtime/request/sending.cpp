@@ -113,10 +113,44 @@ void Dispatcher::peer_lost(comm::Peer& peer, Status status, const std::string& w
 
 namespace plexus::detail {
 
-Status send(Route& route, const Target& target, const RequestInfo& request, Writer& writer,
-            std::string* why) {
+namespace {
+
+// The way of a small request to a context that knows it already: no frame is built around it.
+bool send_at_once(Route& route, const Target& target, const RequestInfo& request, Writer& writer,
+                  std::uint8_t flags, std::uint32_t call) {
+    const std::uint32_t number = request.number.load(std::memory_order_relaxed); // see number_of()
+    if (number == 0 || !writer.fits_head()) return false;
+    wire::RequestHeader header;
+    header.flags = flags;
+    header.request = static_cast<std::uint16_t>(number);
+    header.call = call;
+    header.key = target.key;
+    header.handle = target.handle;
+    header.generation = target.generation;
+    wire::encode(header, writer.head());
+    return route.send_at_once({writer.head(), writer.total()}, header.request);
+}
+
+Status send_any(Route& route, const Target& target, const RequestInfo& request, Writer& writer,
+                std::string* why) {
     request::Outgoing out(target, request, writer, 0, 0);
     return route.send(out.frame, why);
+}
+
+} // namespace
+
+void send(Route& route, const Target& target, const RequestInfo& request, Writer& writer) {
+    if (send_at_once(route, target, request, writer, 0, 0)) [[likely]]
+        return;
+    std::string why;
+    if (const Status status = send_any(route, target, request, writer, &why); status != Status::ok)
+        throw Error(status, why);
+}
+
+Status try_send(Route& route, const Target& target, const RequestInfo& request, Writer& writer) {
+    if (send_at_once(route, target, request, writer, 0, 0)) [[likely]]
+        return Status::ok;
+    return send_any(route, target, request, writer, nullptr);
 }
 
 void call(Route& route, const Target& target, const RequestInfo& request, Writer& writer,
@@ -124,6 +158,7 @@ void call(Route& route, const Target& target, const RequestInfo& request, Writer
     request::Dispatcher& dispatcher = request::dispatcher_of(route);
     const auto number = dispatcher.calls().add({state, &route.peer(), {}});
     if (!number) return state->fail(number.status(), number.failure().why);
+    if (send_at_once(route, target, request, writer, wire::kWantsReply, *number)) return;
     request::Outgoing out(target, request, writer, wire::kWantsReply, *number);
     std::string why;
     if (const Status status = route.send(out.frame, &why); status != Status::ok)

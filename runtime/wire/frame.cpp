@@ -18,30 +18,6 @@ std::optional<Kind> kind_of(View frame) noexcept {
     return known ? std::optional(static_cast<Kind>(value)) : std::nullopt;
 }
 
-void encode(const RequestHeader& header, std::byte* to) noexcept {
-    Out out(to);
-    out.u8(byte(Kind::request));
-    out.u8(header.flags);
-    out.u16(header.request);
-    out.u32(header.call);
-    out.u64(header.key);
-    out.u32(header.handle);
-    out.u32(header.generation);
-}
-
-std::optional<RequestHeader> decode_request(View frame) noexcept {
-    if (frame.size() < RequestHeader::kBytes) return std::nullopt;
-    In in(frame.subspan(1));
-    RequestHeader header;
-    header.flags = in.u8();
-    header.request = in.u16();
-    header.call = in.u32();
-    header.key = in.u64();
-    header.handle = in.u32();
-    header.generation = in.u32();
-    return header;
-}
-
 void encode(Kind kind, const ReplyHeader& header, std::byte* to) noexcept {
     Out out(to);
     out.u8(byte(kind));

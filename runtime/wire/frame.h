@@ -107,7 +107,6 @@ std::optional<Kind> kind_of(View frame) noexcept;
 
 // Encoders write exactly kBytes to `to`, or append to it. Decoders give nullopt for a frame
 // that is too short or whose fields contradict each other.
-void encode(const RequestHeader& header, std::byte* to) noexcept;
 void encode(Kind kind, const ReplyHeader& header, std::byte* to) noexcept;
 void encode(const ReportHeader& header, std::byte* to) noexcept;
 void encode(Kind kind, const BulkHeader& header, std::byte* to) noexcept;
@@ -117,7 +116,6 @@ Bytes encode(const Hello& frame);
 Bytes encode(const TableFrame& frame);
 Bytes encode_goodbye();
 
-std::optional<RequestHeader> decode_request(View frame) noexcept;
 std::optional<ReplyHeader> decode_reply(View frame) noexcept;
 std::optional<ReportHeader> decode_report(View frame) noexcept;
 std::optional<BulkHeader> decode_bulk(View frame) noexcept;
@@ -125,5 +123,30 @@ std::optional<StreamFrame> decode_stream(View frame) noexcept;
 std::optional<Declare> decode_declare(View frame) noexcept;
 std::optional<Hello> decode_hello(View frame) noexcept;
 std::optional<TableFrame> decode_table_frame(View frame) noexcept;
+
+// Inline: they are on the way of every small request.
+inline void encode(const RequestHeader& header, std::byte* to) noexcept {
+    Out out(to);
+    out.u8(static_cast<std::uint8_t>(Kind::request));
+    out.u8(header.flags);
+    out.u16(header.request);
+    out.u32(header.call);
+    out.u64(header.key);
+    out.u32(header.handle);
+    out.u32(header.generation);
+}
+
+inline std::optional<RequestHeader> decode_request(View frame) noexcept {
+    if (frame.size() < RequestHeader::kBytes) return std::nullopt;
+    In in(frame.subspan(1));
+    RequestHeader header;
+    header.flags = in.u8();
+    header.request = in.u16();
+    header.call = in.u32();
+    header.key = in.u64();
+    header.handle = in.u32();
+    header.generation = in.u32();
+    return header;
+}
 
 } // namespace plexus::wire
