@@ -18,11 +18,13 @@ constexpr std::size_t kAlignment = 64;
 } // namespace
 
 int32_t Exchange::accepted(Method& method, plexus_link* link, const ContextId& who, void** cookie) {
-    if (closing()) return PLEXUS_AGAIN;
+    if (parted()) return PLEXUS_AGAIN;
     const auto peer = this->peer(who);
     {
         Lock hold(peer->mutex);
         if (peer->presence == Presence::gone) return PLEXUS_PEER_LOST;
+        // While this context closes, only for what was begun before.
+        if (closing() && peer->presence == Presence::unknown) return PLEXUS_AGAIN;
         peer->presence = Presence::here;
         peer->failed.erase(method.name);
     }
@@ -50,6 +52,7 @@ void Exchange::deliver(Connection& connection, wire::View frame, std::unique_ptr
     if (connection.ignored) return;
     const auto kind = frame.empty() ? std::size_t{0} : static_cast<std::size_t>(frame[0]);
     if (kind >= wire::kFirstUncounted) {
+        connection.heard = true;
         const auto known = wire::kind_of(frame);
         return known ? take_control(connection, *known, frame)
                      : break_rules(connection, "a frame of an unknown kind");
@@ -193,6 +196,10 @@ void Exchange::take_hello(Connection& connection, wire::View frame) {
     auto table = wire::decode_table(hello->table);
     if (!table) return break_rules(connection, "a descriptor table that is none");
     connection.stream = hello->stream;
+    // A question about this stream was quicker, and the answer was: nothing has come.
+    const Peer& peer = *connection.peer;
+    if (peer.past_streams.count(hello->stream) != 0 || hello->stream <= peer.forgotten_streams)
+        connection.ignored = true;
     auto known = KnownTable::make(std::move(*table));
     connection.object->learn(*known);
     connection.peer->learn(std::move(known), true);
@@ -200,11 +207,7 @@ void Exchange::take_hello(Connection& connection, wire::View frame) {
 
 void Exchange::take_recover(Connection& connection, const wire::StreamFrame& frame) {
     Peer& peer = *connection.peer;
-    std::uint64_t count = 0;
-    if (const auto past = peer.past_streams.find(frame.stream); past != peer.past_streams.end())
-        count = past->second;
-    else if (frame.stream <= peer.forgotten_streams)
-        return break_rules(connection, "a question about a stream of long ago"); // any answer could be wrong
+    std::optional<std::uint64_t> count;
     {
         Lock hold(connections_mutex_);
         for (const auto& other : connections_) {
@@ -213,8 +216,13 @@ void Exchange::take_recover(Connection& connection, const wire::StreamFrame& fra
             count = other->delivered;
         }
     }
+    if (const auto past = peer.past_streams.find(frame.stream); past != peer.past_streams.end())
+        count = past->second;
+    if (!count && frame.stream <= peer.forgotten_streams)
+        return break_rules(connection, "a question about a stream of long ago"); // any answer could be wrong
+    remember(peer, frame.stream, count.value_or(0)); // also where its hello is still on its way
     wire::Bytes bytes(wire::StreamFrame::kBytes);
-    wire::encode(wire::Kind::recovered, wire::StreamFrame{frame.stream, count}, bytes.data());
+    wire::encode(wire::Kind::recovered, wire::StreamFrame{frame.stream, count.value_or(0)}, bytes.data());
     connection.object->control(connection, std::move(bytes));
 }
 
@@ -252,18 +260,19 @@ void Exchange::break_rules(Connection& connection, const char* how) {
     lost(connection, Status::link_lost, std::string("it sent ") + how);
 }
 
+// What was said of a stream once stays said.
+void Exchange::remember(Peer& peer, std::uint32_t stream, std::uint64_t delivered) {
+    auto& past = peer.past_streams;
+    if (!past.emplace(stream, delivered).second || past.size() <= kPastStreams) return;
+    peer.forgotten_streams = past.begin()->first;
+    past.erase(past.begin());
+}
+
 void Exchange::release_lost() {
     for (Connection* connection : lost_) {
         std::erase(owing_, connection);
         connection->object->release(*connection);
-        if (connection->stream != 0) {
-            auto& past = connection->peer->past_streams;
-            if (past.size() >= kPastStreams) {
-                connection->peer->forgotten_streams = past.begin()->first;
-                past.erase(past.begin());
-            }
-            past[connection->stream] = connection->delivered;
-        }
+        if (connection->stream != 0) remember(*connection->peer, connection->stream, connection->delivered);
         for (const auto& placement : connection->placements)
             if (placement->finish != nullptr)
                 placement->finish(placement->self, *placement, Status::link_lost);

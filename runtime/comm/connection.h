@@ -35,6 +35,7 @@ struct Connection {
     plexus_link* link = nullptr;
     bool open = false;
     bool lost = false;
+    bool heard = false;   ///< a frame of link control has come on it
     bool ignored = false; ///< its stream was given up: what still comes is not delivered
     bool broken_rules = false;
     bool farewell = false; ///< the peer has said goodbye on it

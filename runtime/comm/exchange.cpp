@@ -214,6 +214,7 @@ void Exchange::destroy() {
         listener_.peer_lost(*peer, Status::closed, "this context was closed");
     }
     for (const auto& method : methods_) method->ops.destroy(method->instance);
+    retries_.clear();
     {
         Lock hold(connections_mutex_);
         connections_.clear();

@@ -90,6 +90,9 @@ class Exchange {
         return closing_.load(std::memory_order_relaxed);
     } // a hint; locks order the rest
 
+    /// Goodbye has been said: no link is made any more, and none replaced.
+    bool parted() const noexcept { return parted_.load(std::memory_order_relaxed); } // as closing()
+
     /// @thread any
     std::shared_ptr<Peer> peer(const ContextId& id);
     /// The route that pointers of that table share. @error closed (thrown)
@@ -128,6 +131,7 @@ class Exchange {
     void take_control(Connection& connection, wire::Kind kind, wire::View frame);
     void take_hello(Connection& connection, wire::View frame);
     void take_recover(Connection& connection, const wire::StreamFrame& frame);
+    static void remember(Peer& peer, std::uint32_t stream, std::uint64_t delivered);
     void take_goodbye(Connection& connection);
     void see_off(const std::shared_ptr<Peer>& peer);
     void refuse(Connection& connection, wire::View head, std::size_t bytes, bool memory);
@@ -136,6 +140,10 @@ class Exchange {
     void break_rules(Connection& connection, const char* how);
 
     std::chrono::nanoseconds chores();
+    /// A link that is open and brings only: its peer's, or made when both sides connected at once.
+    Connection* find_spare(const Object& object);
+    /// Makes the links whose time has come; how long until the next.
+    std::chrono::nanoseconds retry_links();
     void release_lost();
     void settle_failed();
     /// The object's method does not reach the peer: the next row, or none.
@@ -157,6 +165,7 @@ class Exchange {
     std::weak_ptr<detail::Core> keeper_;
     std::array<Sink, wire::kKinds> sinks_{};
     std::atomic<bool> closing_{false};
+    std::atomic<bool> parted_{false};
     // [farewell] set by close(), cleared by the leader when all goodbyes are on their way.
     std::atomic<bool> farewell_{false};
     std::atomic<std::uint32_t> next_stream_{1};
@@ -170,6 +179,12 @@ class Exchange {
     std::vector<Connection*> failed_ PLEXUS_GUARDED_BY(connections_mutex_);
 
     // The leader's own.
+    struct Retry {
+        std::chrono::steady_clock::time_point when;
+        std::shared_ptr<Peer> peer; ///< keeps the object
+        Object* object;
+    };
+    std::vector<Retry> retries_;
     std::vector<Connection*> lost_;
     std::vector<Connection*> owing_;          ///< have delivered what they have not yet confirmed
     std::vector<std::shared_ptr<Peer>> gone_; ///< to be forgotten when nobody holds them

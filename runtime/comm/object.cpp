@@ -33,10 +33,11 @@ Object::Object(Exchange& exchange, Peer& peer, Method& method, Descriptor row)
   , at_once_(method.fragile() ? 0 : std::min(limit_, method.eager_bytes))
   , row_(std::move(row)) {}
 
-bool Object::serves(const Descriptor& row) const {
+bool Object::serves(const Descriptor& row) {
     Lock hold(mutex_);
-    return row_.parameters == row.parameters &&
-           (row_.bytes.empty() || row.bytes.empty() || row_.bytes == row.bytes);
+    if (row_.parameters != row.parameters) return false;
+    if (row_.bytes.empty()) row_.bytes = row.bytes;
+    return row.bytes.empty() || row_.bytes == row.bytes;
 }
 
 bool Object::send_at_once(wire::View frame, std::uint16_t request) {

@@ -64,8 +64,9 @@ class Object : public detail::Channel {
 
     Method& method() const noexcept { return method_; }
     Peer& peer() const noexcept { return peer_; }
-    /// True if it may carry what this row asks for.
-    bool serves(const Descriptor& row) const PLEXUS_EXCLUDES(mutex_);
+    /// True if it may carry what this row asks for. An object that came to be when the peer
+    /// connected to us learns here how to reach it.
+    bool serves(const Descriptor& row) PLEXUS_EXCLUDES(mutex_);
     /// The peer's own table is known: how to reach it, should this link break.
     void learn(const KnownTable& table) PLEXUS_EXCLUDES(mutex_);
     bool dead() const noexcept { return dead_.load(std::memory_order_acquire); } // pairs with [dead]
@@ -109,6 +110,8 @@ class Object : public detail::Channel {
     bool drained() const PLEXUS_EXCLUDES(mutex_);
     /// Asks the far side to confirm, so that drained() can become true.
     void hurry() PLEXUS_EXCLUDES(mutex_);
+
+    unsigned links_in_vain = 0; ///< that opened and brought nothing, one after the other. @thread progress
 
   private:
     Status attempt(Frame& frame, Ticket& ticket, bool inside) PLEXUS_REQUIRES(mutex_);

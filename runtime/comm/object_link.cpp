@@ -242,8 +242,8 @@ bool Object::has_stake() const {
 
 bool Object::drained() const {
     Lock hold(mutex_);
-    // Asked while closing, when no link is opened any more: without one nothing will change.
-    if (state_ == State::dead || state_ == State::idle) return true;
+    // Without a link, and without one to come, nothing will change.
+    if (state_ == State::dead || (state_ == State::idle && exchange_.parted())) return true;
     return line_.empty() && recoveries_.empty() && replay_.empty() &&
            (out_ == nullptr ||
             (out_->controls.empty() && method_.query(out_->link, PLEXUS_QUERY_QUEUED_BYTES) == 0));

@@ -8,6 +8,20 @@ namespace plexus::comm {
 
 using std::chrono::nanoseconds;
 
+namespace {
+
+/// A peer that lets us in and sends us away before a word is said is closing, or out of means:
+/// it is asked again, ever more slowly, for a quarter of a second in all.
+constexpr unsigned kMostLinksInVain = 10;
+
+nanoseconds pause_after(unsigned links_in_vain) {
+    constexpr unsigned kLongest = 6;
+    return links_in_vain < 2 ? nanoseconds{0}
+                             : std::chrono::milliseconds(1u << std::min(links_in_vain - 2, kLongest));
+}
+
+} // namespace
+
 void Exchange::lost(Connection& connection, Status status, const std::string& why) {
     if (connection.lost) return;
     connection.lost = true;
@@ -16,7 +30,7 @@ void Exchange::lost(Connection& connection, Status status, const std::string& wh
     Object& object = *connection.object;
     Peer& peer = *connection.peer;
     const bool was_way = object.link_lost(connection, status, why);
-    if (closing()) return;
+    if (parted()) return;
     if (connection.farewell) return see_off(connection.peer);
     if (!was_way) return;
     {
@@ -30,7 +44,36 @@ void Exchange::lost(Connection& connection, Status status, const std::string& wh
     }
     log::info("comm", "{}: the connection to context {} broke: {}", connection.method->name, name, why);
     if (connection.broken_rules) return substitute(object, status, why);
-    if (object.has_stake() || listener_.awaits(peer)) object.reconnect();
+    if (Connection* other = find_spare(object)) return object.adopt(*other);
+    if (!object.has_stake() && !listener_.awaits(peer)) return;
+    if (connection.heard || connection.delivered > 0) {
+        object.links_in_vain = 0;
+        return object.reconnect();
+    }
+    if (++object.links_in_vain > kMostLinksInVain) return substitute(object, status, why);
+    retries_.push_back(
+        {std::chrono::steady_clock::now() + pause_after(object.links_in_vain), connection.peer, &object});
+}
+
+// Where both sides connected at the same time, one link was enough.
+Connection* Exchange::find_spare(const Object& object) {
+    Lock hold(connections_mutex_);
+    const auto found = std::find_if(connections_.begin(), connections_.end(), [&](const auto& each) {
+        return each->object == &object && each->open && !each->lost && !each->ignored;
+    });
+    return found == connections_.end() ? nullptr : found->get();
+}
+
+nanoseconds Exchange::retry_links() {
+    const auto now = std::chrono::steady_clock::now();
+    nanoseconds next = nanoseconds::max();
+    const auto due = std::stable_partition(retries_.begin(), retries_.end(),
+                                           [&](const Retry& retry) { return retry.when > now; });
+    const std::vector<Retry> ready(due, retries_.end());
+    retries_.erase(due, retries_.end());
+    for (const Retry& retry : retries_) next = std::min<nanoseconds>(next, retry.when - now);
+    for (const Retry& retry : ready) retry.object->reconnect();
+    return next;
 }
 
 // connect() said no at once: told here, outside of the caller's locks.
@@ -107,16 +150,18 @@ nanoseconds Exchange::chores() {
     release_lost();
     if (!gone_.empty()) forget_gone();
     if (farewell_.load(std::memory_order_acquire)) say_goodbyes(); // pairs with [farewell]
-    if (owing_.empty()) return nanoseconds::max();
+    const nanoseconds next = retries_.empty() ? nanoseconds::max() : retry_links();
+    if (owing_.empty()) return next;
     const auto now = std::chrono::steady_clock::now();
-    if (now < confirm_at_) return confirm_at_ - now;
+    if (now < confirm_at_) return std::min<nanoseconds>(next, confirm_at_ - now);
     const std::vector<Connection*> owing = owing_;
     for (Connection* connection : owing) confirm(*connection);
-    return nanoseconds::max();
+    return next;
 }
 
 // What was delivered here is confirmed before the goodbye, so that nobody takes it for lost.
 void Exchange::say_goodbyes() {
+    parted_.store(true, std::memory_order_relaxed); // a hint; the leader orders the rest
     const std::vector<Connection*> owing = owing_;
     for (Connection* connection : owing) confirm(*connection);
     std::vector<Connection*> open;
