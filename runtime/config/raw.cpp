@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <system_error>
 #include <unistd.h>
 
@@ -169,6 +170,14 @@ void Raw::imply(std::string_view from, std::string key, std::string value) {
     Entry implied{std::move(value), source->origin, source->layer};
     const auto [entry, fresh] = entries_.try_emplace(std::move(key), implied);
     if (!fresh && entry->second.layer <= implied.layer) entry->second = std::move(implied);
+}
+
+void Raw::leave_out(std::string_view section) {
+    const std::string prefix = fmt::format("{}.", section);
+    const std::string variable = variable_of(prefix);
+    std::erase_if(entries_, [&](const auto& each) { return each.first.starts_with(prefix); });
+    std::erase_if(variables_, [&](const auto& each) { return each.first.starts_with(variable); });
+    std::erase_if(sections_, [&](const Entry& each) { return each.value.starts_with(prefix); });
 }
 
 } // namespace plexus::config

@@ -29,7 +29,6 @@ std::optional<Type> type_named(std::string_view word) noexcept {
 }
 
 constexpr std::uint64_t kMaxInt32 = INT32_MAX;
-constexpr std::uint64_t kMillisecond = 1'000'000;
 
 } // namespace
 

@@ -100,6 +100,8 @@ class Raw {
     /// (`tcp?sndbuf=4MiB`). Wins over what the same layer says of `key`. Nothing happens
     /// where nobody set `from`.
     void imply(std::string_view from, std::string key, std::string value);
+    /// Forgets what was set in a section that nothing here reads, like "method.ucx".
+    void leave_out(std::string_view section);
     /// The arguments that are not ours: without --plexus-* ones, in order. `--` and what
     /// follows it are never ours.
     const std::vector<std::string>& remaining_arguments() const noexcept { return remaining_; }

@@ -59,6 +59,9 @@ void Core::configure(const std::vector<std::string>& arguments, const Options& o
                 raw.imply("methods", fmt::format("method.{}.{}", item.method, key), value);
     }
 
+    // One file may serve machines with and without the optional methods.
+    for (const std::string& name : config::split_list(config::default_methods()))
+        if (modules_.find(name) == nullptr) raw.leave_out(fmt::format("method.{}", name));
     std::vector<std::string> names;
     for (const loader::Module* module : modules_.all()) names.push_back(module->name);
     config::Schema schema = config::core_schema(names);
@@ -116,6 +119,11 @@ void Core::find_modules(const config::Raw& raw) {
     for (const auto& folder : loader::default_module_path()) folders.push_back(folder);
     for (const auto& folder : folders) modules_.find_in(folder);
     searched_ = texts(folders);
+    for (const loader::Module* module : modules_.all())
+        if (const auto keys = config::module_keys(module->name, module->parameters); !keys) {
+            log::warn("loader", "{} is refused: {}", module->origin, keys.failure().why);
+            modules_.refuse(module->name, keys.failure().why);
+        }
     for (const loader::Refused& refused : modules_.refused()) refused_.push_back({refused.file, refused.why});
 }
 

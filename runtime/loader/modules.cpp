@@ -98,6 +98,14 @@ void Modules::find_in(const fs::path& folder) {
         if (const auto loaded = load(file); !loaded) log::warn("loader", "{}", loaded.failure().why);
 }
 
+void Modules::refuse(std::string_view name, std::string why) {
+    const auto row = held_->row_of(name);
+    if (row == held_->rows.end()) return;
+    held_->refused.push_back({row->module->origin, std::move(why)});
+    held_->replaced.push_back(std::move(*row));
+    held_->rows.erase(row);
+}
+
 const Module* Modules::find(std::string_view name) const noexcept {
     const auto row = held_->row_of(name);
     return row == held_->rows.end() ? nullptr : row->module.get();

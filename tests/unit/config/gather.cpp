@@ -251,6 +251,22 @@ TEST_CASE("a parameter inside a method list counts as set where the list is") {
     CHECK(with_list(gathered(from_arguments({}))) == "unset");
 }
 
+TEST_CASE("a section that nothing reads can be left out, whoever set something in it") {
+    Sources sources;
+    sources.environment = {{"PLEXUS_METHOD_UCX_TLS", "tcp"}, {"PLEXUS_LOG", "info"}};
+    sources.arguments = {"--plexus-method.ucx.skip_poll=3"};
+    sources.program = {{"method.ucx.net_devices", "lo"}, {"fallback", "warn"}};
+    sources.file = "";
+    Raw raw = Raw::gather(sources).value();
+    REQUIRE(raw.find("method.ucx.tls") != nullptr);
+    raw.leave_out("method.ucx");
+    for (const char* key : {"method.ucx.tls", "method.ucx.skip_poll", "method.ucx.net_devices"})
+        CHECK(raw.find(key) == nullptr);
+    CHECK(raw.find("log") != nullptr);
+    CHECK(raw.find("fallback") != nullptr);
+    CHECK(Settings::check(raw, core_schema({"tcp"})));
+}
+
 TEST_CASE("the environment is read by its prefix") {
     ::setenv("PLEXUS_LOG", "a=b", 1);
     ::setenv("PLEXU_LOG", "x", 1);

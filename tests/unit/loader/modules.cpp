@@ -161,6 +161,18 @@ TEST_CASE("a folder's file is not even opened when its name is there") {
     CHECK(modules.all().size() == 1);
 }
 
+TEST_CASE("a module that its user refuses is gone, and remembered with the reason") {
+    Modules modules;
+    REQUIRE(modules.load(fixture("sound")));
+    modules.refuse("sound", "its parameter is odd");
+    CHECK(modules.find("sound") == nullptr);
+    CHECK(modules.all().empty());
+    REQUIRE(modules.refused().size() == 1);
+    CHECK(modules.refused()[0].why == "its parameter is odd");
+    modules.refuse("nobody", "");
+    CHECK(modules.refused().size() == 1);
+}
+
 TEST_CASE("a folder that is not there is no error, one that can't be searched is a warning") {
     TmpDir dir;
     Modules modules;
