@@ -30,19 +30,13 @@ void usage_error(std::string_view verb, const std::string& sentence) {
 }
 
 CommandLine::CommandLine(std::string verb, const std::string& summary, std::string usage,
-                         const std::string& footer)
+                         const std::string& footer, const CommonHelp& help)
   : verb_(std::move(verb))
   , app_(summary) {
     app_.formatter(std::make_shared<Layout>(verb_ + " " + std::move(usage)));
-    app_.footer(
-        (footer.empty() ? "" : "\n" + footer + "\n") +
-        std::string("\nEvery key of the configuration is also an option: --plexus-method.tcp.sndbuf=4MiB.\n"
-                    "Exit codes: 0 ok, 1 the answer is no, 2 usage, 3 environment."));
+    app_.footer((footer.empty() ? "" : "\n" + footer + "\n") + "\n" + help.ending);
     app_.add_flag("--json", json_, "Print JSON");
-    app_.add_option("--set", set_, "A key of the configuration; may be repeated")
-        ->type_name("KEY=VALUE")
-        ->expected(1)
-        ->take_all();
+    app_.add_option("--set", set_, help.set)->type_name("KEY=VALUE")->expected(1)->take_all();
 }
 
 bool CommandLine::parse(int count, char** arguments) {

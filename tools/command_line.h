@@ -17,11 +17,19 @@ namespace plexus::tools {
 /// Wrong usage, in a sentence; main prints it behind the verb's name and ends with kUsage.
 [[noreturn]] void usage_error(std::string_view verb, const std::string& sentence);
 
+/// What most verbs say alike, for those that differ.
+struct CommonHelp {
+    const char* set = "A key of the configuration; may be repeated";
+    const char* ending =
+        "Every key of the configuration is also an option: --plexus-method.tcp.sndbuf=4MiB.\n"
+        "Exit codes: 0 ok, 1 the answer is no, 2 usage, 3 environment.";
+};
+
 class CommandLine {
   public:
     /// `verb`: "info". `usage`: what follows "plexus info ".
     CommandLine(std::string verb, const std::string& summary, std::string usage,
-                const std::string& footer = {});
+                const std::string& footer = {}, const CommonHelp& help = {});
 
     CLI::App& app() noexcept { return app_; }
 

@@ -17,12 +17,13 @@ constexpr Verb kVerbs[] = {
     {"info", "lists methods, descriptors, limits and the configuration", info},
     {"explain", "says which method a pointer, table or URL would take, and why not the others", explain},
     {"bench", "measures latency, bandwidth, message rate, and two methods at once", bench_verb},
+    {"check-module", "says which promises a module keeps", check_module},
 };
 
 void print_usage(std::FILE* where) {
     std::fputs("Usage: plexus VERB [OPTIONS]\n\nVerbs:\n", where);
     for (const Verb& verb : kVerbs)
-        std::fprintf(where, "  %-10.*s %.*s\n", static_cast<int>(verb.name.size()), verb.name.data(),
+        std::fprintf(where, "  %-13.*s %.*s\n", static_cast<int>(verb.name.size()), verb.name.data(),
                      static_cast<int>(verb.summary.size()), verb.summary.data());
     std::fputs("\nplexus VERB --help tells more; plexus --version tells the version.\n"
                "Exit codes: 0 ok, 1 the answer is no, 2 usage, 3 environment.\n",

@@ -28,5 +28,6 @@ int run(int count, char** arguments);
 int info(int count, char** arguments);
 int explain(int count, char** arguments);
 int bench_verb(int count, char** arguments);
+int check_module(int count, char** arguments);
 
 } // namespace plexus::tools

@@ -48,7 +48,7 @@ BareHost::BareHost(const Method& method, BareOptions options)
         destroyed_ = true;
         std::string text = method_.name + " did not open (" + std::to_string(status) + ")";
         for (const std::string& line : log_) text += "; " + line;
-        throw OpenFailed(status, text);
+        throw OpenFailed(status, text, log_);
     }
 }
 

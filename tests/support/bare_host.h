@@ -111,10 +111,12 @@ struct Hooks {
 
 /// The module refused to open: its status, and what it logged.
 struct OpenFailed : std::runtime_error {
-    OpenFailed(std::int32_t code, const std::string& text)
+    OpenFailed(std::int32_t code, const std::string& text, std::vector<std::string> lines)
       : std::runtime_error(text)
-      , status(code) {}
+      , status(code)
+      , log(std::move(lines)) {}
     std::int32_t status;
+    std::vector<std::string> log; ///< as log_lines()
 };
 
 class BareHost {
