@@ -77,7 +77,10 @@ class Check {
             return each.sentence.find(wish_.only) == std::string::npos && each.group != wish_.only;
         });
         if (promises.empty()) usage_error("check-module", "no promise contains \"" + wish_.only + "\"");
-        if (!line_.json()) std::printf("%s: method %s\n", wish_.file.c_str(), name_.c_str());
+        if (!line_.json()) {
+            std::printf("%s: method %s\n", wish_.file.c_str(), name_.c_str());
+            std::fflush(stdout);
+        }
         for (const Promise& each : promises) judge(each);
         report(promises.size());
         return count(Kept::no) == 0 ? kOk : kNo;

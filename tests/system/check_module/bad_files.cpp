@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `plexus check-module` with files that are no usable modules: the answer is 2 and one sentence
+// that says why, whatever the file does to the process that looks at it.
+#include "support/catch.h"
+#include "support/tmpdir.h"
+#include "system/check_module/files.h"
+#include "system/launcher/command.h"
+#include "system/tools/json_text.h"
+
+using namespace plexus::testing;
+
+namespace {
+
+void check_refused(const Words& words, const std::string& part) {
+    Words all{"check-module"};
+    all.insert(all.end(), words.begin(), words.end());
+    Command tool(all);
+    INFO(words.front());
+    CHECK(tool.wait() == 2);
+    INFO(tool.err());
+    CHECK(tool.err().starts_with("plexus check-module: no usable module: "));
+    CHECK(tool.err().find(part) != std::string::npos);
+    CHECK(count_of(tool.err(), "\n") == 1);
+    CHECK(tool.out().empty());
+    CHECK(tool.left_nothing());
+}
+
+} // namespace
+
+TEST_CASE("what is no shared object, or cannot be loaded, is refused with the system's text") {
+    const TmpDir folder;
+    check_refused({(folder / "plexus_none.so").string()}, "No such file");
+    check_refused({folder.path().string()}, "it is not a file");
+    check_refused({folder.file("plexus_text.so", std::string(1000, 'x')).string()}, "invalid ELF header");
+    check_refused({nearly("unresolved")}, "undefined symbol: plexus_fixture_nowhere");
+    check_refused({faulty("needs_gone")}, "libplexus_test_nowhere.so: cannot open shared object file");
+}
+
+TEST_CASE("a shared object that is no module of this ABI is refused by its passport") {
+    check_refused({nearly("no_passport")}, "a library without a passport (plexus_passport)");
+    check_refused({nearly("wrong_magic")}, "magic number");
+    check_refused({nearly("wrong_major")}, "built for ABI 99.0, this library has 1.0");
+    check_refused({nearly("newer_minor")}, "newer ABI 1.99");
+}
+
+TEST_CASE("a module whose table lies about its abilities is refused with the slot's name") {
+    check_refused({nearly("no_send")}, "lacks send, which every module must have");
+    check_refused({nearly("no_sleep")}, "claims that one can sleep on it, but lacks arm");
+}
+
+TEST_CASE("a module that will not open is refused with its own words") {
+    check_refused({faulty("will_not_open")},
+                  "method faulty could not be opened (bad configuration): the moon is in the wrong house");
+    check_refused({faulty("none"), "--set", "queue=much"}, "queue = \"much\" is not");
+    check_refused({faulty("none"), "--set", "que=1"}, "no parameter \"que\"; it has queue, eager");
+}
+
+TEST_CASE("a module that takes its process along is refused, and the tool lives") {
+    check_refused({faulty("crashes_on_load")}, "ended by signal 11 (Segmentation fault)");
+    check_refused({faulty("crashes_in_open")}, "ended by signal 11 (Segmentation fault)");
+    check_refused({faulty("exits_in_open")}, "ended the process, with exit code 0");
+}
+
+TEST_CASE("in JSON a refusal is an object with the reason") {
+    Command tool({"check-module", nearly("wrong_magic"), "--json"});
+    CHECK(tool.wait() == 2);
+    REQUIRE(is_json(tool.out()));
+    CHECK(value_of(tool.out(), "usable") == "false");
+    CHECK(value_of(tool.out(), "because").value_or("").find("magic number") != std::string::npos);
+    CHECK(tool.err().empty());
+}
