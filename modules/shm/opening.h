@@ -11,7 +11,7 @@
 // before the kernel has said that it is of the same user. @thread progress
 #pragma once
 
-#include "common/handshake.h"
+#include "plexus/module/handshake.h"
 #include "shm/cma.h"
 #include "shm/descriptor.h"
 #include "shm/socket.h"

@@ -5,8 +5,8 @@
 // nothing: the next may be right. @thread progress
 #pragma once
 
-#include "common/handshake.h"
 #include "common/owned_fd.h"
+#include "plexus/module/handshake.h"
 #include "tcp/poller.h"
 
 #include <array>

@@ -4,8 +4,8 @@
 // line in the log when they are turned away. @thread progress, made and ended in setup
 #pragma once
 
-#include "common/handshake.h"
 #include "common/owned_fd.h"
+#include "plexus/module/handshake.h"
 #include "tcp/addresses.h"
 #include "tcp/poller.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "raw_peer.h"
 
-#include "common/handshake.h"
+#include "plexus/module/handshake.h"
 #include "tcp/descriptor.h"
 
 #include <asio/ip/tcp.hpp>
