@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One link: a connected Unix socket. Whoever sends and the thread that polls share the
+// writing half under a lock; the reading half is the polling thread's own. The host is never
+// called with that lock held.
+//
+// In the stream each message follows one word: its size in the low 56 bits, the size of its
+// head (piece 0) in the high 8. Both ends are on one machine, so its byte order is the wire's.
+#pragma once
+
+#include "place.h"
+
+#include <plexus/module/handshake.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pipes {
+
+class Module;
+
+/// Largest message that is copied, here and by the receiver. A larger one goes from the
+/// sender's memory to the place that the receiving host names.
+constexpr std::size_t kEager = 8 * 1024;
+
+class Link {
+  public:
+    /// To the context `peer` at `target`; begins when it is attended to.
+    Link(Module& module, const Place& target, const plexus_id& peer, void* cookie);
+    /// From somebody who has connected to us and has yet to prove who it is.
+    Link(Module& module, Fd socket);
+
+    // The host's half. @thread any
+    std::int32_t send(const plexus_view* pieces, std::uint32_t count, void* token);
+    void disconnect();
+    void set_queue(std::size_t messages);
+    std::uint64_t queued_bytes() const;
+
+    // The polling thread's half.
+    /// There is news on the socket. Returns how many events were handled, about `budget` at most.
+    std::uint32_t ready(std::uint32_t events, std::uint32_t budget);
+    /// The same, without news: goes on with what has been read already.
+    std::uint32_t read(std::uint32_t budget);
+    /// The host has asked for a connection or given the link up.
+    void attend();
+    /// Ends the link and says so to the host, if that knows it.
+    void lose(std::int32_t status, const std::string& why);
+    /// At the module's end: writes what can be written; true if something is left.
+    bool flush();
+    /// At the module's end: ends every transfer and the connection, without a word.
+    void cut();
+
+    bool is_known() const { return known_; } ///< to the host
+    bool is_dead() const { return dead_; }   ///< nobody names it any more
+
+  private:
+    enum class Step : std::uint8_t { waiting, greeting, open, over };
+    struct Waiting {
+        std::vector<std::byte> own;    ///< a copy, or only the word
+        std::vector<plexus_view> left; ///< what to write: of `own`, and of the host's pieces
+        void* token = nullptr;         ///< for `sent`
+        bool posted = false;
+    };
+
+    void begin();
+    void say(const std::vector<std::uint8_t>& bytes);
+    bool greet();
+    bool welcome();
+    bool take_frame();
+    bool take_rest();
+    bool end_rest_if_done();
+    bool fill();
+    void discard();
+    void end_if_flushed();
+    void write(std::vector<void*>& over);
+    void keep(Waiting&& item);
+    void watch(bool writing);
+    bool is_alive() const { return !given_up_ && step_ != Step::over; }
+
+    Module& module_;
+    const Place target_;
+    plexus_id peer_{};
+    void* cookie_ = nullptr;
+    std::atomic<bool> known_; // relaxed: query counts by it, nothing depends on it
+
+    mutable std::mutex mutex_; // the writing half; and held while the host's memory is written to
+    Fd socket_;                // changed under it by the polling thread, which may read it without
+    Step step_;                // as socket_
+    std::deque<Waiting> out_;
+    std::size_t most_waiting_;
+    bool want_writable_ = false;
+    bool watching_writing_ = false;
+    bool broken_ = false; // nothing can be written any more
+    // [given up] Stored by disconnect under mutex_, so that nothing is written into the host's
+    // memory after it; loaded before each callback, where one that has begun may still run.
+    std::atomic<bool> given_up_{false};
+
+    // The polling thread's.
+    std::optional<plexus::module::Handshake> handshake_;
+    std::array<std::byte, 2 * kEager> room_; // read, from begin_ to end_, but not yet understood
+    std::size_t begin_ = 0;
+    std::size_t end_ = 0;
+    std::uint64_t rest_ = 0;     // bytes still to come of a large message
+    std::byte* place_ = nullptr; // where they go; null: they are dropped
+    void* place_token_ = nullptr;
+    bool placing_ = false;
+    bool released_ = false; // the host's disconnect has been heard
+    bool dead_ = false;
+};
+
+} // namespace pipes

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "module.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <cstring>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+namespace pipes {
+namespace {
+
+constexpr std::size_t kMostStrangers = 128; // who have connected and not yet proved themselves
+constexpr std::uint32_t kShare = 8;         // events of one link in one turn
+constexpr std::uint32_t kMostNews = 32;     // sockets in one turn
+constexpr std::uint64_t kSoonNs = 10'000'000;
+constexpr auto kLinger = std::chrono::milliseconds(200); // for what was accepted, at the end
+
+bool is_shortage(int error) {
+    return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+}
+
+// The value of the parameter `queue`.
+bool parse_queue(std::string_view text, std::size_t& messages) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), messages);
+    return error == std::errc{} && end == text.data() + text.size() && messages > 0 && messages <= 1'000'000;
+}
+constexpr const char* kWantedQueue = "queue is a number of messages from 1 to 1000000";
+
+} // namespace
+
+std::int32_t Module::open() {
+    if (!parse_queue(plexus::module::setting(host_, "queue"), queue_)) {
+        log(PLEXUS_ERROR, kWantedQueue);
+        return PLEXUS_BAD_CONFIG;
+    }
+    if (!Place::here(host_, here_)) {
+        log(PLEXUS_ERROR, "the kernel does not tell which boot and which network this is: /proc is needed");
+        return PLEXUS_UNSUPPORTED;
+    }
+    epoll_ = Fd(::epoll_create1(EPOLL_CLOEXEC));
+    wake_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    listening_ = here_.listen();
+    if (!epoll_ || !wake_ || !listening_ || !watch(wake_.get(), &wake_, EPOLLIN, true) ||
+        !watch(listening_.get(), &listening_, EPOLLIN, true)) {
+        log(PLEXUS_ERROR, std::string("no Unix socket can be listened on: ") + std::strerror(errno));
+        return PLEXUS_UNSUPPORTED;
+    }
+    return PLEXUS_OK;
+}
+
+void Module::close() {
+    closing_ = true;
+    if (listening_) unwatch(listening_.get());
+    listening_ = Fd();
+}
+
+void Module::drain() {
+    close();
+    std::vector<Link*> links;
+    {
+        const std::lock_guard hold(mutex_);
+        for (const auto& link : links_) links.push_back(link.get());
+    }
+    const auto until = std::chrono::steady_clock::now() + kLinger;
+    for (;;) {
+        bool left = false;
+        for (Link* link : links) left |= link->flush();
+        if (!left || std::chrono::steady_clock::now() >= until) break;
+        ::poll(nullptr, 0, 1); // a millisecond for the others to read
+    }
+    for (Link* link : links) link->cut();
+}
+
+std::int32_t Module::describe(plexus_text& out) const {
+    const std::string text = here_.text();
+    if (out.capacity < text.size()) return PLEXUS_TOO_LARGE;
+    plexus::module::write(out, text);
+    return PLEXUS_OK;
+}
+
+std::int32_t Module::applies(plexus_view descriptor, plexus_text& why) const {
+    Place there;
+    const char* reason =
+        Place::read(descriptor, there) ? there.why_not_from(here_) : "the descriptor is damaged";
+    if (reason == nullptr) return PLEXUS_OK;
+    plexus::module::write(why, reason);
+    return PLEXUS_NO_METHOD;
+}
+
+std::int32_t Module::connect(plexus_view descriptor, const plexus_id& peer, void* cookie, plexus_link** out) {
+    Place there;
+    if (!Place::read(descriptor, there)) return PLEXUS_BAD_ARGUMENT;
+    if (there.why_not_from(here_) != nullptr) return PLEXUS_NO_METHOD;
+    if (closing_) return PLEXUS_LINK_LOST;
+    Link& link = add(std::make_unique<Link>(*this, there, peer, cookie));
+    *out = reinterpret_cast<plexus_link*>(&link); // before a callback can come
+    note(link);
+    return PLEXUS_OK;
+}
+
+std::int32_t Module::query(const Link* link, plexus_query what, std::uint64_t& value) const {
+    const std::lock_guard hold(mutex_);
+    value = 0;
+    switch (what) {
+    case PLEXUS_QUERY_MAX_MESSAGE:
+    case PLEXUS_QUERY_SHARED_BYTES:
+        break;
+    case PLEXUS_QUERY_INLINE_BYTES:
+    case PLEXUS_QUERY_EAGER_BYTES:
+        value = kEager;
+        break;
+    case PLEXUS_QUERY_LATENCY_NS:
+        value = 5'000;
+        break;
+    case PLEXUS_QUERY_BANDWIDTH_BPS:
+        value = 2'000'000'000;
+        break;
+    case PLEXUS_QUERY_QUEUED_BYTES:
+        if (link != nullptr) value = link->queued_bytes();
+        for (const auto& each : links_)
+            if (link == nullptr) value += each->queued_bytes();
+        break;
+    case PLEXUS_QUERY_LINKS:
+        for (const auto& each : links_) value += each->is_known() ? 1 : 0;
+        break;
+    default: // of a later version
+        return PLEXUS_UNSUPPORTED;
+    }
+    return PLEXUS_OK;
+}
+
+std::int32_t Module::poll(std::uint32_t budget) {
+    std::uint32_t handled = 0;
+    const std::uint32_t share = std::clamp(budget, 1U, kShare);
+    const std::vector<Link*> backlog = std::exchange(backlog_, {});
+    for (Link* link : std::exchange(again_, {})) link->attend();
+    if (short_ && listening_) short_ = !watch(listening_.get(), &listening_, EPOLLIN, false);
+
+    std::array<epoll_event, kMostNews> news;
+    const auto most = static_cast<int>(std::clamp(budget / kShare, 1U, kMostNews));
+    const int count = ::epoll_wait(epoll_.get(), news.data(), most, 0);
+    for (int i = 0; i < count; ++i) {
+        const epoll_event& each = news[static_cast<std::size_t>(i)];
+        if (each.data.ptr == &wake_) {
+            attend_all();
+            ++handled;
+        } else if (each.data.ptr == &listening_) {
+            handled += accept_some();
+        } else {
+            handled += static_cast<Link*>(each.data.ptr)->ready(each.events, share);
+        }
+    }
+    for (Link* link : backlog) handled += link->read(share);
+    if (any_dead_) bury();
+    return static_cast<std::int32_t>(handled);
+}
+
+// Every socket stays readable until it has been read, and so does epoll's descriptor: there is
+// no gap between a look and a sleep. Only what epoll does not see is left to say.
+std::int32_t Module::arm(std::uint64_t& sleep_ns) const {
+    if (!again_.empty() || short_) sleep_ns = std::min(sleep_ns, kSoonNs);
+    return backlog_.empty() ? PLEXUS_OK : PLEXUS_AGAIN;
+}
+
+void Module::note(Link& link) {
+    {
+        const std::lock_guard hold(mutex_);
+        noted_.push_back(&link);
+    }
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const ssize_t rung = ::write(wake_.get(), &one, sizeof one);
+}
+
+void Module::attend_all() {
+    std::uint64_t rings = 0;
+    [[maybe_unused]] const ssize_t heard = ::read(wake_.get(), &rings, sizeof rings); // before the notes
+    std::vector<Link*> noted;
+    {
+        const std::lock_guard hold(mutex_);
+        noted.swap(noted_);
+    }
+    for (Link* link : noted) link->attend();
+}
+
+std::uint32_t Module::accept_some() {
+    std::uint32_t handled = 0;
+    while (listening_ && handled < kShare) {
+        Fd socket(::accept4(listening_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+        if (!socket) {
+            if (is_shortage(errno)) {
+                if (!std::exchange(short_said_, true))
+                    log(PLEXUS_WARN, std::string("nobody can be let in for now: ") + std::strerror(errno));
+                short_ = watch(listening_.get(), &listening_, 0, false);
+            }
+            break;
+        }
+        ++handled;
+        short_said_ = false;
+        if (!is_our_user(socket)) continue;
+
+        Link* oldest = nullptr; // a stranger who says nothing must not keep others out
+        {
+            const std::lock_guard hold(mutex_);
+            const auto is_stranger = [](const auto& link) { return !link->is_known() && !link->is_dead(); };
+            const auto first = std::find_if(links_.begin(), links_.end(), is_stranger);
+            if (std::count_if(first, links_.end(), is_stranger) >= static_cast<long>(kMostStrangers))
+                oldest = first->get();
+        }
+        if (oldest != nullptr) oldest->lose(PLEXUS_DENIED, "it was silent, and others want in");
+        const int fd = socket.get();
+        Link& link = add(std::make_unique<Link>(*this, std::move(socket)));
+        if (!watch(fd, &link, EPOLLIN, true)) link.lose(PLEXUS_LINK_LOST, std::strerror(errno));
+    }
+    return handled;
+}
+
+Link& Module::add(std::unique_ptr<Link> link) {
+    const std::lock_guard hold(mutex_);
+    return *links_.emplace_back(std::move(link));
+}
+
+// At the end of a turn, when no list of this turn names them.
+void Module::bury() {
+    any_dead_ = false;
+    const auto is_dead = [](const auto& link) { return link->is_dead(); };
+    std::erase_if(backlog_, is_dead);
+    std::erase_if(again_, is_dead);
+    const std::lock_guard hold(mutex_);
+    std::erase_if(noted_, is_dead);
+    std::erase_if(links_, is_dead);
+}
+
+bool Module::watch(int fd, void* who, std::uint32_t events, bool is_new) const {
+    epoll_event event{};
+    event.events = events;
+    event.data.ptr = who;
+    return ::epoll_ctl(epoll_.get(), is_new ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, fd, &event) == 0;
+}
+
+// Said aloud, for a process that was forked may hold the socket open.
+void Module::unwatch(int fd) const { ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr); }
+
+namespace {
+
+// The C handles are addresses of our own types.
+Module& of(plexus_module* handle) { return *reinterpret_cast<Module*>(handle); }
+Link& of(plexus_link* handle) { return *reinterpret_cast<Link*>(handle); }
+
+std::int32_t open(const plexus_host* host, plexus_module** out) {
+    auto module = std::make_unique<Module>(*host);
+    const std::int32_t status = module->open();
+    if (status == PLEXUS_OK) *out = reinterpret_cast<plexus_module*>(module.release());
+    return status;
+}
+
+std::int32_t set(plexus_link* link, const char* key, const char* value, plexus_text* why) {
+    std::size_t messages = 0;
+    const bool is_queue = std::string_view(key) == "queue";
+    if (is_queue && parse_queue(value, messages)) {
+        of(link).set_queue(messages);
+        return PLEXUS_OK;
+    }
+    plexus::module::write(*why, is_queue ? kWantedQueue : "the pipe method has one parameter, queue");
+    return PLEXUS_BAD_ARGUMENT;
+}
+
+constexpr plexus_ops kOps = {
+    .size = PLEXUS_OPS_SIZE,
+    .caps = PLEXUS_CAP_SLEEP | PLEXUS_CAP_LOCAL,
+    .open = open,
+    .close = [](plexus_module* m) { of(m).close(); },
+    .drain = [](plexus_module* m) { of(m).drain(); },
+    .destroy = [](plexus_module* m) { delete &of(m); },
+    .describe = [](plexus_module* m, plexus_text* out) { return of(m).describe(*out); },
+    .applies = [](plexus_module* m, plexus_view d, plexus_text* why) { return of(m).applies(d, *why); },
+    .connect = [](plexus_module* m, plexus_view d, const plexus_id* peer, void* cookie,
+                  plexus_link** link) { return of(m).connect(d, *peer, cookie, link); },
+    .disconnect = [](plexus_link* l) { of(l).disconnect(); },
+    .send = [](plexus_link* l, const plexus_view* pieces, std::uint32_t count,
+               void* token) { return of(l).send(pieces, count, token); },
+    .poll = [](plexus_module* m, std::uint32_t budget) { return of(m).poll(budget); },
+    .arm = [](plexus_module* m, std::uint64_t* sleep_ns) { return of(m).arm(*sleep_ns); },
+    .wait_fd = [](plexus_module* m) { return std::int32_t{of(m).wait_fd()}; },
+    .query = [](plexus_module* m, plexus_link* l, plexus_query what,
+                std::uint64_t* value) { return of(m).query(reinterpret_cast<Link*>(l), what, *value); },
+    .set = set,
+};
+
+constexpr plexus_parameter kParameters[] = {
+    {"queue", "count", "256", "messages that one link may have waiting for its socket"},
+};
+
+} // namespace
+} // namespace pipes
+
+PLEXUS_PASSPORT(pipe) = {
+    .magic = PLEXUS_ABI_MAGIC,
+    .abi_major = PLEXUS_ABI_MAJOR,
+    .abi_minor = PLEXUS_ABI_MINOR,
+    .name = "pipe",
+    .help = "processes of one user on this host, by Unix sockets",
+    .ops = &pipes::kOps,
+    .parameters = pipes::kParameters,
+    .parameter_count = std::size(pipes::kParameters),
+    .parameter_size = sizeof(plexus_parameter),
+};
