@@ -16,7 +16,7 @@ constexpr std::size_t kLarge = 300 * 1024;
 
 TEST_CASE("messages of mixed sizes arrive once each and in order") {
     Pair pair(method_under_test());
-    CHECK(carry(pair, mixed(kLarge), kMany) == "");
+    CHECK(carry(pair, mixed(at_most(kLarge)), kMany) == "");
 }
 
 TEST_CASE("small messages arrive once each and in order at full speed") {
@@ -26,7 +26,7 @@ TEST_CASE("small messages arrive once each and in order at full speed") {
 
 TEST_CASE("both directions of a link carry messages at once") {
     Pair pair(method_under_test());
-    const SizeOf size_of = mixed(kLarge);
+    const SizeOf size_of = mixed(at_most(kLarge));
     Receiver at_a(pair.a, size_of);
     Receiver at_b(pair.b, size_of);
     Stream there(*pair.to_b, size_of, kMany / 2);
@@ -42,7 +42,7 @@ TEST_CASE("both directions of a link carry messages at once") {
 
 TEST_CASE("a link carries messages while other threads poll both ends") {
     Pair pair(method_under_test());
-    const SizeOf size_of = mixed(kLarge);
+    const SizeOf size_of = mixed(at_most(kLarge));
     Receiver at_b(pair.b, size_of);
     Stream stream(*pair.to_b, size_of, kMany);
     const Poller a(pair.a);
@@ -59,7 +59,7 @@ TEST_CASE("several threads send on several links at once") {
     Pair pair(method_under_test());
     std::vector<End*> ends{pair.to_b};
     while (ends.size() < kThreads) ends.push_back(link_up(pair.a, pair.b));
-    const SizeOf size_of = mixed(kLarge / 4);
+    const SizeOf size_of = mixed(at_most(kLarge / 4));
     const std::uint64_t each = kMany / kThreads;
     Receiver at_b(pair.b, size_of);
     const Poller a(pair.a);
@@ -123,7 +123,7 @@ TEST_CASE("sixty-four contexts send to one at once") {
     constexpr std::size_t kPeers = kSanitized ? 16 : 64;
     constexpr std::uint64_t kEach = 100;
     BareHost hub(method_under_test());
-    const SizeOf size_of = mixed(20'000);
+    const SizeOf size_of = mixed(at_most(20'000));
     Receiver receiver(hub, size_of);
     std::vector<std::unique_ptr<BareHost>> peers;
     std::vector<Stream> streams;

@@ -26,7 +26,7 @@ std::uint64_t fill(Pair& pair, Stream& stream, std::uint64_t most) {
 } // namespace
 
 TEST_CASE("a sender whose receiver does not poll is told AGAIN, and nothing is lost") {
-    const std::size_t size = GENERATE(std::size_t{8}, std::size_t{1'000}, std::size_t{20'000});
+    const std::size_t size = at_most(GENERATE(std::size_t{8}, std::size_t{1'000}, std::size_t{20'000}));
     CAPTURE(size);
     const std::uint64_t more_than_any_queue = (std::size_t{128} << 20) / (size + 64);
     Pair pair(method_under_test());
@@ -44,7 +44,7 @@ TEST_CASE("a sender whose receiver does not poll is told AGAIN, and nothing is l
 TEST_CASE("large messages to a receiver that does not poll are bounded in number") {
     constexpr int kMost = 20'000;
     Pair pair(method_under_test());
-    const auto message = std::make_shared<const Bytes>(content(1, 1, 256 * 1024));
+    const auto message = std::make_shared<const Bytes>(content(1, 1, at_most(256 * 1024)));
     int accepted = 0;
     std::int32_t status = PLEXUS_OK;
     while (accepted < kMost && (status == PLEXUS_OK || status == PLEXUS_POSTED)) {
@@ -88,7 +88,8 @@ TEST_CASE("one link that is full does not stop another") {
 
 TEST_CASE("the pieces of a send are the sender's again after OK or `sent`") {
     Pair pair(method_under_test());
-    for (const std::size_t size : {8, 60, 500, 5'000, 50'000, 500'000, 5'000'000}) {
+    for (const std::size_t wish : {8, 60, 500, 5'000, 50'000, 500'000, 5'000'000}) {
+        const std::size_t size = at_most(wish);
         const Bytes expected = content(3, size, size);
         for (int round = 0; round < 5; ++round) {
             CAPTURE(size, round);
@@ -130,7 +131,7 @@ TEST_CASE("what the host refuses a place for is dropped, and what follows arrive
     CHECK(pair.pump(30s, [&] {
         if (next < 2 * kEach && pair.to_b->posted() - pair.to_b->completed() < 4) {
             if (!message) {
-                message = std::make_shared<Bytes>(next % 2 == 0 ? std::size_t{3} << 20 : 40);
+                message = std::make_shared<Bytes>(next % 2 == 0 ? at_most(std::size_t{3} << 20) : 40);
                 std::memcpy(message->data(), &next, sizeof next);
             }
             const std::int32_t status = pair.a.send(*pair.to_b, message, 24, 2);
@@ -146,5 +147,5 @@ TEST_CASE("what the host refuses a place for is dropped, and what follows arrive
     CHECK(std::count_if(seen.begin(), seen.end(), [](std::uint64_t n) { return n % 2 == 1; }) == kEach);
     CHECK(pair.to_b->is_open());
     pair.b.hooks = {};
-    CHECK(carry(pair, mixed(100'000), 200) == "");
+    CHECK(carry(pair, mixed(at_most(100'000)), 200) == "");
 }

@@ -55,7 +55,7 @@ TEST_CASE("messages of every size go to another process and come back") {
     End* end = link_to(host, remote);
     REQUIRE(end != nullptr);
     const std::uint64_t messages = kSanitized ? 300 : 3'000;
-    const SizeOf size_of = mixed(4'000'000);
+    const SizeOf size_of = mixed(at_most(4'000'000));
     Receiver receiver(host, size_of);
     Stream stream(*end, size_of, messages);
     CHECK(pump({&host}, 60s, [&] {
@@ -67,7 +67,7 @@ TEST_CASE("messages of every size go to another process and come back") {
 }
 
 TEST_CASE("a process that is killed in mid-stream is noticed, and others can be reached") {
-    const std::size_t size = GENERATE(std::size_t{64}, std::size_t{30'000}, std::size_t{3'000'000});
+    const std::size_t size = at_most(GENERATE(std::size_t{64}, std::size_t{30'000}, std::size_t{3'000'000}));
     CAPTURE(size);
     BareHost host(method_under_test());
     {
@@ -121,7 +121,7 @@ TEST_CASE("nothing is left of processes that were killed") {
         if (host.applies(remote.at.descriptor) != PLEXUS_OK) return false;
         End* end = link_to(host, remote);
         REQUIRE(end != nullptr);
-        host.push(*end, std::make_shared<Bytes>(1'000'000));
+        host.push(*end, std::make_shared<Bytes>(at_most(1'000'000)));
         for (int i = 0; i < 20; ++i) host.poll();
         remote.process.kill(SIGKILL);
         REQUIRE(pump({&host}, 5s, [&] { return end->is_lost(); }));

@@ -66,7 +66,7 @@ TEST_CASE("a connection to a module that has ended is lost, with a reason") {
 }
 
 TEST_CASE("a receiver may end with messages under way") {
-    const std::size_t size = GENERATE(std::size_t{100}, std::size_t{20'000}, std::size_t{2'000'000});
+    const std::size_t size = at_most(GENERATE(std::size_t{100}, std::size_t{20'000}, std::size_t{2'000'000}));
     CAPTURE(size);
     for (int polls = 0; polls < 12; ++polls) {
         Pair pair(method_under_test());
@@ -85,7 +85,7 @@ TEST_CASE("a receiver may end with messages under way") {
 }
 
 TEST_CASE("a sender may end with messages under way") {
-    const std::size_t size = GENERATE(std::size_t{100}, std::size_t{20'000}, std::size_t{2'000'000});
+    const std::size_t size = at_most(GENERATE(std::size_t{100}, std::size_t{20'000}, std::size_t{2'000'000}));
     CAPTURE(size);
     for (int polls = 0; polls < 12; ++polls) {
         Pair pair(method_under_test());
@@ -142,7 +142,7 @@ TEST_CASE("a link may be given up while it is being made") {
 
 TEST_CASE("a link with posted sends may be given up, and each of them is ended") {
     Pair pair(method_under_test());
-    for (int i = 0; i < 4; ++i) pair.a.send(*pair.to_b, some_bytes(3'000'000), 32, 3);
+    for (int i = 0; i < 4; ++i) pair.a.send(*pair.to_b, some_bytes(at_most(3'000'000)), 32, 3);
     pair.a.disconnect(*pair.to_b);
     CHECK(pair.pump(20s, [&] { return pair.to_b->posted() == pair.to_b->completed(); }));
     CHECK(pair.pump(10s, [&] { return pair.to_a->is_lost(); }));
@@ -151,9 +151,9 @@ TEST_CASE("a link with posted sends may be given up, and each of them is ended")
 TEST_CASE("nothing is left of a module that has ended") {
     const auto live_once = [] {
         Pair pair(method_under_test());
-        REQUIRE(carry(pair, mixed(2'000'000), 100) == "");
+        REQUIRE(carry(pair, mixed(at_most(2'000'000)), 100) == "");
         link_up(pair.b, pair.a);
-        pair.a.send(*pair.to_b, some_bytes(3'000'000), 32, 3); // ends half sent
+        pair.a.send(*pair.to_b, some_bytes(at_most(3'000'000)), 32, 3); // ends half sent
     };
     live_once(); // what the system's libraries keep for good
     const Footprint before = Footprint::now();
@@ -170,7 +170,7 @@ TEST_CASE("nothing is left of links that have come and gone") {
     const auto live_once = [&] {
         End* end = link_up(a, b);
         REQUIRE(end != nullptr);
-        a.push(*end, some_bytes(1'000'000));
+        a.push(*end, some_bytes(at_most(1'000'000)));
         REQUIRE(pump({&a, &b}, 10s, [&] { return b.incoming().back()->received() == 1; }));
         a.disconnect(*end);
         REQUIRE(pump({&a, &b}, 10s,
@@ -188,7 +188,7 @@ TEST_CASE("nothing is left of links that have come and gone") {
 TEST_CASE("a module has no thread of its own") {
     const Footprint before = Footprint::now();
     Pair pair(method_under_test());
-    REQUIRE(carry(pair, mixed(100'000), 100) == "");
+    REQUIRE(carry(pair, mixed(at_most(100'000)), 100) == "");
     CHECK(Footprint::now().threads == before.threads);
 }
 

@@ -34,6 +34,11 @@ SizeOf always(std::size_t bytes) {
     return [bytes](std::uint64_t) { return bytes; };
 }
 
+std::size_t at_most(std::size_t bytes) {
+    static const std::uint64_t own = BareHost(method_under_test()).query(PLEXUS_QUERY_MAX_MESSAGE);
+    return own == 0 ? bytes : static_cast<std::size_t>(std::min<std::uint64_t>(bytes, own));
+}
+
 SizeOf mixed(std::size_t most) {
     return [most](std::uint64_t n) -> std::size_t {
         const std::uint64_t roll = mix(n + 77);

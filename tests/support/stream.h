@@ -17,6 +17,9 @@ namespace plexus::testing {
 /// How long the n-th message is; n counts from 0.
 using SizeOf = std::function<std::size_t(std::uint64_t)>;
 
+/// `bytes`, or the most that the module under test carries in one message. Any thread.
+std::size_t at_most(std::size_t bytes);
+
 SizeOf always(std::size_t bytes);
 /// Mostly small, now and then up to `most`, the same for the same n.
 SizeOf mixed(std::size_t most);
