@@ -90,7 +90,7 @@ TEST_CASE("a lane with skip_poll k is asked in every k-th turn") {
 
 TEST_CASE("a confined lane is polled under a guard only") {
     Owner owner("tcp", {{"progress.thread", "false"}});
-    Context user(by("tcp"));
+    Context user(by("tcp", {{"progress.close_timeout", "200 ms"}})); // the owner will not confirm
     const auto far = handed(user, owner.bound.pointer());
     const auto turn_until = [&](int letters) {
         return eventually(std::chrono::milliseconds(100), [&] {
@@ -122,7 +122,7 @@ TEST_CASE("a confined lane is polled under a guard only") {
 TEST_CASE("a blocking lane wakes its context") {
     Owner owner("tcp", {{"method.tcp.blocking", "true"}});
     CHECK(lane_of(owner.context, "tcp").blocking);
-    Context user(by("tcp"));
+    Context user(by("tcp", {{"progress.close_timeout", "200 ms"}})); // the owner will not confirm
     const auto far = handed(user, owner.bound.pointer());
     for (int i = 1; i <= 20; ++i) {
         far.send(letter, {});
@@ -134,7 +134,7 @@ TEST_CASE("one descriptor wakes a foreign event loop, whichever method a request
     const std::string method = GENERATE(as<std::string>{}, "local", "shm", "tcp");
     CAPTURE(method);
     Owner owner("local, shm, tcp", {{"progress.thread", "false"}});
-    Context user(by("local, shm, tcp"));
+    Context user(by("local, shm, tcp", {{"progress.close_timeout", "200 ms"}})); // as above
     auto far = handed(user, owner.bound.pointer());
     far.use(method);
     std::atomic<int> failed{0};
