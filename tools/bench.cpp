@@ -2,6 +2,7 @@
 // `plexus bench`: turns a command line into a wish and has it fulfilled. How anything is
 // measured is in tools/bench/.
 #include "tools/bench/session.h"
+#include "tools/bench/survey.h"
 #include "tools/command_line.h"
 #include "tools/quantity.h"
 #include "tools/verb.h"
@@ -37,12 +38,14 @@ std::vector<std::uint64_t> usual_sizes(Kind kind) {
     case Kind::rate:
     case Kind::dual:
         return {8};
+    case Kind::survey:
+        return {8, 4 * kKiB, 64 * kKiB, 1024 * kKiB};
     }
     return {8};
 }
 
 Kind kind_of(const std::string& name) {
-    for (const Kind kind : {Kind::latency, Kind::bandwidth, Kind::rate, Kind::dual})
+    for (const Kind kind : {Kind::latency, Kind::bandwidth, Kind::rate, Kind::dual, Kind::survey})
         if (name == bench::name_of(kind)) return kind;
     usage_error("bench", name.empty()
                              ? "what to measure is missing: latency, bandwidth, rate or dual"
@@ -89,6 +92,18 @@ std::vector<int> cores_of(const std::string& text) {
     return cores;
 }
 
+int be_an_end(const CommandLine& line, const Wish& wish) {
+    const auto start = [&] {
+        Options options;
+        if (!wish.methods.empty()) options.set["methods"] = wish.methods;
+        return line.start(std::move(options));
+    };
+    if (wish.one_process) return bench::run_both(start, wish);
+    bench::settle_on(wish.cores); // before the context starts its threads
+    Context here = start();
+    return bench::run_end(here, wish);
+}
+
 } // namespace
 
 int bench_verb(int count, char** arguments) {
@@ -126,6 +141,7 @@ int bench_verb(int count, char** arguments) {
     app.add_option("--cores", cores, "With --inside: run on these cores")
         ->type_name("LIST")
         ->group("In a job of your own");
+    app.add_flag("--one-process", wish.one_process, "survey: both ends in one process")->group("");
     if (!line.parse(count, arguments)) return kOk;
 
     wish.kind = kind_of(kind);
@@ -141,16 +157,20 @@ int bench_verb(int count, char** arguments) {
         usage_error("bench", "--threads is for bandwidth and rate: a ping-pong has one message under way");
     if (!wish.cores.empty() && !inside) usage_error("bench", "--cores goes with --inside");
 
-    if (!inside) {
+    if (wish.one_process && wish.kind != Kind::survey)
+        usage_error("bench", "--one-process goes with the survey of plexus info --measure");
+
+    if (!inside && !wish.one_process) {
         std::vector<std::string> command{std::filesystem::read_symlink("/proc/self/exe").string(), "bench"};
         command.insert(command.end(), arguments + 1, arguments + count);
         return bench::start_pair(wish, command);
     }
-    Options options;
-    if (!wish.methods.empty()) options.set["methods"] = wish.methods;
-    bench::settle_on(wish.cores); // before the context starts its threads
-    Context here = line.start(std::move(options));
-    return bench::run_end(here, wish);
+    try {
+        return be_an_end(line, wish);
+    } catch (const Error& error) {
+        if (wish.in_haste()) bench::write_failure(error.what());
+        throw;
+    }
 }
 
 } // namespace plexus::tools

@@ -3,6 +3,7 @@
 // come from, what was refused and why, its own table, limits, what polling costs.
 #include "tools/command_line.h"
 #include "tools/json.h"
+#include "tools/measure/measure.h"
 #include "tools/quantity.h"
 #include "tools/table_file.h"
 #include "tools/text_table.h"
@@ -16,7 +17,9 @@ namespace plexus::tools {
 namespace {
 
 constexpr char kFooter[] =
-    "plexus info --table writes the context's descriptor table, as plexus explain --table reads it.";
+    "plexus info --table writes the context's descriptor table, as plexus explain --table reads it.\n"
+    "plexus info --measure takes about a second for each method, in processes of their own, and\n"
+    "recommends an order as configuration.";
 
 /// Poll costs are measured by polling: for a moment, then they are known.
 void poll_a_while(Context& here) {
@@ -137,13 +140,27 @@ int info(int count, char** arguments) {
         "[OPTIONS]", kFooter);
     bool configuration = false;
     bool table = false;
+    bool measured = false;
+    std::string output;
     line.app().add_flag("--config", configuration,
                         "List every key of the configuration with its value, and where that came from");
     line.app()
         .add_flag("--table", table, "Write this context's descriptor table, a row a line")
         ->excludes("--config")
         ->excludes("--json");
+    CLI::Option* const measuring =
+        line.app()
+            .add_flag("--measure", measured,
+                      "Measure each method between two contexts of this machine, and recommend an order")
+            ->excludes("--config")
+            ->excludes("--table");
+    line.app()
+        .add_option("--output", output,
+                    "With --measure: write the recommended configuration to this new file")
+        ->type_name("FILE")
+        ->needs(measuring);
     if (!line.parse(count, arguments)) return kOk;
+    if (measured) return measure(line, output);
 
     Context here = line.start();
     if (table) {

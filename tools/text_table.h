@@ -21,6 +21,8 @@ class TextTable {
     void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
     /// Without the head.
     std::size_t rows() const noexcept { return rows_.size() - 1; }
+    /// The head first.
+    std::vector<std::string> lines() const;
     void print(std::FILE* where) const;
 
   private:

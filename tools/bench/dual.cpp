@@ -229,10 +229,9 @@ std::vector<Row> measure_dual(NearEnd& end) {
     if (methods.size() < 2)
         throw Error(Status::bad_config,
                     "dual needs two methods: write --methods \"shm, tcp\", the fast one first");
-    // Parameters of a method are the configuration's affair here: only its name is used.
-    const auto name = [](const std::string& entry) { return entry.substr(0, entry.find('?')); };
     Player::install(end.here());
-    Dual dual(end, name(methods.front()), name(methods.back()));
+    // Parameters of a method are the configuration's affair here: only its name is used.
+    Dual dual(end, name_in(methods.front()), name_in(methods.back()));
     std::vector<Row> rows;
     for (const std::uint64_t size : end.wish().sizes)
         for (Row& row : dual.run(size)) rows.push_back(std::move(row));

@@ -3,7 +3,6 @@
 
 #include "tools/bench/requests.h"
 
-#include <atomic>
 #include <deque>
 
 namespace plexus::tools::bench {
@@ -52,7 +51,7 @@ void install(Context& here) {
 
 } // namespace
 
-void serve_far_end(Context& here, const Wish& wish) {
+void serve_far_end(Context& here, const Wish& wish, const std::atomic<bool>& abandoned) {
     install(here);
     std::deque<Echo> echoes(wish.kind == Kind::dual ? 2 : 1);
     std::deque<Sink> sinks(wish.threads);
@@ -67,7 +66,9 @@ void serve_far_end(Context& here, const Wish& wish) {
     const Bound<Control> bound_control = here.bind(control);
     here.publish(kControlName, bound_control.pointer());
 
-    here.run_until([&] { return control.finished.load(std::memory_order_relaxed); });
+    here.run_until([&] {
+        return control.finished.load(std::memory_order_relaxed) || abandoned.load(std::memory_order_relaxed);
+    });
 }
 
 } // namespace plexus::tools::bench

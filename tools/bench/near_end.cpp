@@ -69,11 +69,11 @@ std::uint64_t warm_up(const Wish& wish, std::uint64_t smallest,
     }
     std::uint64_t times = smallest;
     double each = run(times) / static_cast<double>(times);
-    for (double taken = 0; taken < Wish::kRoundSeconds / 10;) {
+    for (double taken = 0; taken < wish.round_seconds() / 10;) {
         taken = run(times *= 4);
         each = std::min(each, taken / static_cast<double>(times)); // one that was disturbed says nothing
     }
-    return std::max(static_cast<std::uint64_t>(Wish::kRoundSeconds / each), smallest);
+    return std::max(static_cast<std::uint64_t>(wish.round_seconds() / each), smallest);
 }
 
 } // namespace plexus::tools::bench

@@ -54,7 +54,7 @@ class NearEnd {
     std::atomic<bool> failed_{false}; // [set] by on_error after failure_
 };
 
-/// How many of what `run(n)` does take about Wish::kRoundSeconds; `run` gives seconds. The
+/// How many of what `run(n)` does take about one round; `run` gives seconds. The
 /// user's own number, after some that are not counted, where there is one.
 std::uint64_t warm_up(const Wish& wish, std::uint64_t smallest,
                       const std::function<double(std::uint64_t)>& run);

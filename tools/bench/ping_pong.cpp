@@ -70,8 +70,9 @@ std::optional<double> percentile(std::vector<float>& samples, double share) {
     return static_cast<double>(samples[static_cast<std::size_t>(at)]);
 }
 
-std::vector<Row> measure_latency(NearEnd& end) {
-    constexpr std::uint64_t kSamples = 100'000;
+std::vector<Row> measure_latency(NearEnd& end, const std::vector<std::uint64_t>& sizes) {
+    const bool in_haste = end.wish().in_haste();
+    const std::uint64_t most_samples = in_haste ? 0 : 100'000;
     Player::install(end.here());
     Player player(end, 0, {});
     const auto play = [&](std::uint64_t trips) {
@@ -81,10 +82,10 @@ std::vector<Row> measure_latency(NearEnd& end) {
         return seconds(Clock::now() - start);
     };
     std::vector<Row> rows;
-    for (const std::uint64_t size : end.wish().sizes) {
+    for (const std::uint64_t size : sizes) {
         player.size(size);
         end.progress().show(fmt::format("latency, {}: warming up", show_size(size)));
-        const std::uint64_t trips = warm_up(end.wish(), 100, play);
+        const std::uint64_t trips = warm_up(end.wish(), in_haste ? 10 : 100, play);
         double best = play(trips);
         for (std::uint32_t round = 1; round < Wish::kRounds; ++round) {
             end.progress().show(
@@ -92,9 +93,11 @@ std::vector<Row> measure_latency(NearEnd& end) {
             best = std::min(best, play(trips));
         }
         std::vector<float> samples;
-        samples.reserve(std::min(trips, kSamples));
-        player.serve(std::min(trips, kSamples), samples);
-        end.until([&] { return player.resting(); });
+        if (const std::uint64_t sampled = std::min(trips, most_samples); sampled > 0) {
+            samples.reserve(sampled);
+            player.serve(sampled, samples);
+            end.until([&] { return player.resting(); });
+        }
 
         const double one_way = best / static_cast<double>(trips) / 2;
         Row& row = rows.emplace_back();

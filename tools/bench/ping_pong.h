@@ -58,7 +58,7 @@ class Player {
 /// The value below which `share` of the samples lie; nothing without samples.
 std::optional<double> percentile(std::vector<float>& samples, double share);
 
-/// Latency for each size that was wished for.
-std::vector<Row> measure_latency(NearEnd& end);
+/// Latency for each size; no percentiles in haste.
+std::vector<Row> measure_latency(NearEnd& end, const std::vector<std::uint64_t>& sizes);
 
 } // namespace plexus::tools::bench

@@ -101,6 +101,8 @@ void print(const std::vector<Row>& rows) {
         return print_stream(rows);
     case Kind::dual:
         return print_dual(rows);
+    case Kind::survey:
+        return; // no row is of that kind
     }
 }
 

@@ -8,10 +8,12 @@
 #include "tools/bench/ping_pong.h"
 #include "tools/bench/report.h"
 #include "tools/bench/stream.h"
+#include "tools/bench/survey.h"
 
 #include "plexus/launch.h"
 #include <cstdio>
 #include <fmt/format.h>
+#include <thread>
 
 namespace plexus::tools::bench {
 
@@ -28,18 +30,21 @@ std::string methods_of(const Context& here) {
 std::vector<Row> measure(NearEnd& end) {
     switch (end.wish().kind) {
     case Kind::latency:
-        return measure_latency(end);
+        return measure_latency(end, end.wish().sizes);
     case Kind::bandwidth:
     case Kind::rate:
-        return measure_stream(end);
+        return measure_stream(end, end.wish().kind, end.wish().sizes);
     case Kind::dual:
         return measure_dual(end);
+    case Kind::survey:
+        return measure_survey(end);
     }
     return {};
 }
 
 void show(std::vector<Row> rows, const Wish& wish, const std::string& methods) {
     for (Row& row : rows) row.methods = methods;
+    if (wish.kind == Kind::survey) return write_survey(rows);
     if (wish.json) {
         for (const Row& row : rows) std::printf("%s\n", to_json(row).c_str());
         return;
@@ -47,6 +52,40 @@ void show(std::vector<Row> rows, const Wish& wish, const std::string& methods) {
     print(rows);
     if (wish.kind == Kind::dual) std::printf("\n%s", judge_dual(rows).c_str());
 }
+
+int run_near(Context& here, const Wish& wish) {
+    NearEnd end(here, wish);
+    std::vector<Row> rows = measure(end);
+    end.progress().clear();
+    show(std::move(rows), wish, methods_of(here));
+    return 0;
+}
+
+/// Answers until the near end is done, or has failed and the scope ends.
+class FarThread {
+  public:
+    FarThread(Context& there, const Wish& wish, const std::vector<int>& cores)
+      : there_(there)
+      , thread_([this, &wish, cores] {
+          settle_on(cores);
+          try {
+              serve_far_end(there_, wish, abandoned_);
+          } catch (const Error& error) { std::fprintf(stderr, "plexus bench: %s\n", error.what()); }
+      }) {}
+    ~FarThread() {
+        abandoned_.store(true,
+                         std::memory_order_relaxed); // nothing goes with it; stop() makes the far end look
+        there_.stop();
+        thread_.join();
+    }
+    FarThread(const FarThread&) = delete;
+    FarThread& operator=(const FarThread&) = delete;
+
+  private:
+    Context& there_;
+    std::atomic<bool> abandoned_{false};
+    std::thread thread_;
+};
 
 } // namespace
 
@@ -88,15 +127,20 @@ int run_end(Context& here, const Wish& wish) {
                                                     "has {}: use plexus run -n 2, or leave "
                                                     "--inside out and both are started",
                                                     here.size()));
-    if (here.rank() == 1) {
-        serve_far_end(here, wish);
-        return 0;
-    }
-    NearEnd end(here, wish);
-    std::vector<Row> rows = measure(end);
-    end.progress().clear();
-    show(std::move(rows), wish, methods_of(here));
+    if (here.rank() == 0) return run_near(here, wish);
+    const std::atomic<bool> never{false};
+    serve_far_end(here, wish, never);
     return 0;
+}
+
+int run_both(const std::function<Context()>& start, const Wish& wish) {
+    const Cores cores = wish.pin ? choose_cores(1).value_or(Cores{}) : Cores{};
+    settle_on(cores.far); // before a context starts its threads
+    Context there = start();
+    settle_on(cores.near);
+    Context here = start();
+    const FarThread far(there, wish, cores.far);
+    return run_near(here, wish);
 }
 
 } // namespace plexus::tools::bench

@@ -6,6 +6,7 @@
 
 #include "plexus/context.h"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,5 +22,9 @@ void settle_on(const std::vector<int>& cores);
 /// Measures (rank 0) or answers (rank 1) as one of the two processes of a job. The exit code.
 /// @error bad_config the job has not two contexts, or a method cannot be had (thrown)
 int run_end(Context& here, const Wish& wish);
+
+/// Both ends as contexts of this process, the far one on a thread of its own; `start` makes
+/// each of them. The exit code. @error what `start` throws, or a method cannot be had (thrown)
+int run_both(const std::function<Context()>& start, const Wish& wish);
 
 } // namespace plexus::tools::bench

@@ -86,7 +86,7 @@ void send_from_threads(std::deque<Source>& sources, std::uint64_t messages, Cloc
 
 } // namespace
 
-std::vector<Row> measure_stream(NearEnd& end) {
+std::vector<Row> measure_stream(NearEnd& end, Kind kind, const std::vector<std::uint64_t>& sizes) {
     end.here().on(all_here, [](Source& source, std::uint64_t sum) { source.confirm(sum); });
     std::deque<Source> sources;
     for (std::uint32_t thread = 0; thread < end.wish().threads; ++thread) sources.emplace_back(end, thread);
@@ -108,9 +108,9 @@ std::vector<Row> measure_stream(NearEnd& end) {
         return taken;
     };
     std::vector<Row> rows;
-    for (const std::uint64_t size : end.wish().sizes) {
+    for (const std::uint64_t size : sizes) {
         for (Source& source : sources) source.size(size);
-        const std::string what = fmt::format("{}, {}", name_of(end.wish().kind), show_size(size));
+        const std::string what = fmt::format("{}, {}", name_of(kind), show_size(size));
         end.progress().show(what + ": warming up");
         const std::uint64_t messages = warm_up(end.wish(), 10, stream);
         double best = stream(messages);
@@ -119,7 +119,7 @@ std::vector<Row> measure_stream(NearEnd& end) {
             best = std::min(best, stream(messages));
         }
         Row& row = rows.emplace_back();
-        row.kind = end.wish().kind;
+        row.kind = kind;
         row.used = sources.front().method();
         row.size_bytes = size;
         row.iterations = messages;

@@ -8,7 +8,7 @@
 
 namespace plexus::tools::bench {
 
-/// Bandwidth or message rate, whichever was wished for, for each size.
-std::vector<Row> measure_stream(NearEnd& end);
+/// Bandwidth or message rate, whichever `kind` says, for each size.
+std::vector<Row> measure_stream(NearEnd& end, Kind kind, const std::vector<std::uint64_t>& sizes);
 
 } // namespace plexus::tools::bench

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// From measurements to a recommendation: which order of methods for messages of which size.
+// Pure functions; knows nothing of how anything was measured or is printed.
+#pragma once
+
+#include "tools/bench/survey_lines.h"
+
+namespace plexus::tools {
+
+/// What was found about one method.
+struct Measured {
+    std::string method;               ///< as in a method list, with its parameters
+    bool one_process = false;         ///< it reaches contexts of the same process only
+    std::vector<bench::Point> points; ///< small sizes first; empty: it failed
+    std::string failure;              ///< why, in a sentence
+};
+
+/// One order for all messages from `from_bytes` on, up to the next range.
+struct Range {
+    std::uint64_t from_bytes = 0;
+    std::vector<std::string> methods;
+    bool operator==(const Range&) const = default;
+};
+
+/// Differences below this share are noise: the order that was there before stands.
+inline constexpr double kNoise = 0.1;
+
+/// The fastest first: by latency, large messages by bandwidth. `all` is in the present order.
+/// Methods that reach their own process only lead: they compete with none of the others between
+/// processes. One that failed, or does not carry a size, is not in that size's range. Where
+/// two neighbouring sizes want different orders the border is put halfway, as sizes go, at a
+/// power of two.
+std::vector<Range> recommend(const std::vector<Measured>& all);
+
+} // namespace plexus::tools

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Measures methods one after the other, each in processes of its own: one that crashes or
+// hangs costs its own figures and nothing else.
+#pragma once
+
+#include "tools/measure/order.h"
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace plexus::tools {
+
+/// A survey takes a second; a method that needs so long is stuck.
+inline constexpr std::chrono::seconds kTrialLimit{8};
+
+/// `settings`: words for the command line of every trial. `says(method, at)` is called before
+/// method number `at`, from 0 on. @error not_found, runtime_lost (thrown): no process can be made
+std::vector<Measured> measure_each(const std::vector<std::string>& methods,
+                                   const std::vector<std::string>& settings,
+                                   const std::function<void(const std::string&, std::size_t)>& says);
+
+} // namespace plexus::tools
