@@ -21,6 +21,7 @@ constexpr char kFooter[] =
     "latency    a ping-pong of one-way requests: half of a round trip\n"
     "bandwidth  one-way requests that carry a range of bytes, in one direction\n"
     "rate       small one-way requests, in one direction\n"
+    "put, get   bulk memory, several transfers at once\n"
     "dual       two ping-pongs at once between the same two contexts, by a fast and a slow\n"
     "           method, for each skip_poll of the slow one\n"
     "\n"
@@ -34,6 +35,8 @@ std::vector<std::uint64_t> usual_sizes(Kind kind) {
     case Kind::latency:
         return {8, 64, 512, 4 * kKiB, 32 * kKiB, 256 * kKiB};
     case Kind::bandwidth:
+    case Kind::put:
+    case Kind::get:
         return {4 * kKiB, 64 * kKiB, 256 * kKiB, 1024 * kKiB, 4096 * kKiB};
     case Kind::rate:
     case Kind::dual:
@@ -45,11 +48,13 @@ std::vector<std::uint64_t> usual_sizes(Kind kind) {
 }
 
 Kind kind_of(const std::string& name) {
-    for (const Kind kind : {Kind::latency, Kind::bandwidth, Kind::rate, Kind::dual, Kind::survey})
+    for (const Kind kind :
+         {Kind::latency, Kind::bandwidth, Kind::rate, Kind::put, Kind::get, Kind::dual, Kind::survey})
         if (name == bench::name_of(kind)) return kind;
-    usage_error("bench", name.empty()
-                             ? "what to measure is missing: latency, bandwidth, rate or dual"
-                             : "\"" + name + "\" cannot be measured: latency, bandwidth, rate or dual can");
+    usage_error("bench",
+                name.empty()
+                    ? "what to measure is missing: latency, bandwidth, rate, put, get or dual"
+                    : "\"" + name + "\" cannot be measured: latency, bandwidth, rate, put, get or dual can");
 }
 
 std::vector<std::uint64_t> sizes_of(const std::string& text, Kind kind) {
@@ -108,7 +113,7 @@ int be_an_end(const CommandLine& line, const Wish& wish) {
 
 int bench_verb(int count, char** arguments) {
     CommandLine line("bench", "Measures what requests cost on this machine.",
-                     "latency|bandwidth|rate|dual [OPTIONS]", kFooter);
+                     "latency|bandwidth|rate|put|get|dual [OPTIONS]", kFooter);
     Wish wish;
     std::string kind;
     std::string sizes;
@@ -117,7 +122,7 @@ int bench_verb(int count, char** arguments) {
     bool no_pin = false;
     bool inside = false;
     CLI::App& app = line.app();
-    app.add_option("what", kind, "latency, bandwidth, rate or dual");
+    app.add_option("what", kind, "latency, bandwidth, rate, put, get or dual");
     app.add_option("--methods", wish.methods,
                    "The methods to load, the preferred first; dual: the fast one, then the slow one "
                    "(default: those of the "
@@ -153,8 +158,8 @@ int bench_verb(int count, char** arguments) {
     if (wish.kind == Kind::dual && wish.methods.empty()) wish.methods = "shm, tcp";
     if (wish.kind == Kind::dual && split_list(wish.methods).size() < 2)
         usage_error("bench", "dual needs two methods: --methods \"shm, tcp\", the fast one first");
-    if (wish.threads > 1 && (wish.kind == Kind::latency || wish.kind == Kind::dual))
-        usage_error("bench", "--threads is for bandwidth and rate: a ping-pong has one message under way");
+    if (wish.threads > 1 && wish.kind != Kind::bandwidth && wish.kind != Kind::rate)
+        usage_error("bench", "--threads is for bandwidth and rate: one thread does the others");
     if (!wish.cores.empty() && !inside) usage_error("bench", "--cores goes with --inside");
 
     if (wish.one_process && wish.kind != Kind::survey)

@@ -3,6 +3,7 @@
 
 #include "tools/bench/requests.h"
 
+#include <algorithm>
 #include <deque>
 
 namespace plexus::tools::bench {
@@ -40,6 +41,16 @@ void install(Context& here) {
         sink.wanted = messages;
         sink.seen = sink.sum = 0;
     });
+    here.on(lend, threaded, [](Store& store, std::uint64_t bytes) {
+        store.bound.reset();
+        store.bytes.assign(bytes, kStored);
+        store.bound = store.here.bind(std::span(store.bytes));
+        return store.bound.span();
+    });
+    here.on(holds, threaded, [](Store& store, std::uint8_t wanted) {
+        return std::all_of(store.bytes.begin(), store.bytes.end(),
+                           [&](std::byte byte) { return byte == std::byte{wanted}; });
+    });
     here.on(set_skip_poll, [](Control& control, const std::string& method, std::uint32_t turns) {
         control.here.skip_poll(method, turns == 0 ? std::nullopt : SkipPoll(turns));
     });
@@ -56,6 +67,7 @@ void serve_far_end(Context& here, const Wish& wish, const std::atomic<bool>& aba
     std::deque<Echo> echoes(wish.kind == Kind::dual ? 2 : 1);
     std::deque<Sink> sinks(wish.threads);
     Control control{here};
+    Store store{here};
 
     std::deque<Bound<Echo>> bound_echoes;
     std::deque<Bound<Sink>> bound_sinks;
@@ -63,6 +75,8 @@ void serve_far_end(Context& here, const Wish& wish, const std::atomic<bool>& aba
         here.publish(echo_name(at), bound_echoes.emplace_back(here.bind(echoes[at])).pointer());
     for (std::size_t at = 0; at < sinks.size(); ++at)
         here.publish(sink_name(at), bound_sinks.emplace_back(here.bind(sinks[at])).pointer());
+    const Bound<Store> bound_store = here.bind(store);
+    here.publish(kStoreName, bound_store.pointer());
     const Bound<Control> bound_control = here.bind(control);
     here.publish(kControlName, bound_control.pointer());
 

@@ -98,6 +98,8 @@ void print(const std::vector<Row>& rows) {
         return print_latency(rows);
     case Kind::bandwidth:
     case Kind::rate:
+    case Kind::put:
+    case Kind::get:
         return print_stream(rows);
     case Kind::dual:
         return print_dual(rows);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace plexus::tools::bench {
 
@@ -45,6 +46,17 @@ inline constexpr Request<void(Sink&, GlobalPointer<Source>)> drain_for{"plexus.b
 inline constexpr Request<void(Sink&, std::uint64_t)> expect{"plexus.bench.expect"};
 inline constexpr Request<void(Source&, std::uint64_t)> all_here{"plexus.bench.all_here"};
 
+/// Far memory that put and get move: made anew, of that size, for each call of lend.
+struct Store {
+    Context& here;
+    std::vector<std::byte> bytes{};
+    BoundSpan<std::byte> bound{};
+};
+inline constexpr std::byte kStored{5}; ///< each byte of it, at first
+inline constexpr Request<GlobalSpan<std::byte>(Store&, std::uint64_t)> lend{"plexus.bench.lend"};
+/// Whether each byte of it is that now.
+inline constexpr Request<bool(Store&, std::uint8_t)> holds{"plexus.bench.holds"};
+
 /// Method and skip_poll of the far end; 0: auto.
 inline constexpr Request<void(Control&, std::string, std::uint32_t)> set_skip_poll{
     "plexus.bench.set_skip_poll"};
@@ -54,6 +66,7 @@ inline constexpr Request<void(Control&)> finish{"plexus.bench.finish"};
 
 inline std::string echo_name(std::size_t at) { return "plexus.bench.echo." + std::to_string(at); }
 inline std::string sink_name(std::size_t at) { return "plexus.bench.sink." + std::to_string(at); }
+inline constexpr const char* kStoreName = "plexus.bench.store";
 inline constexpr const char* kControlName = "plexus.bench.control";
 
 } // namespace plexus::tools::bench

@@ -9,6 +9,7 @@
 #include "tools/bench/report.h"
 #include "tools/bench/stream.h"
 #include "tools/bench/survey.h"
+#include "tools/bench/transfer.h"
 
 #include "plexus/launch.h"
 #include <cstdio>
@@ -34,6 +35,9 @@ std::vector<Row> measure(NearEnd& end) {
     case Kind::bandwidth:
     case Kind::rate:
         return measure_stream(end, end.wish().kind, end.wish().sizes);
+    case Kind::put:
+    case Kind::get:
+        return measure_transfer(end);
     case Kind::dual:
         return measure_dual(end);
     case Kind::survey:

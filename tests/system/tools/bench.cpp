@@ -67,6 +67,17 @@ TEST_CASE("bench bandwidth and rate check what arrived, from one thread and from
     }
 }
 
+TEST_CASE("bench put and get move memory, and look at what arrived") {
+    for (const std::string kind : {"put", "get"}) {
+        const auto lines = measure({kind, "--methods", "shm", "--size", "100,300KiB", "--iterations", "20"});
+        REQUIRE(lines.size() == 2);
+        for (const std::string& line : lines) {
+            CHECK(value_of(line, "used") == quoted("shm"));
+            CHECK(number_of(line, "bandwidth_MBps").value_or(0) > 0);
+        }
+    }
+}
+
 TEST_CASE("bench dual plays by two methods at once, for each skip_poll") {
     const auto lines =
         measure({"dual", "--methods", "shm, tcp", "--iterations", "300", "--skip-poll", "1,100,auto"});

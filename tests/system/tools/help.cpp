@@ -43,7 +43,7 @@ TEST_CASE("a wrong command line ends with 2 and one sentence that names what is 
         {{"info", "--table", "--config"}, "--config"},
         {{"explain"}, "one of URL, --table and --pointer"},
         {{"explain", "plexus://127.0.0.1:1", "--table", "file"}, "one of URL, --table and --pointer"},
-        {{"bench"}, "latency, bandwidth, rate or dual"},
+        {{"bench"}, "latency, bandwidth, rate, put, get or dual"},
         {{"bench", "speed"}, "\"speed\""},
         {{"bench", "latency", "--size", "8,many"}, "\"many\""},
         {{"bench", "latency", "--size", ","}, "no size"},
