@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "ucx/library.h"
+
+#include "plexus/module/abi.h"
+#include "ucx/trace.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+namespace plexus::ucx {
+namespace {
+
+// What is asked for where the configuration names nothing: devices that Plexus has no method
+// of its own for.
+constexpr const char* kFabrics = "ib,ugni";
+
+struct FreeConfig {
+    void operator()(ucp_config_t* config) const noexcept { ::ucp_config_release(config); }
+};
+using Config = std::unique_ptr<ucp_config_t, FreeConfig>;
+
+std::string quoted(std::string_view text) { return "\"" + std::string(text) + "\""; }
+
+std::string in_words(std::string text, const Trace& trace) {
+    if (!trace.empty()) text += " (" + trace.text() + ")";
+    return text;
+}
+
+std::string offer(std::string_view word, std::span<const std::string> known) {
+    const std::vector<std::string> near = nearest(word, known);
+    if (near.empty()) return {};
+    std::string out = "; did you mean ";
+    for (std::size_t i = 0; i < near.size(); ++i) out += (i == 0 ? "" : " or ") + near[i];
+    return out + "?";
+}
+
+std::vector<std::string> devices_of(const std::vector<Resource>& resources) {
+    std::vector<std::string> out;
+    for (const Resource& each : resources)
+        if (std::find(out.begin(), out.end(), each.device) == out.end()) out.push_back(each.device);
+    return out;
+}
+
+std::vector<Resource> resources_of(ucp_context_h context) {
+    char* text = nullptr;
+    std::size_t size = 0;
+    std::FILE* stream = ::open_memstream(&text, &size);
+    if (stream == nullptr) return {};
+    ::ucp_context_print_info(context, stream);
+    std::fclose(stream);
+    auto out = parse_resources({text, size});
+    std::free(text);
+    return out;
+}
+
+// Empty: it went well.
+std::string set(ucp_config_t* config, const std::string& name, const std::string& value) {
+    const Trace trace;
+    const ucs_status_t status = ::ucp_config_modify(config, name.c_str(), value.c_str());
+    if (status == UCS_OK) return {};
+    return in_words("UCX does not take " + name + " = " + quoted(value) + ": " + ::ucs_status_string(status),
+                    trace);
+}
+
+std::string configure(ucp_config_t* config, const Options& options) {
+    const std::string tls = options.tls.empty() ? kFabrics : joined(options.tls);
+    std::string error = set(config, "TLS", tls);
+    // Shared memory takes part where endpoints fail only if it is told to.
+    if (error.empty()) error = set(config, "MM_ERROR_HANDLING", "y");
+    if (error.empty() && !options.net_devices.empty())
+        error = set(config, "NET_DEVICES", joined(options.net_devices));
+    for (const auto& [name, value] : options.env)
+        if (error.empty()) error = set(config, name, value);
+    return error;
+}
+
+bool copies_between_processes(const Resource& each) {
+    return each.transport == "cma" || each.transport == "knem" || each.transport == "xpmem";
+}
+
+} // namespace
+
+Version Library::version() noexcept {
+    unsigned major = 0;
+    unsigned minor = 0;
+    unsigned release = 0;
+    ::ucp_get_version(&major, &minor, &release);
+    return {static_cast<std::uint8_t>(major), static_cast<std::uint8_t>(minor)};
+}
+
+std::int32_t Library::open(const Options& options, std::string& why) {
+    if (const std::string word = unknown_transport(options.tls); !word.empty()) {
+        why = "tls names " + quoted(word) + ", which is no transport of UCX" + offer(word, all_transports());
+        return PLEXUS_BAD_CONFIG;
+    }
+    const std::int32_t status = make_context(options, why);
+    return status == PLEXUS_OK ? make_worker(why) : status;
+}
+
+std::int32_t Library::make_context(const Options& options, std::string& why) {
+    ucp_config_t* read = nullptr;
+    if (::ucp_config_read(nullptr, nullptr, &read) != UCS_OK) {
+        why = "UCX can't read its configuration; see the variables UCX_* of the environment";
+        return PLEXUS_BAD_CONFIG;
+    }
+    const Config config(read);
+    why = configure(config.get(), options);
+    if (!why.empty()) return PLEXUS_BAD_CONFIG;
+
+    ucp_params_t wanted{};
+    wanted.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED | UCP_PARAM_FIELD_NAME;
+    wanted.features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP;
+    wanted.mt_workers_shared = 0;
+    wanted.name = "plexus";
+    const Trace trace;
+    ucp_context_h made = nullptr;
+    const ucs_status_t status = ::ucp_init(&wanted, config.get(), &made);
+    context_.reset(status == UCS_OK ? made : nullptr);
+    if (status == UCS_OK) {
+        resources_ = resources_of(made);
+        const auto known = devices_of(resources_);
+        for (const std::string& device : options.net_devices) {
+            const std::string name = device.substr(0, device.rfind('~'));
+            if (name == "all" || name.front() == '^' ||
+                std::find(known.begin(), known.end(), name) != known.end())
+                continue;
+            why = "net_devices names " + quoted(name) + ", and UCX has no such device for these transports" +
+                  offer(name, known);
+            return PLEXUS_BAD_CONFIG;
+        }
+        endpoints_fail_ = std::any_of(resources_.begin(), resources_.end(),
+                                      [](const Resource& each) { return !stays_on_host(each.transport); }) ||
+                          std::none_of(resources_.begin(), resources_.end(), copies_between_processes);
+        return PLEXUS_OK;
+    }
+    if (status == UCS_ERR_NO_DEVICE && options.tls.empty()) {
+        why = "this machine has no fabric that UCX reaches; tls = \"tcp\" or \"shm\" would use it without";
+        return PLEXUS_UNSUPPORTED;
+    }
+    why = in_words("UCX can't be opened: " + std::string(::ucs_status_string(status)), trace);
+    return PLEXUS_UNSUPPORTED;
+}
+
+std::int32_t Library::make_worker(std::string& why) {
+    ucp_worker_params_t wanted{};
+    wanted.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE | UCP_WORKER_PARAM_FIELD_FLAGS |
+                        UCP_WORKER_PARAM_FIELD_AM_ALIGNMENT;
+    wanted.thread_mode = UCS_THREAD_MODE_SERIALIZED; // our lock does it
+    wanted.flags = UCP_WORKER_FLAG_IGNORE_REQUEST_LEAK;
+    wanted.am_alignment = 8;
+    const Trace trace;
+    ucp_worker_h made = nullptr;
+    ucs_status_t status = ::ucp_worker_create(context_.get(), &wanted, &made);
+    if (status == UCS_OK) {
+        worker_.reset(made);
+        status = ::ucp_worker_get_efd(made, &event_fd_);
+    }
+    ucp_worker_attr_t known{};
+    known.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS;
+    if (status == UCS_OK) status = ::ucp_worker_query(made, &known);
+    if (status != UCS_OK) {
+        why = in_words("UCX can't make a worker: " + std::string(::ucs_status_string(status)), trace);
+        return PLEXUS_UNSUPPORTED;
+    }
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(known.address);
+    address_.assign(bytes, bytes + known.address_length);
+    ::ucp_worker_release_address(made, known.address);
+    return PLEXUS_OK;
+}
+
+} // namespace plexus::ucx
