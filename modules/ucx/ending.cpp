@@ -4,6 +4,7 @@
 #include "ucx/module.h"
 
 #include <poll.h>
+#include <utility>
 
 namespace plexus::ucx {
 namespace {
@@ -105,11 +106,19 @@ void Module::fail(Way& way, const std::string& why) {
             if (link != nullptr && link->way == &way) links.push_back(link);
     }
     for (Link* link : links) link->lose(PLEXUS_LINK_LOST, why);
-    const auto found = ways_.find(way.address);
-    if (way.cut) --cut_ways_;
-    if (found == ways_.end() || found->second.get() != &way) return;
-    failed_ways_.push_back(std::move(found->second));
-    ways_.erase(found);
+    const auto found = ways_.find(key_of(way.address));
+    if (found != ways_.end() && found->second.get() == &way) {
+        failed_ways_.push_back(std::move(found->second));
+        ways_.erase(found);
+    }
+    drop_failed_ways();
+}
+
+// UCX may still name one whose endpoint could not be closed by force: those keep little.
+void Module::drop_failed_ways() {
+    for (const auto& way : failed_ways_)
+        if (way->links == 0) way->lifeline.reset();
+    if (endpoints_fail()) std::erase_if(failed_ways_, [](const auto& way) { return way->links == 0; });
 }
 
 void Module::end_links() {
@@ -124,6 +133,7 @@ void Module::end_links() {
         link.ending = false;
         if (rest == Link::Rest::free) forget(link);
     }
+    if (!failed_ways_.empty()) drop_failed_ways();
 }
 
 void Module::forget(Link& link) {
@@ -148,7 +158,8 @@ bool Module::linger() {
     const Hold hold(lock_);
     while (::ucp_worker_progress(worker()) != 0) {}
     for (const Link* link : slots_)
-        left |= link != nullptr && link->ops != nullptr && link->way != nullptr && !link->way->failed;
+        left |= link != nullptr && link->ops != nullptr && !link->way->failed &&
+                (link->state == Link::State::open || link->state == Link::State::leaving);
     return left;
 }
 

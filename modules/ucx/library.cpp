@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ucx/library.h"
 
+#include "common/mutex.h"
 #include "plexus/module/abi.h"
 #include "ucx/trace.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <unistd.h>
+#include <utility>
 
 namespace plexus::ucx {
 namespace {
@@ -79,7 +82,38 @@ bool copies_between_processes(const Resource& each) {
     return each.transport == "cma" || each.transport == "knem" || each.transport == "xpmem";
 }
 
+// UCX serves its connections from a thread of the whole process, which a child does not have,
+// while it shares the descriptors that this thread waits for.
+class Uses {
+  public:
+    bool begin() {
+        const module::Lock hold(mutex_);
+        if (count_ > 0 && process_ != ::getpid()) return false;
+        process_ = ::getpid();
+        ++count_;
+        return true;
+    }
+    void end() {
+        const module::Lock hold(mutex_);
+        if (process_ == ::getpid()) --count_;
+    }
+
+  private:
+    module::Mutex mutex_;
+    int count_ PLEXUS_MODULE_GUARDED_BY(mutex_) = 0;
+    pid_t process_ PLEXUS_MODULE_GUARDED_BY(mutex_) = 0;
+};
+constinit Uses uses;
+
 } // namespace
+
+Library::~Library() { close(); }
+
+void Library::close() noexcept {
+    worker_.reset();
+    context_.reset();
+    if (std::exchange(open_, false)) uses.end();
+}
 
 Version Library::version() noexcept {
     unsigned major = 0;
@@ -90,6 +124,12 @@ Version Library::version() noexcept {
 }
 
 std::int32_t Library::open(const Options& options, std::string& why) {
+    if (!uses.begin()) {
+        why = "this process was forked from one that had UCX open, and UCX's thread stayed there: start the "
+              "program anew (exec), or open the ucx method in one of them only";
+        return PLEXUS_UNSUPPORTED;
+    }
+    open_ = true;
     if (const std::string word = unknown_transport(options.tls); !word.empty()) {
         why = "tls names " + quoted(word) + ", which is no transport of UCX" + offer(word, all_transports());
         return PLEXUS_BAD_CONFIG;
@@ -129,9 +169,10 @@ std::int32_t Library::make_context(const Options& options, std::string& why) {
                   offer(name, known);
             return PLEXUS_BAD_CONFIG;
         }
-        endpoints_fail_ = std::any_of(resources_.begin(), resources_.end(),
-                                      [](const Resource& each) { return !stays_on_host(each.transport); }) ||
-                          std::none_of(resources_.begin(), resources_.end(), copies_between_processes);
+        on_host_ = std::all_of(resources_.begin(), resources_.end(),
+                               [](const Resource& each) { return stays_on_host(each.transport); });
+        endpoints_fail_ =
+            !on_host_ || std::none_of(resources_.begin(), resources_.end(), copies_between_processes);
         return PLEXUS_OK;
     }
     if (status == UCS_ERR_NO_DEVICE && options.tls.empty()) {
@@ -149,6 +190,12 @@ std::int32_t Library::make_worker(std::string& why) {
     wanted.thread_mode = UCS_THREAD_MODE_SERIALIZED; // our lock does it
     wanted.flags = UCP_WORKER_FLAG_IGNORE_REQUEST_LEAK;
     wanted.am_alignment = 8;
+    // Shared memory would not let a thread sleep that has something to send, and never tells
+    // when there is room: such a thread sleeps for a short time, but must wake for messages.
+    if (on_host_) {
+        wanted.field_mask |= UCP_WORKER_PARAM_FIELD_EVENTS;
+        wanted.events = UCP_WAKEUP_RX;
+    }
     const Trace trace;
     ucp_worker_h made = nullptr;
     ucs_status_t status = ::ucp_worker_create(context_.get(), &wanted, &made);

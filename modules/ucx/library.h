@@ -21,13 +21,15 @@ struct CloseWorker {
 
 class Library {
   public:
+    Library() = default;
+    ~Library();
+    Library(const Library&) = delete;
+    Library& operator=(const Library&) = delete;
+
     /// PLEXUS_OK, or a status and *why.
     std::int32_t open(const Options& options, std::string& why);
     /// No call after it, no memory of anybody's is touched any more.
-    void close() noexcept {
-        worker_.reset();
-        context_.reset();
-    }
+    void close() noexcept;
 
     ucp_worker_h worker() const noexcept { return worker_.get(); }
     const std::vector<Resource>& resources() const noexcept { return resources_; }
@@ -39,6 +41,7 @@ class Library {
     /// stay on this host that would forbid copying straight from process to process: there
     /// it is off, and a lifeline tells.
     bool endpoints_fail() const noexcept { return endpoints_fail_; }
+    bool on_host() const noexcept { return on_host_; } ///< no transport leaves it
 
   private:
     std::int32_t make_context(const Options& options, std::string& why);
@@ -49,7 +52,9 @@ class Library {
     std::vector<Resource> resources_;
     std::vector<std::uint8_t> address_;
     int event_fd_ = -1;
+    bool open_ = false;
     bool endpoints_fail_ = true;
+    bool on_host_ = false;
 };
 
 } // namespace plexus::ucx

@@ -190,7 +190,7 @@ void Link::orphan_ops(bool for_good) {
 bool Link::say(Kind kind, Bytes body) {
     const Hold hold(module.lock());
     if (way == nullptr || way->failed) return false;
-    Op& op = module.ops().take(body.size());
+    Op& op = module.ops().take(body.size(), true);
     if (!body.empty()) std::memcpy(op.block.get(), body.data(), body.size());
     op.size = body.size();
     return submit(op, kind, op.block.get(), body.size(), ucp_dt_make_contig(1), 0, UCP_AM_SEND_FLAG_EAGER) ==

@@ -65,6 +65,7 @@ class Link {
     void* cookie;
     plexus_id peer;
     const Descriptor target;
+    bool trusted = false; ///< `target` was made by a holder of the job's key
 
     // The progress thread's.
     Clock::time_point deadline = Clock::time_point::max();

@@ -24,6 +24,7 @@ void copy_record(const Bytes& from, Record& to) {
 } // namespace
 
 void Link::begin() {
+    if (!trusted) return lose(PLEXUS_DENIED, "its descriptor was not made by a holder of this job's key");
     std::string why;
     Way* to = module.way_to(target, why);
     if (to == nullptr) return lose(PLEXUS_LINK_LOST, why);
@@ -143,7 +144,8 @@ void Module::greeted(Arrival& arrival) {
         return turn_down("does not hold this job's key");
     std::string why;
     Way* way = way_to(*from, why);
-    if (way == nullptr) return turn_down(why.c_str());
+    if (way == nullptr)
+        return log(PLEXUS_DEBUG, "a link came in from a context that can't be reached: " + why);
     auto* link = new Link(*this, nullptr, {}, {});
     enter(*link);
     link->greet(*hello, std::move(handshake), *way);

@@ -101,8 +101,6 @@ std::int32_t Module::open() {
     self_.endpoints_fail = endpoints_fail();
     self_.address = library_.address();
     describe_resources(self_, library_.resources());
-    on_host_ = std::none_of(self_.transports.begin(), self_.transports.end(),
-                            [](const std::string& name) { return !stays_on_host(name); });
     descriptor_ = self_.encode(host_);
     if (descriptor_.empty()) {
         log(PLEXUS_ERROR, "UCX's address of this context has " + std::to_string(self_.address.size()) +
@@ -133,9 +131,9 @@ std::int32_t Module::applies(plexus_view descriptor, plexus_text& why) const {
 std::int32_t Module::connect(plexus_view descriptor, const plexus_id& peer, void* cookie, plexus_link** out) {
     auto there = Descriptor::decode(descriptor);
     if (!there) return PLEXUS_BAD_ARGUMENT;
-    if (!Descriptor::sealed(host_, descriptor)) return PLEXUS_DENIED;
     if (closing()) return PLEXUS_LINK_LOST;
     auto* link = new Link(*this, cookie, peer, std::move(*there));
+    link->trusted = Descriptor::sealed(host_, descriptor);
     *out = reinterpret_cast<plexus_link*>(link); // before a callback can come
     enter(*link);
     const Hold hold(lock_);
@@ -198,7 +196,7 @@ void Module::orphan_over(Op& op) {
 
 // A sleeper has to look after it.
 void Module::something_is_pending() {
-    if (on_host_) wake_up();
+    if (library_.on_host()) wake_up();
 }
 
 void Module::wake_up() {
@@ -226,7 +224,8 @@ void Module::close_endpoint(Way& way) {
 }
 
 Way* Module::way_to(const Descriptor& target, std::string& why) {
-    if (const auto found = ways_.find(target.address); found != ways_.end()) return found->second.get();
+    if (const auto found = ways_.find(key_of(target.address)); found != ways_.end())
+        return found->second.get();
     auto way = std::make_unique<Way>(*this, target.address);
     if (target.where.same_network(self_.where) && target.lifeline != LifelineName{}) {
         way->lifeline = hold_on(target.lifeline);
@@ -259,7 +258,7 @@ Way* Module::way_to(const Descriptor& target, std::string& why) {
     epoll_event event{0, {way.get()}}; // hang-ups are told without being asked for
     if (way->lifeline) (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, way->lifeline.get(), &event);
     Way* out = way.get();
-    ways_.emplace(out->address, std::move(way));
+    ways_.emplace(key_of(out->address), std::move(way));
     return out;
 }
 

@@ -103,6 +103,7 @@ class Module {
     void check_ways(bool quiet);
     void fail(Way& way, const std::string& why);
     void end_links();
+    void drop_failed_ways();
     bool linger();
 
     const plexus_host& host_;
@@ -116,7 +117,6 @@ class Module {
     module::OwnedFd bell_;             // wakes a sleeper
     std::atomic<bool> closing_{false}; // set once; a send that misses it is still carried
     bool drained_ = false;
-    bool on_host_ = false; ///< no transport leaves it
 
     SpinLock lock_; // what follows
     Ops ops_;
@@ -138,7 +138,7 @@ class Module {
     std::vector<Arrival> batch_;
     std::size_t batch_next_ = 0;
     std::vector<Arrival> to_release_;
-    std::map<std::vector<std::uint8_t>, std::unique_ptr<Way>> ways_;
+    std::map<std::string, std::unique_ptr<Way>, std::less<>> ways_; // by address
     std::vector<std::unique_ptr<Way>> failed_ways_;
     std::vector<std::unique_ptr<Landing>> buried_; // UCX may still name them
     std::vector<Link*> watched_;

@@ -40,7 +40,8 @@ Link* Module::named_by(const Header& header) const {
 ucs_status_t Module::keep(const Header& header, const void* head, void* data, std::size_t size,
                           std::uint64_t attributes) {
     Link* link = nullptr;
-    if (header.kind == Kind::hello) {
+    const bool hello = header.kind == Kind::hello;
+    if (hello) {
         if (size > Arrival::kRoom + Descriptor::kMostBytes) return UCS_OK;
     } else {
         link = named_by(header);
@@ -64,7 +65,7 @@ ucs_status_t Module::keep(const Header& header, const void* head, void* data, st
         if (size > 0) std::memcpy(arrival.room.data(), data, size);
         return UCS_OK;
     }
-    const bool fits = size <= blocks_.bytes();
+    const bool fits = !hello && size <= blocks_.bytes(); // those are rare
     arrival.store = fits ? Arrival::Store::block : Arrival::Store::heap;
     std::byte* copy = fits ? blocks_.take() : std::make_unique_for_overwrite<std::byte[]>(size).release();
     if (size > 0) std::memcpy(copy, data, size);
@@ -177,7 +178,7 @@ void Module::look_around() {
         } else if (about != nullptr) {
             Way& way = *static_cast<Way*>(about);
             (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, way.lifeline.get(), nullptr);
-            way.cut = true;
+            way.cut = way.counted = true;
             ++cut_ways_;
         }
     }
@@ -223,7 +224,7 @@ std::int32_t Module::arm(std::uint64_t& sleep_ns) {
         const Trace trace;
         if (::ucp_worker_arm(worker()) != UCS_OK) return PLEXUS_AGAIN;
         armed_ = true;
-        if (on_host_ && ops_.taken() > 0) sleep_ns = std::min(sleep_ns, kPendingNs);
+        if (library_.on_host() && ops_.taken() > 0) sleep_ns = std::min(sleep_ns, kPendingNs);
     }
     slept_ = true;
     if (!ending_.empty()) sleep_ns = std::min(sleep_ns, kEndingNs);

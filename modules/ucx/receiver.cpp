@@ -131,7 +131,7 @@ void Link::begin_landing(Arrival& arrival) {
 void Link::finish_landing() {
     const std::unique_ptr<Landing> landing = std::move(landings_.front());
     landings_.pop_front();
-    if (landing->status == PLEXUS_OK && !module.endpoints_fail() && is_cut(way->lifeline.get()))
+    if (landing->status == PLEXUS_OK && !module.endpoints_fail() && (way->cut || is_cut(way->lifeline.get())))
         landing->status = PLEXUS_MESSAGE_LOST;
     if (!given_up()) module.host().placed(cookie, landing->token, landing->status);
     if (landing->status != PLEXUS_OK) lose(PLEXUS_LINK_LOST, "a large message broke off");

@@ -1,24 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ucx/sendings.h"
 
-#include <algorithm>
-
 namespace plexus::ucx {
 
-Op& Ops::take(std::size_t bytes) {
-    auto& kept = bytes <= kSmall ? small_ : other_;
+Op& Ops::take(std::size_t bytes, bool rare) {
     ++taken_;
-    if (!kept.empty()) {
+    auto& kept = bytes <= kSmall ? small_ : other_;
+    if (!rare && !kept.empty()) {
         Op* op = kept.back().release();
         kept.pop_back();
-        if (op->room < bytes) { // a word of the handshake where messages are tiny
-            op->block = std::make_unique_for_overwrite<std::byte[]>(bytes);
-            op->room = bytes;
-        }
         return *op;
     }
     auto made = std::make_unique<Op>();
-    made->room = bytes <= kSmall ? kSmall : std::max(bytes, eager_);
+    made->room = rare ? bytes : bytes <= kSmall ? kSmall : eager_;
     made->block = std::make_unique_for_overwrite<std::byte[]>(made->room);
     return *made.release();
 }
@@ -27,7 +21,8 @@ void Ops::give_back(Op& op) {
     --taken_;
     std::unique_ptr<Op> own(&op);
     auto& kept = op.room <= kSmall ? small_ : other_;
-    if (kept.size() < kMostKept) kept.push_back(std::move(own));
+    const bool common = op.room == kSmall || op.room == eager_;
+    if (common && kept.size() < kMostKept) kept.push_back(std::move(own));
 }
 
 std::byte* Blocks::take() {

@@ -5,6 +5,7 @@
 
 #include "ucx/wire.h"
 
+#include <algorithm>
 #include <memory>
 #include <ucp/api/ucp.h>
 #include <vector>
@@ -32,9 +33,9 @@ struct Op {
 class Ops {
   public:
     explicit Ops(std::size_t eager)
-      : eager_(eager) {}
-    /// With a block of at least `bytes`.
-    Op& take(std::size_t bytes);
+      : eager_(std::max(eager, kSmall)) {}
+    /// With a block of at least `bytes`, at most `eager` unless it is rare: those are not kept.
+    Op& take(std::size_t bytes, bool rare = false);
     void give_back(Op& op);
     std::size_t taken() const noexcept { return taken_; }
 

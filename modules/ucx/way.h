@@ -14,6 +14,11 @@ namespace plexus::ucx {
 
 class Module;
 
+/// For tables of ways.
+inline std::string key_of(const std::vector<std::uint8_t>& address) {
+    return {address.begin(), address.end()};
+}
+
 struct Way {
     Way(Module& owner, std::vector<std::uint8_t> to)
       : module(owner)
@@ -31,6 +36,7 @@ struct Way {
     // The progress thread's.
     module::OwnedFd lifeline;
     bool cut = false;        ///< its owner has gone; what it had sent is still taken
+    bool counted = false;    ///< among the module's cut ones
     std::uint32_t quiet = 0; ///< turns without news since
     std::size_t links = 0;
 };

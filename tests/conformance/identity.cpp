@@ -88,9 +88,10 @@ TEST_CASE("a link to another context than the one at that address is lost as wro
 
 TEST_CASE("a peer without the job's key gets no link") {
     if (!reaches_processes()) SKIP_TEST("this module reaches only its own process, where there is one key");
-    BareHost here(method_under_test());
-    const Address there = Address::of(here);
-    Process stranger([&](Channel& channel) {
+    Process stranger([](Channel& channel) {
+        const auto record = channel.take(10s);
+        if (!record) return 5;
+        const Address there = Address::unpack(*record);
         BareOptions options;
         options.key = {9, 9, 9};
         const auto expected = expect_warning("");
@@ -102,6 +103,8 @@ TEST_CASE("a peer without the job's key gets no link") {
         const std::string why = end->lost_why();
         return channel.put(std::as_bytes(std::span(why))) ? 0 : 4;
     });
+    BareHost here(method_under_test());
+    REQUIRE(stranger.channel().put(Address::of(here).pack()));
     const auto expected = expect_warning("");
     std::optional<int> code;
     CHECK(pump({&here}, 25s, [&] { return (code = stranger.wait(0ms)).has_value(); }));
