@@ -18,18 +18,21 @@ constexpr std::array<std::string_view, 8> kOnHost{"self", "posix", "sysv", "cma"
                                                   "knem", "xpmem", "shm",  "mm"};
 constexpr std::size_t kMostOffers = 3;
 
+// Letters to insert, drop, change, or swap with their neighbour.
 std::size_t distance(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> row(b.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
+    std::vector<std::vector<std::size_t>> row(3, std::vector<std::size_t>(b.size() + 1));
+    std::iota(row[1].begin(), row[1].end(), std::size_t{0});
     for (std::size_t i = 0; i < a.size(); ++i) {
-        std::size_t diagonal = row[0]++;
+        row[2][0] = i + 1;
         for (std::size_t j = 0; j < b.size(); ++j) {
-            const std::size_t change = diagonal + (a[i] == b[j] ? 0 : 1);
-            diagonal = row[j + 1];
-            row[j + 1] = std::min({row[j] + 1, row[j + 1] + 1, change});
+            const std::size_t change = row[1][j] + (a[i] == b[j] ? 0 : 1);
+            row[2][j + 1] = std::min({row[2][j] + 1, row[1][j + 1] + 1, change});
+            if (i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j])
+                row[2][j + 1] = std::min(row[2][j + 1], row[0][j - 1] + 1);
         }
+        std::rotate(row.begin(), row.begin() + 1, row.end());
     }
-    return row.back();
+    return row[1].back();
 }
 
 std::string_view first_line(std::string_view& text) {

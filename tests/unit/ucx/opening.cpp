@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is said when the method can't be opened as it was asked to be.
+#include "support/catch.h"
+#include "support/log_guard.h"
+#include "ucx.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace plexus::testing;
+using Catch::Matchers::Contains;
+
+TEST_CASE("a transport that does not exist is named, and the nearest are offered") {
+    const auto expected = expect_warning("");
+    CHECK_THAT(open_error({{"tls", "tpc"}}, PLEXUS_BAD_CONFIG),
+               Contains("\"tpc\"") && Contains("did you mean tcp"));
+    CHECK_THAT(open_error({{"tls", "tcp, possix"}}, PLEXUS_BAD_CONFIG), Contains("posix"));
+    CHECK_THAT(open_error({{"tls", "zzzzzzzz"}}, PLEXUS_BAD_CONFIG),
+               Contains("no transport of UCX") && !Contains("did you mean"));
+}
+
+TEST_CASE("a device that does not exist is named") {
+    const auto expected = expect_warning("");
+    const std::string error = open_error({{"tls", "tcp"}, {"net_devices", "loo"}}, PLEXUS_UNSUPPORTED);
+    CHECK_THAT(error, Contains("loo") && Contains("No such device"));
+    CHECK_THAT(open_error({{"tls", "tcp"}, {"net_devices", "lo, loo"}}, PLEXUS_BAD_CONFIG),
+               Contains("\"loo\"") && Contains("did you mean lo"));
+}
+
+TEST_CASE("a variable that UCX does not take is refused in its words") {
+    const auto expected = expect_warning("");
+    CHECK_THAT(open_error({{"tls", "tcp"}, {"env", "UCX_RNDV_THRESH=much"}}, PLEXUS_BAD_CONFIG),
+               Contains("RNDV_THRESH") && Contains("much"));
+    CHECK_THAT(open_error({{"tls", "tcp"}, {"env", "no variable"}}, PLEXUS_BAD_CONFIG), Contains("env"));
+}
+
+TEST_CASE("variables reach UCX without the environment") {
+    BareHost host(ucx(), with({{"tls", "tcp"}, {"env", "UCX_RNDV_THRESH=64k; MAX_RNDV_RAILS=1"}}));
+    CHECK(host.descriptor().size() > 0);
+    CHECK(::getenv("UCX_RNDV_THRESH") == nullptr);
+}
+
+TEST_CASE("a child of a process that has UCX open is refused, and told why") {
+    const auto expected = expect_warning("");
+    BareHost host(ucx(), with({{"tls", "tcp"}}));
+    const pid_t child = ::fork();
+    if (child == 0) {
+        const std::string error = open_error({{"tls", "tcp"}}, PLEXUS_UNSUPPORTED);
+        ::_exit(error.find("forked") != std::string::npos ? 0 : 1);
+    }
+    REQUIRE(child > 0);
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0));
+}
+
+TEST_CASE("one side with transports of its host alone does not reach one that has others") {
+    BareHost here(ucx(), with({{"tls", "shm"}}));
+    BareHost there(ucx(), with({{"tls", "tcp"}}));
+    std::string why;
+    CHECK(here.applies(there.descriptor(), &why) == PLEXUS_NO_METHOD);
+    CHECK_THAT(why, Contains("here") && Contains("there tcp"));
+}
