@@ -98,7 +98,9 @@ class Link {
     std::int32_t send_small(const plexus_view* pieces, std::uint32_t count, std::size_t size);
     std::int32_t send_large(const plexus_view* pieces, std::uint32_t count, std::size_t size, void* token);
     std::int32_t submit(Op& op, Kind kind, const void* data, std::size_t count, ucp_datatype_t type,
-                        std::size_t head, std::uint32_t flags);
+                        std::size_t header_size, std::uint32_t flags);
+    std::int32_t submit_block(Op& op, Kind kind);
+    Header header_of(Kind kind, std::size_t head) const;
     void enlist(Op& op);
 
     void answered(Arrival& arrival);

@@ -89,7 +89,7 @@ class Module {
 
     static ucs_status_t take(void* module, const void* header, std::size_t header_size, void* data,
                              std::size_t size, const ucp_am_recv_param_t* about);
-    ucs_status_t keep(const Header& header, const void* head, void* data, std::size_t size,
+    ucs_status_t keep(const Header& header, const void* head, void* data, std::size_t skip, std::size_t size,
                       std::uint64_t attributes);
     Link* named_by(const Header& header) const;
     void enter(Link& link);

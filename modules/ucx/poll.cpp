@@ -24,11 +24,19 @@ constexpr std::uint64_t kEndingNs = 1'000'000;
 // UCX's callback, under the lock.
 ucs_status_t Module::take(void* module, const void* header, std::size_t header_size, void* data,
                           std::size_t size, const ucp_am_recv_param_t* about) {
-    if (header == nullptr || header_size < Header::kBytes) return UCS_OK;
+    if (header_size == 0) { // it stands before the message
+        if (size < Header::kBytes || (about->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0) return UCS_OK;
+        const Header read = Header::read(data);
+        if (read.kind == Kind::large) return UCS_OK;
+        return static_cast<Module*>(module)->keep(read, nullptr, data, Header::kBytes, size - Header::kBytes,
+                                                  about->recv_attr);
+    }
+    if (header_size < Header::kBytes) return UCS_OK;
     const Header read = Header::read(header);
-    if (header_size != Header::kBytes + read.head || read.head > PLEXUS_HEAD_MAX) return UCS_OK;
+    if (read.kind != Kind::large || header_size != Header::kBytes + read.head || read.head > PLEXUS_HEAD_MAX)
+        return UCS_OK;
     const auto* head = static_cast<const std::byte*>(header) + Header::kBytes;
-    return static_cast<Module*>(module)->keep(read, head, data, size, about->recv_attr);
+    return static_cast<Module*>(module)->keep(read, head, data, 0, size, about->recv_attr);
 }
 
 Link* Module::named_by(const Header& header) const {
@@ -37,8 +45,9 @@ Link* Module::named_by(const Header& header) const {
     return link != nullptr && link->mine.token == header.token ? link : nullptr;
 }
 
-ucs_status_t Module::keep(const Header& header, const void* head, void* data, std::size_t size,
-                          std::uint64_t attributes) {
+// The message begins `skip` bytes into `data`.
+ucs_status_t Module::keep(const Header& header, const void* head, void* data, std::size_t skip,
+                          std::size_t size, std::uint64_t attributes) {
     Link* link = nullptr;
     const bool hello = header.kind == Kind::hello;
     if (hello) {
@@ -49,26 +58,27 @@ ucs_status_t Module::keep(const Header& header, const void* head, void* data, st
     }
     const bool rendezvous = (attributes & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0;
     const bool large = header.kind == Kind::large;
-    if (rendezvous && !large) return UCS_OK; // nobody of us does that
     Arrival& arrival = inbox_.emplace_back();
     arrival.link = link;
     arrival.header = header;
     arrival.size = size;
     if (large) std::memcpy(arrival.room.data(), head, header.head);
+    const auto* from = static_cast<const std::byte*>(data) + skip;
     const bool stays = (attributes & UCP_AM_RECV_ATTR_FLAG_DATA) != 0;
     if (rendezvous || (stays && size >= kWorthKeeping && reinterpret_cast<std::uintptr_t>(data) % 8 == 0)) {
         arrival.store = rendezvous ? Arrival::Store::rendezvous : Arrival::Store::kept;
         arrival.data = data;
+        arrival.skip = static_cast<std::uint8_t>(skip);
         return UCS_INPROGRESS;
     }
     if (!large && size <= Arrival::kRoom) {
-        if (size > 0) std::memcpy(arrival.room.data(), data, size);
+        if (size > 0) std::memcpy(arrival.room.data(), from, size);
         return UCS_OK;
     }
     const bool fits = !hello && size <= blocks_.bytes(); // those are rare
     arrival.store = fits ? Arrival::Store::block : Arrival::Store::heap;
     std::byte* copy = fits ? blocks_.take() : std::make_unique_for_overwrite<std::byte[]>(size).release();
-    if (size > 0) std::memcpy(copy, data, size);
+    if (size > 0) std::memcpy(copy, from, size);
     arrival.data = copy;
     return UCS_OK;
 }
@@ -100,6 +110,7 @@ std::int32_t Module::poll(std::uint32_t budget) {
     std::uint32_t handled = 0;
     unsigned progressed = 0;
     bool news = false;
+    bool way_failed = false;
     if (std::exchange(slept_, false)) look_around();
     {
         const Hold hold(lock_);
@@ -112,6 +123,7 @@ std::int32_t Module::poll(std::uint32_t budget) {
             batch_.swap(inbox_);
         }
         news = news_;
+        if (batch_.empty()) way_failed = std::exchange(way_failed_, false); // what it sent comes first
     }
     for (; batch_next_ < batch_.size() && handled < budget; ++handled) {
         Arrival& arrival = batch_[batch_next_++];
@@ -127,7 +139,8 @@ std::int32_t Module::poll(std::uint32_t budget) {
     ++turns_;
     if (turns_ % kTurnsPerLook == 0) look_around();
     if (!watched_.empty() && turns_ % kTurnsPerClock == 0) check_times();
-    if (batch_next_ == batch_.size()) check_ways(handled == 0 && progressed == 0);
+    if (way_failed || (cut_ways_ > 0 && batch_next_ == batch_.size()))
+        check_ways(handled == 0 && progressed == 0);
     if (!ending_.empty()) end_links();
     if (!trace.empty()) log(PLEXUS_DEBUG, "UCX says: " + trace.text());
     return static_cast<std::int32_t>(std::max(handled, progressed > 0 ? 1u : 0u));
@@ -195,12 +208,6 @@ void Module::check_times() {
 }
 
 void Module::check_ways(bool quiet) {
-    bool failed = false;
-    if (cut_ways_ == 0) {
-        const Hold hold(lock_);
-        failed = std::exchange(way_failed_, false);
-        if (!failed) return;
-    }
     std::vector<std::pair<Way*, std::string>> over;
     for (const auto& each : ways_) {
         Way& way = *each.second;

@@ -13,7 +13,7 @@ Op& Ops::take(std::size_t bytes, bool rare) {
     }
     auto made = std::make_unique<Op>();
     made->room = rare ? bytes : bytes <= kSmall ? kSmall : eager_;
-    made->block = std::make_unique_for_overwrite<std::byte[]>(made->room);
+    made->block = std::make_unique_for_overwrite<std::byte[]>(Header::kBytes + made->room);
     return *made.release();
 }
 

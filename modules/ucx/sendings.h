@@ -22,11 +22,11 @@ struct Op {
     void* token = nullptr;
     bool posted = false;
     std::size_t size = 0;
-    std::array<std::uint8_t, Header::kBytes + PLEXUS_HEAD_MAX> header{};
-    std::unique_ptr<std::byte[]> block; ///< of a small message
-    std::size_t room = 0;               ///< bytes of `block`
-    std::vector<ucp_dt_iov_t> pieces;   ///< of a large one
-    Op* previous = nullptr;             ///< of the same link
+    std::array<std::uint8_t, Header::kBytes + PLEXUS_HEAD_MAX> header{}; ///< of a large one
+    std::unique_ptr<std::byte[]> block;                                  ///< a small message after its header
+    std::size_t room = 0;                                                ///< bytes of `block`
+    std::vector<ucp_dt_iov_t> pieces;                                    ///< of a large one
+    Op* previous = nullptr;                                              ///< of the same link
     Op* next = nullptr;
 };
 
@@ -34,7 +34,7 @@ class Ops {
   public:
     explicit Ops(std::size_t eager)
       : eager_(std::max(eager, kSmall)) {}
-    /// With a block of at least `bytes`, at most `eager` unless it is rare: those are not kept.
+    /// With a block for a header and at least `bytes`, at most `eager` unless it is rare: those are not kept.
     Op& take(std::size_t bytes, bool rare = false);
     void give_back(Op& op);
     std::size_t taken() const noexcept { return taken_; }
@@ -77,11 +77,14 @@ struct Arrival {
     Header header;
     Store store = Store::here;
     std::size_t size = 0;
+    std::uint8_t skip = 0;                        ///< bytes of `data` before the message
     void* data = nullptr;                         ///< unless here
     alignas(8) std::array<std::byte, kRoom> room; // its message, or a large one's head
 
     Arrival() noexcept {} // `room` is not worth filling
-    const void* bytes() const noexcept { return store == Store::here ? room.data() : data; }
+    const void* bytes() const noexcept {
+        return store == Store::here ? room.data() : static_cast<const std::byte*>(data) + skip;
+    }
 };
 
 } // namespace plexus::ucx

@@ -38,7 +38,7 @@ void put(Bytes& out, const End& end) {
     std::array<std::uint8_t, kEndBytes> room;
     store(room.data(), end.slot);
     store(room.data() + 4, end.token);
-    out.insert(out.end(), room.begin(), room.end());
+    for (const std::uint8_t byte : room) out.push_back(byte);
 }
 
 End end_of(ByteView bytes) {
@@ -74,6 +74,7 @@ Header Header::read(const void* from) noexcept {
 
 Bytes Hello::write() const {
     Bytes out;
+    out.reserve(kEndBytes + record.size() + descriptor.size() + kProofBytes);
     put(out, end);
     out.insert(out.end(), record.begin(), record.end());
     out.insert(out.end(), descriptor.begin(), descriptor.end());
@@ -93,6 +94,7 @@ std::optional<Hello> Hello::read(ByteView bytes) {
 
 Bytes Answer::write() const {
     Bytes out;
+    out.reserve(kEndBytes + record.size() + kProofBytes);
     put(out, end);
     out.insert(out.end(), record.begin(), record.end());
     return out;

@@ -2,7 +2,8 @@
 // What the two ends of a link say to each other, byte by byte, little-endian. Reading trusts
 // nothing. Pure values.
 //
-// Every active message carries a header that names the receiving end: its slot and its
+// Every active message carries a header, before its payload or, a large one's, apart from it,
+// that names the receiving end: its slot and its
 // token, random and told to the peer alone, so that nobody else can speak on the link.
 #pragma once
 
