@@ -4,7 +4,7 @@
 // module's lock; the rest is the progress thread's. No callback runs under a lock.
 #pragma once
 
-#include "common/handshake.h"
+#include "plexus/module/handshake.h"
 #include "common/mutex.h"
 #include "ucx/descriptor.h"
 #include "ucx/sendings.h"

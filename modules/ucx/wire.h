@@ -7,7 +7,7 @@
 // token, random and told to the peer alone, so that nobody else can speak on the link.
 #pragma once
 
-#include "common/handshake.h"
+#include "plexus/module/handshake.h"
 
 #include <array>
 #include <cstddef>
