@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "libfabric/descriptor.h"
+
+#include <algorithm>
+
+namespace plexus::libfabric {
+namespace {
+
+constexpr std::uint8_t kVersion = 1;
+
+void put_bytes(Bytes& out, ByteView bytes, std::size_t size_bytes) {
+    put(out, bytes.size(), size_bytes);
+    out.insert(out.end(), bytes.begin(), bytes.end());
+}
+void put_text(Bytes& out, const std::string& text) { put_bytes(out, std::as_bytes(std::span(text)), 1); }
+
+std::string read_text(Reader& in) {
+    const auto size = static_cast<std::size_t>(in.number(1));
+    const ByteView bytes = in.take(size);
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+// It ends up in sentences for people.
+bool printable(const std::string& text) {
+    return !text.empty() && text.size() <= Address::kMostText &&
+           std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7f; });
+}
+
+template <std::size_t N>
+void read_array(Reader& in, std::array<std::uint8_t, N>& out) {
+    const ByteView bytes = in.take(N);
+    for (std::size_t i = 0; i < bytes.size(); ++i) out[i] = std::to_integer<std::uint8_t>(bytes[i]);
+}
+
+bool read_address(Reader& in, Address& out) {
+    out.provider = read_text(in);
+    out.fabric = read_text(in);
+    out.format = static_cast<std::uint32_t>(in.number(4));
+    out.protocol = static_cast<std::uint32_t>(in.number(4));
+    const std::uint64_t reach = in.number(1);
+    const auto size = static_cast<std::size_t>(in.number(2));
+    if (size == 0 || size > Address::kMostName || reach > 2) return false;
+    out.reach = static_cast<Reach>(reach);
+    const ByteView name = in.take(size);
+    out.name.assign(name.begin(), name.end());
+    return in.ok() && printable(out.provider) && printable(out.fabric);
+}
+
+std::string names(const std::vector<Address>& addresses) {
+    std::string out;
+    for (const Address& one : addresses) out += (out.empty() ? "" : ", ") + one.provider;
+    return out.empty() ? "none" : out;
+}
+
+// Empty: it can be reached.
+std::string obstacle(const Descriptor& mine, const Address& from, const Descriptor& theirs,
+                     const Address& to) {
+    const std::string which = to.provider + ": ";
+    if (from.protocol != to.protocol) return which + "another protocol of the provider";
+    if (from.format != to.format) return which + "another address format";
+    if (to.reach == Reach::host) {
+        if (!mine.where.same_boot(theirs.where)) return which + "other host";
+        if (mine.shared_folder != theirs.shared_folder) return which + "another /dev/shm of this host";
+        if (mine.user != theirs.user) return which + "another user of this host";
+        return {};
+    }
+    if (from.fabric != to.fabric) return which + "fabric " + to.fabric + " there, " + from.fabric + " here";
+    if (to.reach == Reach::network && !mine.where.same_network(theirs.where))
+        return which + "loopback of another host or network namespace";
+    return {};
+}
+
+} // namespace
+
+Bytes Descriptor::encode() const {
+    Bytes out;
+    out.reserve(kMostBytes);
+    put(out, kVersion, 1);
+    for (const std::uint8_t byte : where.boot) put(out, byte, 1);
+    put(out, where.network_namespace, 8);
+    put(out, user, 4);
+    put(out, shared_folder, 8);
+    put(out, bell.process, 4);
+    put(out, bell.page, 4);
+    put(out, bell.ring, 4);
+    for (const std::uint8_t byte : bell.cookie) put(out, byte, 1);
+    const std::size_t at = out.size();
+    put(out, 0, 1);
+    std::uint8_t count = 0;
+    for (const Address& one : addresses) {
+        Bytes bytes;
+        put_text(bytes, one.provider);
+        put_text(bytes, one.fabric);
+        put(bytes, one.format, 4);
+        put(bytes, one.protocol, 4);
+        put(bytes, static_cast<std::uint64_t>(one.reach), 1);
+        put_bytes(bytes, one.name, 2);
+        if (count == kMostAddresses || out.size() + bytes.size() > kMostBytes) break;
+        out.insert(out.end(), bytes.begin(), bytes.end());
+        ++count;
+    }
+    out[at] = std::byte{count};
+    return out;
+}
+
+std::optional<Descriptor> Descriptor::decode(ByteView bytes) {
+    Reader in(bytes);
+    Descriptor out;
+    if (in.number(1) != kVersion) return std::nullopt;
+    read_array(in, out.where.boot);
+    out.where.network_namespace = in.number(8);
+    out.user = static_cast<std::uint32_t>(in.number(4));
+    out.shared_folder = in.number(8);
+    out.bell.process = static_cast<std::uint32_t>(in.number(4));
+    out.bell.page = static_cast<std::uint32_t>(in.number(4));
+    out.bell.ring = static_cast<std::uint32_t>(in.number(4));
+    read_array(in, out.bell.cookie);
+    const std::uint64_t count = in.number(1);
+    if (count == 0 || count > kMostAddresses) return std::nullopt;
+    for (std::uint64_t i = 0; i < count; ++i)
+        if (!read_address(in, out.addresses.emplace_back())) return std::nullopt;
+    if (!in.at_end()) return std::nullopt;
+    return out;
+}
+
+std::optional<Choice> choose(const Descriptor& mine, const Descriptor& theirs, std::string& why) {
+    std::string obstacles;
+    for (std::size_t there = 0; there < theirs.addresses.size(); ++there)
+        for (std::size_t here = 0; here < mine.addresses.size(); ++here) {
+            const Address& to = theirs.addresses[there];
+            const Address& from = mine.addresses[here];
+            if (from.provider != to.provider) continue;
+            const std::string one = obstacle(mine, from, theirs, to);
+            if (one.empty()) return Choice{here, there};
+            if (obstacles.find(one) == std::string::npos) obstacles += (obstacles.empty() ? "" : "; ") + one;
+        }
+    why = !obstacles.empty() ? obstacles
+                             : "no common provider: " + names(theirs.addresses) + " there, " +
+                                   names(mine.addresses) + " here";
+    return std::nullopt;
+}
+
+} // namespace plexus::libfabric

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The bytes by which a context is reached over libfabric: where it runs, how it is woken, and
+// an address for each provider that it uses; and the choice of the one to reach it by.
+// Reading trusts nothing: the bytes come from the wire. Pure values.
+#pragma once
+
+#include "common/surroundings.h"
+#include "libfabric/wire.h"
+
+#include <string>
+
+namespace plexus::libfabric {
+
+/// From where an address means anything.
+enum class Reach : std::uint8_t { fabric, network, host }; ///< of one name; one loopback; one host
+
+struct Address {
+    static constexpr std::size_t kMostText = 64;
+    static constexpr std::size_t kMostName = 256;
+
+    std::string provider; ///< "verbs;ofi_rxm"
+    std::string fabric;   ///< "192.0.2.0/24"
+    std::uint32_t format = 0;
+    std::uint32_t protocol = 0;
+    Reach reach = Reach::fabric;
+    Bytes name; ///< what fi_getname gives
+
+    bool operator==(const Address&) const = default;
+};
+
+/// How processes of one host reach each other's page, see page.h.
+struct Bell {
+    std::uint32_t process = 0;
+    std::uint32_t page = 0; ///< descriptors of that process
+    std::uint32_t ring = 0;
+    std::array<std::uint8_t, 16> cookie{}; ///< stands in the page
+};
+
+struct Descriptor {
+    static constexpr std::size_t kMostAddresses = 8;
+    static constexpr std::size_t kMostBytes = 1024;
+
+    module::Surroundings where;
+    std::uint32_t user = 0;
+    std::uint64_t shared_folder = 0; ///< the device of /dev/shm; 0: there is none
+    Bell bell;
+    std::vector<Address> addresses; ///< best first
+
+    /// Addresses that don't fit into kMostBytes are left out, the last ones first.
+    Bytes encode() const;
+    /// Nothing: these bytes are no descriptor.
+    static std::optional<Descriptor> decode(ByteView bytes);
+};
+
+struct Choice {
+    std::size_t mine = 0;
+    std::size_t theirs = 0;
+};
+/// Their first address that one of mine reaches, or why none does.
+std::optional<Choice> choose(const Descriptor& mine, const Descriptor& theirs, std::string& why);
+
+} // namespace plexus::libfabric

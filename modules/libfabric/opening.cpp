@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Module: how a link comes about. Three messages, each signed with the job's key, of which a
+// stranger's is dropped without an answer. @thread progress
+#include "libfabric/module.h"
+
+#include <algorithm>
+#include <sys/epoll.h>
+
+namespace plexus::libfabric {
+namespace {
+
+// Where on this port's provider a peer says it is.
+const Address* address_on(const Port& port, const Descriptor& peer) {
+    const Address& own = port.address();
+    const auto found = std::find_if(peer.addresses.begin(), peer.addresses.end(), [&](const Address& one) {
+        return one.provider == own.provider && one.format == own.format && one.protocol == own.protocol &&
+               one.reach == own.reach;
+    });
+    return found == peer.addresses.end() ? nullptr : &*found;
+}
+
+template <std::size_t N>
+void fill(std::array<std::uint8_t, N>& record, const std::vector<std::uint8_t>& from) {
+    std::copy_n(from.begin(), std::min(N, from.size()), record.begin());
+}
+
+} // namespace
+
+bool Module::give_slot(Link& link) {
+    host_.random(host_.self, &link.token, sizeof link.token);
+    const module::Lock hold(books_);
+    if (!free_slots_.empty()) {
+        link.slot = free_slots_.back();
+        free_slots_.pop_back();
+        slots_[link.slot] = &link;
+        return true;
+    }
+    if (slots_.size() >= kNoSlot) return false;
+    link.slot = static_cast<std::uint32_t>(slots_.size());
+    slots_.push_back(&link);
+    return true;
+}
+
+bool Module::know_peer(Link& link) {
+    const module::Lock hold(link.port.mutex());
+    link.known = link.port.add_peer(link.address.name, link.at) == 0;
+    return link.known;
+}
+
+// Peers of this host are watched, and may be woken and read.
+void Module::watch_peer(Link& link) {
+    if (!link.target.where.same_boot(self_.where) || !link.page.open(link.target.bell)) return;
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.u64 = kPeer + link.slot;
+    (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, link.page.process_fd(), &event);
+}
+
+void Module::begin(Link& link) {
+    if (!give_slot(link)) { // not on the books: it ends here
+        host_.lost(link.cookie, PLEXUS_LINK_LOST, module::view("this context has as many links as it can"));
+        strays_.push_back(&link);
+        return;
+    }
+    if (closing()) return link.lose(PLEXUS_LINK_LOST, "this context is closing");
+    link.deadline = link.heard = Clock::now();
+    link.deadline += options_.connect_timeout;
+    if (!know_peer(link)) return link.lose(PLEXUS_LINK_LOST, "the provider does not take the peer's address");
+    watch_peer(link);
+    link.handshake = std::make_unique<module::Handshake>(module::Handshake::connecting(host_, link.peer));
+    Hello hello;
+    hello.slot = link.slot;
+    hello.token = link.token;
+    hello.window = options_.window;
+    hello.eager = static_cast<std::uint32_t>(link.port.eager());
+    hello.descriptor = self_.encode();
+    fill(hello.record, link.handshake->take_outgoing());
+    Bytes message = hello.write();
+    sign(host_, Kind::hello, message);
+    (void)link.say(Kind::hello, message);
+}
+
+void Module::take_hello(Port& port, ByteView body) {
+    if (closing() || strangers_ >= kMostStrangers) return;
+    const auto said = signed_part(host_, Kind::hello, body);
+    const auto hello = said ? Hello::read(*said) : std::nullopt;
+    auto peer = hello ? Descriptor::decode(hello->descriptor) : std::nullopt;
+    const Address* const address = peer ? address_on(port, *peer) : nullptr;
+    auto handshake = module::Handshake::accepting(host_);
+    const std::int32_t verdict = address != nullptr ? handshake.feed(hello->record) : PLEXUS_DENIED;
+    if (verdict != PLEXUS_AGAIN && verdict != PLEXUS_WRONG_PEER) {
+        host_.log(
+            host_.self, PLEXUS_DEBUG,
+            "a stranger was turned away: it does not hold the job's key, or does not speak this protocol");
+        return;
+    }
+    const Address at = *address;
+    auto made = std::make_unique<Link>(*this, port, nullptr, handshake.peer(), std::move(*peer), at);
+    if (!give_slot(*made)) return;
+    Link& link = *made.release();
+    link.state = Link::State::greeting;
+    link.deadline = link.heard = Clock::now();
+    link.deadline += options_.handshake_timeout;
+    link.peer_slot = hello->slot;
+    link.peer_token = hello->token;
+    link.window = hello->window;
+    ++strangers_;
+    if (!know_peer(link)) return link.lose(PLEXUS_LINK_LOST, "the provider does not take its address");
+    watch_peer(link);
+    Answer answer;
+    answer.slot = link.slot;
+    answer.token = link.token;
+    answer.window = options_.window;
+    answer.eager = static_cast<std::uint32_t>(port.eager());
+    answer.rings = link.page.is_open();
+    fill(answer.record, handshake.take_outgoing());
+    Bytes message = answer.write();
+    sign(host_, Kind::answer, message);
+    (void)link.say(Kind::answer, message);
+    link.handshake = std::make_unique<module::Handshake>(std::move(handshake));
+    if (verdict == PLEXUS_WRONG_PEER) return link.lose(PLEXUS_WRONG_PEER, "it looks for another context");
+    if (hello->eager != port.eager()) link.lose(PLEXUS_LINK_LOST, "its parameter eager has another value");
+}
+
+void Module::take_answer(Link& link, ByteView body) {
+    const auto said = signed_part(host_, Kind::answer, body);
+    const auto answer = said ? Answer::read(*said) : std::nullopt;
+    if (!answer || link.handshake == nullptr) return; // whoever it was, he may not end the link
+    link.heard = now_;
+    link.peer_rings = answer->rings;
+    link.peer_slot = answer->slot;
+    link.peer_token = answer->token;
+    const std::int32_t verdict = link.handshake->feed(answer->record);
+    if (verdict == PLEXUS_WRONG_PEER) return link.lose(verdict, "another context answered");
+    if (verdict != PLEXUS_OK) return link.lose(PLEXUS_DENIED, "the peer does not hold this job's key");
+    if (answer->eager != link.port.eager())
+        return link.lose(PLEXUS_LINK_LOST, "the parameter eager must have the same value on both sides");
+    Confirm confirm;
+    confirm.rings = link.page.is_open();
+    fill(confirm.record, link.handshake->take_outgoing());
+    link.handshake.reset();
+    Bytes message = confirm.write();
+    sign(host_, Kind::confirm, message);
+    {
+        const module::Lock hold(link.port.mutex());
+        link.state = Link::State::open;
+        link.window = answer->window;
+    }
+    link_count_.fetch_add(1, std::memory_order_relaxed);
+    (void)link.say(Kind::confirm, message);
+    if (!link.given_up()) host_.opened(link.cookie);
+}
+
+void Module::take_confirm(Link& link, ByteView body) {
+    const auto said = signed_part(host_, Kind::confirm, body);
+    const auto confirm = said ? Confirm::read(*said) : std::nullopt;
+    if (!confirm || link.handshake == nullptr || link.handshake->feed(confirm->record) != PLEXUS_OK) return;
+    link.handshake.reset();
+    link.peer_rings = confirm->rings;
+    link.heard = now_;
+    {
+        const module::Lock hold(link.port.mutex());
+        link.state = Link::State::open;
+    }
+    --strangers_;
+    link_count_.fetch_add(1, std::memory_order_relaxed);
+    link.accepted = true;
+    if (host_.accepted(host_.self, reinterpret_cast<plexus_link*>(&link), &link.peer, &link.cookie) ==
+        PLEXUS_OK)
+        return;
+    link.refuse();
+    leave(link);
+}
+
+} // namespace plexus::libfabric

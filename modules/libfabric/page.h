@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One page of shared memory for each context, which other processes of its user on this host
+// may read. It tells them three things that a provider does not: that the context sleeps and
+// wants to be woken, whether memory that it offered for reading is still what it was, and,
+// with a descriptor of the process itself, that it has died.
+//
+// A peer opens page and bell through /proc, by numbers from the descriptor, and believes them
+// if the page holds the cookie that the descriptor names. Where that fails (another host,
+// another user, a container of its own) the method works without.
+#pragma once
+
+#include "common/owned_fd.h"
+#include "libfabric/descriptor.h"
+
+#include <atomic>
+
+namespace plexus::libfabric {
+
+struct PageLayout {
+    static constexpr std::size_t kBytes = 4096;
+    static constexpr std::size_t kRevisions = 512;
+
+    std::array<std::uint8_t, 16> cookie;
+    // [armed] Set before the owner looks for work for the last time, read after a message is
+    // out: one of the two sees the other. Both sides have a full fence between.
+    alignas(64) std::atomic<std::uint32_t> armed;
+    // [revision] Raised before memory that was offered is given back; read after it was read.
+    alignas(64) std::array<std::atomic<std::uint32_t>, kRevisions> revisions;
+};
+static_assert(sizeof(PageLayout) <= PageLayout::kBytes);
+
+/// The own one.
+class Page {
+  public:
+    ~Page();
+    Page() = default;
+    Page(const Page&) = delete;
+    Page& operator=(const Page&) = delete;
+
+    /// Errno, or 0. @thread setup
+    int open(const plexus_host& host);
+    Bell bell() const noexcept;
+    int ring_fd() const noexcept { return ring_.get(); }
+
+    // @thread progress
+    void announce_sleep(bool yes) noexcept;
+    void silence() noexcept;  ///< takes what was rung
+    void ring_own() noexcept; ///< wakes this very context. @thread any
+
+    /// What readers of memory offered by this slot compare. @thread any
+    std::uint32_t revision(std::uint32_t slot) const noexcept;
+    void revise(std::uint32_t slot) noexcept;
+
+  private:
+    module::OwnedFd memory_;
+    module::OwnedFd ring_;
+    module::OwnedFd rung_; // the end that peers write to
+    PageLayout* page_ = nullptr;
+};
+
+/// Another context's. Nothing in it is believed to be in bounds.
+class PeerPage {
+  public:
+    ~PeerPage();
+    PeerPage() = default;
+    PeerPage(const PeerPage&) = delete;
+    PeerPage& operator=(const PeerPage&) = delete;
+
+    /// True: the peer is on this host, and the rest works. Does not block.
+    bool open(const Bell& bell);
+    bool is_open() const noexcept { return page_ != nullptr; }
+    /// Readable when the process has ended.
+    int process_fd() const noexcept { return process_.get(); }
+    bool process_ended() const noexcept;
+
+    /// Wakes the peer if it sleeps. @thread any
+    void ring() const noexcept;
+    std::uint32_t revision(std::uint32_t slot) const noexcept;
+
+  private:
+    module::OwnedFd process_;
+    module::OwnedFd ring_;
+    const PageLayout* page_ = nullptr;
+};
+
+} // namespace plexus::libfabric

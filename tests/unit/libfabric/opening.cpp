@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the module says to a configuration that it cannot follow, and how its ends agree.
+#include "support/bare_host.h"
+#include "support/catch.h"
+#include "support/log_guard.h"
+#include "support/stream.h"
+
+using namespace plexus::testing;
+
+extern "C" const plexus_passport plexus_passport;
+
+namespace {
+
+const Method& libfabric() {
+    static const Method the = method_of(plexus_passport);
+    return the;
+}
+
+BareOptions with(std::map<std::string, std::string> settings) {
+    BareOptions options;
+    options.settings = std::move(settings);
+    options.settings.insert({{"provider", "tcp"}, {"domain", "lo"}});
+    return options;
+}
+
+// The status, and the sentence.
+std::pair<std::int32_t, std::string> refusal(std::map<std::string, std::string> settings) {
+    const auto expected = expect_warning("");
+    try {
+        const BareHost host(libfabric(), with(std::move(settings)));
+    } catch (const OpenFailed& failed) { return {failed.status, failed.what()}; }
+    return {PLEXUS_OK, ""};
+}
+
+bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+} // namespace
+
+TEST_CASE("a provider that does not exist is bad configuration, and the nearest are named") {
+    const auto [status, text] = refusal({{"provider", "tpc"}});
+    CHECK(status == PLEXUS_BAD_CONFIG);
+    CAPTURE(text);
+    CHECK(says(text, "tcp"));
+    CHECK(says(text, "libfabric has no provider \"tpc\"; the nearest are "));
+}
+
+TEST_CASE("a provider without a device is no error of the configuration") {
+    const auto [status, text] = refusal({{"provider", "bgq"}});
+    CHECK(status == PLEXUS_UNSUPPORTED);
+    CHECK(says(text, "provider bgq is not usable"));
+}
+
+TEST_CASE("a domain that no provider has is named") {
+    const auto [status, text] = refusal({{"domain", "nowhere0"}});
+    CHECK(status == PLEXUS_UNSUPPORTED);
+    CHECK(says(text, "domain named nowhere0"));
+}
+
+TEST_CASE("values out of range are refused with the key's name") {
+    for (const auto& [key, value] : {std::pair{"eager", "1 KiB"},
+                                     {"window", "1"},
+                                     {"window", "16385"},
+                                     {"buffers", "0"},
+                                     {"dead_after", "10 ms"},
+                                     {"fetch", "perhaps"}}) {
+        CAPTURE(key, value);
+        const auto [status, text] = refusal({{key, value}});
+        CHECK(status == PLEXUS_BAD_CONFIG);
+        CHECK(says(text, key));
+    }
+}
+
+TEST_CASE("messages go in parts where nothing may be fetched") {
+    Pair pair(libfabric(), with({{"fetch", "false"}}), with({{"fetch", "false"}}));
+    CHECK(carry(pair, mixed(2'000'000), 100) == "");
+}
+
+TEST_CASE("one side may fetch and the other not") {
+    Pair pair(libfabric(), with({{"fetch", "false"}}), with({}));
+    CHECK(carry(pair, mixed(500'000), 100) == "");
+}
+
+TEST_CASE("a window of two messages is enough") {
+    Pair pair(libfabric(), with({{"window", "2"}, {"buffers", "4"}}),
+              with({{"window", "2"}, {"buffers", "4"}}));
+    CHECK(carry(pair, mixed(200'000), 200) == "");
+}
+
+TEST_CASE("two sides whose parameter eager differs say so instead of losing messages") {
+    BareHost a(libfabric(), with({{"eager", "8 KiB"}}));
+    BareHost b(libfabric(), with({{"eager", "4 KiB"}}));
+    const auto at = b.descriptor();
+    End* end = a.connect(at, b.id());
+    REQUIRE(end != nullptr);
+    REQUIRE(pump({&a, &b}, 10s, [&] { return end->is_lost(); }));
+    CHECK(says(end->lost_why(), "eager"));
+    CHECK(b.incoming_count() == 0);
+}
