@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How two contexts become peers, over one Unix socket: the handshake of common/handshake.h,
+// How two contexts become peers, over one Unix socket: the handshake of plexus/module/handshake.h,
 // then both sides hand over what the link lives on.
 //
 //   connecting -> accepting   hello

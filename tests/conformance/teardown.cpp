@@ -202,7 +202,9 @@ TEST_CASE("an idle link costs little memory") {
     std::vector<std::unique_ptr<BareHost>> peers;
     for (std::size_t i = 0; i < kLinks + 1; ++i)
         peers.push_back(std::make_unique<BareHost>(method_under_test()));
-    REQUIRE(link_up(*peers[0], hub) != nullptr); // what is made once
+    // What is made once, by the hub and by each of its peers: this is about links.
+    REQUIRE(link_up(*peers[0], hub) != nullptr);
+    for (std::size_t i = 1; i <= kLinks; ++i) REQUIRE(link_up(*peers[i], *peers[0]) != nullptr);
     const std::size_t heap_before = ::mallinfo2().uordblks;
     const std::uint64_t shared_before = hub.query(PLEXUS_QUERY_SHARED_BYTES);
     for (std::size_t i = 1; i <= kLinks; ++i) {
