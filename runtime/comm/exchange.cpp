@@ -109,11 +109,26 @@ method::Applicable Exchange::applicable(const Peer* peer, const Descriptor& row)
     return {true, "applies"};
 }
 
+namespace {
+
+Object* present_object(Peer& peer, const Method& method, const Descriptor& row) PLEXUS_REQUIRES(peer.mutex) {
+    for (const auto& object : peer.objects)
+        if (&object->method() == &method && !object->dead() && object->serves(row)) return object.get();
+    return nullptr;
+}
+
+} // namespace
+
+Object* Exchange::find_object(Peer& peer, const Descriptor& row) const {
+    const Method* const method = find_method(row.method);
+    Lock hold(peer.mutex);
+    return method == nullptr ? nullptr : present_object(peer, *method, row);
+}
+
 Object& Exchange::object(Peer& peer, const Descriptor& row) {
     Method& method = *find_method(row.method);
     Lock hold(peer.mutex);
-    for (const auto& object : peer.objects)
-        if (&object->method() == &method && !object->dead() && object->serves(row)) return *object;
+    if (Object* const present = present_object(peer, method, row)) return *present;
     return *peer.objects.emplace_back(std::make_unique<Object>(*this, peer, method, row));
 }
 

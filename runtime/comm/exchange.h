@@ -107,6 +107,8 @@ class Exchange {
     method::Applicable applicable(const Peer* peer, const Descriptor& row) const;
     /// The object for a row's method, with the row's parameters; made on first use.
     Object& object(Peer& peer, const Descriptor& row);
+    /// The same if there is one already, else null.
+    Object* find_object(Peer& peer, const Descriptor& row) const;
     /// Said once per context and text.
     void warn_once(const std::string& text);
     std::uint32_t next_stream() noexcept { return next_stream_.fetch_add(1, std::memory_order_relaxed); }

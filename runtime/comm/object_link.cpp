@@ -261,7 +261,9 @@ bool Object::ready() const {
 
 std::uint64_t Object::query(plexus_query what) const {
     Lock hold(mutex_);
-    return out_ != nullptr && !out_->lost ? method_.query(out_->link, what) : method_.query(nullptr, what);
+    const bool linked = out_ != nullptr && !out_->lost;
+    const std::uint64_t found = method_.query(linked ? out_->link : nullptr, what);
+    return what == PLEXUS_QUERY_QUEUED_BYTES ? found + queued_bytes_ : found; // ours are not with it yet
 }
 
 } // namespace plexus::comm

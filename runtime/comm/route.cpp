@@ -221,10 +221,10 @@ std::vector<RowFacts> Route::facts() const {
         row.applies = choice.trail[i].applies;
         row.because = choice.trail[i].because;
         if (const comm::Method* method = exchange_.find_method(rows_[i].method)) {
-            comm::Object* const object = object_.load(std::memory_order_acquire); // pairs with [way]
-            const bool used = object != nullptr && &object->method() == method;
+            // What any pointer has measured of this way: a policy is asked while its own has none.
+            comm::Object* const object = exchange_.find_object(*peer_, rows_[i]);
             const auto ask = [&](plexus_query what) {
-                return used ? object->query(what) : method->query(nullptr, what);
+                return object != nullptr ? object->query(what) : method->query(nullptr, what);
             };
             row.latency_ns = ask(PLEXUS_QUERY_LATENCY_NS);
             row.bandwidth = ask(PLEXUS_QUERY_BANDWIDTH_BPS);

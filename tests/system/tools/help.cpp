@@ -41,6 +41,8 @@ TEST_CASE("a wrong command line ends with 2 and one sentence that names what is 
         {{"info", "extra"}, "extra"},
         {{"info", "--set", "log"}, "KEY=VALUE"},
         {{"info", "--table", "--config"}, "--config"},
+        {{"info", "--measure", "--table"}, "--table"},
+        {{"info", "--output", "file"}, "--measure"},
         {{"explain"}, "one of URL, --table and --pointer"},
         {{"explain", "plexus://127.0.0.1:1", "--table", "file"}, "one of URL, --table and --pointer"},
         {{"bench"}, "latency, bandwidth, rate, put, get or dual"},
