@@ -104,6 +104,7 @@ int measure(const CommandLine& line, const std::string& output) {
     NewFile file(output); // before the work, not after it
     const Present present = present_methods(line);
     Findings findings;
+    findings.version = PLEXUS_VERSION;
     findings.where = where_it_runs();
     {
         bench::Progress progress;

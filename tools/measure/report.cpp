@@ -38,28 +38,27 @@ std::string quoted_list(const std::vector<std::string>& words) {
     return list;
 }
 
-/// What `use` takes: what reaches other processes.
+/// As `use` takes it.
 std::string way_of(const Range& range) { return fmt::format("{}", fmt::join(range.methods, ", ")); }
 
 std::string advice(const Findings& findings) {
     std::string text;
     const std::vector<Range>& ranges = findings.ranges;
     for (std::size_t at = 1; at < ranges.size(); ++at) {
+        const std::string from = show_size(ranges[at].from_bytes);
         const std::string span = at + 1 < ranges.size()
-                                     ? fmt::format("from about {} to {}", show_size(ranges[at].from_bytes),
-                                                   show_size(ranges[at + 1].from_bytes))
-                                     : fmt::format("from about {} on", show_size(ranges[at].from_bytes));
-        text += fmt::format("# Messages {}: {}\n", span, plain(way_of(ranges[at])));
+                                     ? fmt::format("{} to {}", from, show_size(ranges[at + 1].from_bytes))
+                                     : fmt::format("{} and more", from);
+        text += fmt::format("# Messages of about {}: {}\n", span, plain(way_of(ranges[at])));
     }
     if (text.empty()) return text;
     return "#\n" + text +
-           fmt::format("# A pointer has one order for all its requests. Send those of another size by a "
-                       "second pointer,\n"
-                       "#     auto large = far;\n"
-                       "#     large.use({});\n"
-                       "# or give far.use() a policy function that takes the row with the best bandwidth, "
-                       "before them.\n",
-                       json::quote(plain(way_of(ranges.back()))));
+           fmt::format(
+               "# A pointer has one order for all its requests: send such messages by a second one,\n"
+               "#     auto large = far;\n"
+               "#     large.use({});\n"
+               "# or call far.use() with a policy function that chooses by the size of what comes next.\n",
+               json::quote(plain(way_of(ranges.back()))));
 }
 
 } // namespace
@@ -106,7 +105,7 @@ std::string documented_configuration(const Findings& findings) {
     std::string text =
         fmt::format("# Written by plexus info --measure, Plexus {}: two contexts of one machine, {}.\n"
                     "# One way, best of five rounds; the figures are this machine's and this day's.\n#\n",
-                    PLEXUS_VERSION, findings.where);
+                    findings.version, findings.where);
     for (const std::string& line : table_of(findings).lines()) text += "#   " + plain(line) + "\n";
     return text + "#\n" + configuration(findings);
 }
@@ -134,7 +133,7 @@ std::string to_json(const Findings& findings) {
         ranges.push_back(out.raw("methods", "[" + quoted_list(each.methods) + "]").text());
     }
     json::Object out;
-    out.add("version", PLEXUS_VERSION).add("where", findings.where);
+    out.add("version", findings.version).add("where", findings.where);
     out.raw("methods", json::list(methods)).raw("recommended", json::list(ranges));
     return out.add("configuration", configuration(findings)).text();
 }

@@ -11,7 +11,8 @@
 namespace plexus::tools {
 
 struct Findings {
-    std::string where; ///< "cores 0 and 1"
+    std::string version; ///< of Plexus
+    std::string where;   ///< "cores 0 and 1"
     std::vector<Measured> methods;
     std::vector<Range> ranges;
 };

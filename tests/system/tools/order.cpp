@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How measurements become a recommended order, and how they get from the process that
-// measures to the one that recommends: pure functions, without any method.
-#include "tools/measure/order.h"
+// measures to the one that recommends, and into a file: pure functions, without any method.
+#include "tools/measure/report.h"
 
 #include "support/catch.h"
+#include "support/tmpdir.h"
+#include "system/launcher/command.h"
+#include "system/tools/json_text.h"
 
 using namespace plexus::tools;
 using plexus::tools::bench::Point;
@@ -66,4 +69,29 @@ TEST_CASE("a survey's lines are found among whatever else was printed") {
     const auto failed = bench::read_survey("plexus.survey failed no way\nplexus.survey failed later\n");
     CHECK(failed.failure == "no way");
     CHECK(failed.points.empty());
+}
+
+TEST_CASE("several orders and a strange reason make a file that is still a configuration") {
+    Findings findings;
+    findings.version = "1.2.3";
+    findings.where = "cores 0 and 1";
+    findings.methods = {between_processes("tcp", {{8, 5, {}}, {kKiB * kKiB, 500, 3e9}}),
+                        between_processes("shm?area=2MiB", {{8, 1, {}}, {kKiB * kKiB, 400, 2e9}}),
+                        {"broken", false, {}, "two\nlines and \xff\x01 bytes"}};
+    findings.ranges = recommend(findings.methods);
+    REQUIRE(findings.ranges.size() == 2);
+    const std::string text = documented_configuration(findings);
+    INFO(text);
+    CHECK(text.find("\nmethods = [\"shm?area=2MiB\", \"tcp\"]\n") != std::string::npos);
+    CHECK(text.find("# Messages of about 4 KiB and more: tcp, shm?area=2MiB\n") != std::string::npos);
+    CHECK(text.find("#     large.use(\"tcp, shm?area=2MiB\");\n") != std::string::npos);
+    CHECK(text.find("# Left out: broken: two lines") != std::string::npos);
+    CHECK(plexus::testing::is_json(to_json(findings)));
+
+    const plexus::testing::TmpDir folder;
+    plexus::testing::Command reader(
+        {"info", "--json", "--plexus-config", folder.file("site.toml", text).string()});
+    CHECK(reader.wait() == 0);
+    CHECK(reader.err().empty());
+    CHECK(reader.out().find("\"method\":\"shm\"") < reader.out().find("\"method\":\"tcp\""));
 }
