@@ -16,6 +16,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <utility>
 #include <vector>
@@ -187,8 +188,11 @@ inline Handshake::Proof Handshake::prove(const char* purpose) const {
 }
 
 inline void Handshake::append(const void* data, std::size_t size) {
-    const auto* bytes = static_cast<const std::uint8_t*>(data);
-    transcript_.insert(transcript_.end(), bytes, bytes + size);
+    if (size == 0) return;
+    // Not insert(): gcc 12 takes its copy of no bytes for one past the end.
+    const std::size_t before = transcript_.size();
+    transcript_.resize(before + size);
+    std::memcpy(transcript_.data() + before, data, size);
 }
 
 } // namespace plexus::module
