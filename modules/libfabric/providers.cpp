@@ -16,9 +16,9 @@ constexpr std::uint32_t kVersion = FI_VERSION(1, 17);
 // Providers that libfabric may have been built without.
 constexpr std::array<const char*, 12> kWellKnown{
     "bgq", "cxi", "efa", "gni", "mrail", "opx", "psm2", "psm3", "sockets", "usnic", "verbs", "verbs;ofi_rxm"};
-// Not taken unless they are named: our own shm is nearer, libfabric 1.17's net is a preview
-// that loses its way under load, and the others are slow.
-constexpr std::array<const char*, 5> kByNameOnly{"shm", "net", "udp", "sockets", "ofi_mrail"};
+// Not taken unless they are named: where there is no fabric, our own shm and tcp are nearer.
+// (libfabric 1.17's net is a preview that loses its way under load.)
+constexpr std::array<const char*, 6> kByNameOnly{"shm", "tcp", "net", "udp", "sockets", "ofi_mrail"};
 
 std::string_view core_of(std::string_view provider) { return provider.substr(0, provider.find(';')); }
 
@@ -145,12 +145,14 @@ Offers offers(const Options& options) {
                                   (word.empty() ? " has" : " it has no") + std::string(" domain named ") +
                                   joined(options.domains, " or ") + "; see the command \"fi_info\"");
         } else {
-            out.missing.push_back(word.empty()
-                                      ? "no provider for reliable datagrams is usable here; see \"fi_info\""
-                                      : "provider " + word +
-                                            " is not usable: no device for it is here, or this libfabric "
-                                            "was built without it; see \"fi_info -p " +
-                                            word + "\"");
+            out.missing.push_back(
+                word.empty()
+                    ? "this machine has no fabric that libfabric reaches; provider = \"tcp\" or \"shm\" "
+                      "would use it without"
+                    : "provider " + word +
+                          " is not usable: no device for it is here, or this libfabric "
+                          "was built without it; see \"fi_info -p " +
+                          word + "\"");
         }
     }
     return out;

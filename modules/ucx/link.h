@@ -4,8 +4,8 @@
 // module's lock; the rest is the progress thread's. No callback runs under a lock.
 #pragma once
 
-#include "plexus/module/handshake.h"
 #include "common/mutex.h"
+#include "plexus/module/handshake.h"
 #include "ucx/descriptor.h"
 #include "ucx/sendings.h"
 #include "ucx/spin_lock.h"

@@ -34,7 +34,7 @@ Landing kept(const comm::Placement& placement) noexcept {
 } // namespace
 
 void Bulk::serve(comm::Exchange& exchange) {
-    using Owned = std::unique_ptr<std::byte[]>;
+    using Owned = Buffer;
     using comm::Connection;
     exchange.on(
         wire::Kind::put,

@@ -48,7 +48,7 @@ void Exchange::opened(Connection& connection) {
     connection.object->adopt(connection);
 }
 
-void Exchange::deliver(Connection& connection, wire::View frame, std::unique_ptr<std::byte[]>* owned) {
+void Exchange::deliver(Connection& connection, wire::View frame, Buffer* owned) {
     if (connection.ignored) return;
     const auto kind = frame.empty() ? std::size_t{0} : static_cast<std::size_t>(frame[0]);
     if (kind >= wire::kFirstUncounted) {
@@ -90,7 +90,7 @@ int32_t Exchange::place(Connection& connection, wire::View head, std::size_t res
         !sink->place(sink->self, connection, head, rest, *placement, where)) {
         // The rest starts at a multiple of 64, the head just before it.
         const std::size_t before = (head.size() + kAlignment - 1) / kAlignment * kAlignment;
-        placement->memory.reset(new (std::nothrow) std::byte[before + rest + kAlignment]);
+        placement->memory = make_buffer(before + rest + kAlignment);
         if (placement->memory == nullptr) return pass_over(true);
         const auto start = reinterpret_cast<std::uintptr_t>(placement->memory.get());
         auto* body =

@@ -3,6 +3,7 @@
 // what has come in on it. The leader's own, but for what Object's lock guards.
 #pragma once
 
+#include "base/buffer.h"
 #include "comm/method.h"
 #include "wire/frame.h"
 
@@ -18,8 +19,8 @@ class Peer;
 
 /// Memory for one message that arrives in place.
 struct Placement {
-    std::unique_ptr<std::byte[]> memory; ///< ours; null where the place is the application's
-    std::byte* frame = nullptr;          ///< in `memory`: the whole frame, 8-byte aligned
+    Buffer memory;              ///< ours; null where the place is the application's
+    std::byte* frame = nullptr; ///< in `memory`: the whole frame, 8-byte aligned
     std::size_t size = 0;
     /// Called instead of the kind's sink when the bytes are where they belong.
     void (*finish)(void* self, Placement&, Status) = nullptr;

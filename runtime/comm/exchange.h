@@ -48,8 +48,7 @@ class Listener {
 /// What to do with frames of one kind.
 struct Sink {
     /// `owned`: the memory of `frame`, to keep; null: valid until return.
-    void (*take)(void* self, Connection& from, wire::View frame,
-                 std::unique_ptr<std::byte[]>* owned) = nullptr;
+    void (*take)(void* self, Connection& from, wire::View frame, Buffer* owned) = nullptr;
     /// Optional: says where a large frame's rest belongs. False: in a buffer, then take().
     bool (*place)(void* self, Connection& from, wire::View head, std::size_t rest, Placement& placement,
                   void** where) = nullptr;
@@ -124,7 +123,7 @@ class Exchange {
     static plexus_host make_host(Method& method);
     int32_t accepted(Method& method, plexus_link* link, const ContextId& who, void** cookie);
     void opened(Connection& connection);
-    void deliver(Connection& connection, wire::View frame, std::unique_ptr<std::byte[]>* owned);
+    void deliver(Connection& connection, wire::View frame, Buffer* owned);
     int32_t place(Connection& connection, wire::View head, std::size_t rest, void** where, void** token);
     void placed(Connection& connection, Placement* placement, Status status);
     void lost(Connection& connection, Status status, const std::string& why);

@@ -11,7 +11,8 @@ std::unique_ptr<Parcel> copy_of(const Frame& frame, void (*on_end)(Posted*, Stat
     const std::size_t copied = pinned ? head : frame.size;
     std::byte* to = parcel->room;
     if (copied > Parcel::kInline) {
-        parcel->more = std::make_unique_for_overwrite<std::byte[]>(copied);
+        parcel->more = make_buffer(copied);
+        if (parcel->more == nullptr) throw std::bad_alloc();
         to = parcel->more.get();
     }
     std::byte* at = to;

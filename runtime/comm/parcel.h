@@ -3,6 +3,7 @@
 // can't wait or the link may break.
 #pragma once
 
+#include "base/buffer.h"
 #include "plexus/archive.h"
 #include "plexus/module/abi.h"
 #include "plexus/status.h"
@@ -65,7 +66,7 @@ struct Parcel : Posted {
     bool dropped = false;     ///< nobody else wants it: it ends when the module lets go
     Object* owner = nullptr;
     Ticket* ticket = nullptr; ///< the caller waits, the pieces are its own
-    std::unique_ptr<std::byte[]> more;
+    Buffer more;
     std::shared_ptr<const void> pin;
     alignas(8) std::byte room[kInline];
 

@@ -18,7 +18,7 @@ Dispatcher::Dispatcher(DispatcherOptions options)
 Dispatcher::~Dispatcher() = default;
 
 void Dispatcher::serve(comm::Exchange& exchange) {
-    using Owned = std::unique_ptr<std::byte[]>;
+    using Owned = Buffer;
     exchange.on(wire::Kind::request,
                 {[](void* s, comm::Connection& from, wire::View frame, Owned* owned) {
                      static_cast<Dispatcher*>(s)->take_request(from, frame, owned);
@@ -61,7 +61,7 @@ void Dispatcher::finish_handlers(std::chrono::steady_clock::time_point deadline)
 
 std::unique_ptr<comm::Attachment> Dispatcher::attach(comm::Peer&) { return std::make_unique<Names>(); }
 
-void Dispatcher::take_request(comm::Connection& from, wire::View frame, std::unique_ptr<std::byte[]>* owned) {
+void Dispatcher::take_request(comm::Connection& from, wire::View frame, Buffer* owned) {
     const auto header = wire::decode_request(frame);
     if (!header)
         return trouble(Status::bad_archive,
@@ -122,13 +122,12 @@ void Dispatcher::run(detail::Handler& handler, void* object, comm::Object& from,
 }
 
 void Dispatcher::run_threaded(detail::Handler& handler, Objects::Slot& slot, comm::Connection& from,
-                              const wire::RequestHeader& header, wire::View frame,
-                              std::unique_ptr<std::byte[]>* owned) {
+                              const wire::RequestHeader& header, wire::View frame, Buffer* owned) {
     struct Job {
         std::shared_ptr<comm::Peer> peer; // keeps `from` alive
         comm::Object* from;
         Objects::Slot* slot;
-        std::unique_ptr<std::byte[]> memory;
+        Buffer memory;
         wire::View frame;
         wire::RequestHeader header;
         ~Job() { Objects::unpin(*slot); }
@@ -143,7 +142,8 @@ void Dispatcher::run_threaded(detail::Handler& handler, Objects::Slot& slot, com
     if (owned != nullptr && *owned != nullptr) {
         job->memory = std::move(*owned);
     } else {
-        job->memory = std::make_unique_for_overwrite<std::byte[]>(frame.size());
+        job->memory = make_buffer(frame.size());
+        if (job->memory == nullptr) throw std::bad_alloc();
         std::memcpy(job->memory.get(), frame.data(), frame.size());
         job->frame = {job->memory.get(), frame.size()};
     }

@@ -67,7 +67,7 @@ class Dispatcher final : public comm::Listener {
         std::vector<Entry> entries;
     };
 
-    void take_request(comm::Connection& from, wire::View frame, std::unique_ptr<std::byte[]>* owned);
+    void take_request(comm::Connection& from, wire::View frame, Buffer* owned);
     void take_reply(comm::Connection& from, wire::View frame);
     void take_report(comm::Connection& from, wire::View frame);
     void take_declare(comm::Connection& from, wire::View frame);
@@ -77,8 +77,7 @@ class Dispatcher final : public comm::Listener {
     void run(detail::Handler& handler, void* object, comm::Object& from, const wire::RequestHeader& header,
              wire::View frame);
     void run_threaded(detail::Handler& handler, Objects::Slot& slot, comm::Connection& from,
-                      const wire::RequestHeader& header, wire::View frame,
-                      std::unique_ptr<std::byte[]>* owned);
+                      const wire::RequestHeader& header, wire::View frame, Buffer* owned);
     void refuse(comm::Object& to, const wire::RequestHeader& header, Status status, const std::string& why);
 
     struct Installed {

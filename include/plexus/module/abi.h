@@ -186,8 +186,8 @@ struct plexus_ops {
 
     /* Gives a link up, also after `lost`. What was accepted before is still sent as far as
        possible; `link` is the module's from here on and no callback names its cookie again
-       (`placed` neither: its token is void), but for ending posted sends. Does not block. Thread `any`, under the host's lock of
-       this link. */
+       (`placed` neither: its token is void), but for ending posted sends. Does not block. Thread `any`, under
+       the host's lock of this link. */
     void (*disconnect)(plexus_link* link);
 
     /* Sends one message. OK: the pieces may be reused. POSTED: they stay the module's until

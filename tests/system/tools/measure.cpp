@@ -6,6 +6,7 @@
 #include "system/launcher/command.h"
 #include "system/tools/json_text.h"
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 
@@ -50,7 +51,10 @@ TEST_CASE("info --measure measures every method, and what it writes is a configu
     const std::vector<std::string> present = present_methods();
     REQUIRE(present.size() > 2);
     const std::string measured = value_of(tool.out(), "methods").value_or("");
-    CHECK(methods_in(measured) == present);
+    // One that could not be opened is listed with its reason.
+    const std::vector<std::string> listed = methods_in(measured);
+    for (const std::string& method : present)
+        CHECK(std::find(listed.begin(), listed.end(), method) != listed.end());
     CHECK(count_of(measured, "\"measured\":true") == static_cast<int>(present.size()));
     CHECK(count_of(measured, "\"one_way_us\":") == 4 * static_cast<int>(present.size()));
     CHECK(number_of(measured, "one_way_us").value_or(0) > 0);
