@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the loader reads of the libfabric method: data only.
-#include "libfabric/module.h"
+#include "plexus/module/module.h"
+
+namespace plexus::libfabric {
+extern const plexus_ops kOps; // the front's; built in, the module's own
+}
 
 namespace {
 constexpr plexus_parameter kParameters[] = {

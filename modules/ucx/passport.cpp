@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the loader reads of the ucx method: data only.
-#include "ucx/module.h"
+#include "plexus/module/module.h"
 
 #include <iterator>
+
+namespace plexus::ucx {
+extern const plexus_ops kOps; // the front's; built in, the module's own
+}
 
 namespace {
 constexpr plexus_parameter kParameters[] = {

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A module in two shared objects. The front is what the loader opens in every process: the
+// passport, and a function table that passes everything on. The body is the module itself,
+// with a library under it that takes long to load: it is opened when a context wants it.
+#pragma once
+
+#include "plexus/module/module.h"
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+namespace plexus::module {
+
+/// The body's function table: opens `file`, which lies beside this front, once in a process.
+/// It stays. Null: `why` says it. @thread any
+const plexus_ops* open_body(const char* file, std::string& why);
+
+/// False, where one of these parameters is set or this machine has a device of a fabric.
+bool nothing_to_reach(const plexus_host& host, std::initializer_list<const char*> parameters);
+
+/// `Traits`: kBody, the body's file; kCaps; refuses(host), which gives the reason, if the module has
+/// no use here, before anything is loaded.
+template <class Traits>
+struct Front {
+    static const plexus_ops& body() noexcept {
+        return *found.load(std::memory_order_acquire);
+    } // pairs with [found]
+
+    static std::int32_t open(const plexus_host* host, plexus_module** module) {
+        std::string why = Traits::refuses(*host);
+        if (why.empty() && found.load(std::memory_order_acquire) == nullptr)
+            found.store(open_body(Traits::kBody, why), std::memory_order_release); // [found]
+        if (why.empty()) return body().open(host, module);
+        host->log(host->self, PLEXUS_ERROR, why.c_str());
+        return PLEXUS_UNSUPPORTED;
+    }
+
+    static constexpr plexus_ops kTable{
+        .size = PLEXUS_OPS_SIZE,
+        .caps = Traits::kCaps,
+        .open = open,
+        .close = [](plexus_module* m) { body().close(m); },
+        .drain = [](plexus_module* m) { body().drain(m); },
+        .destroy = [](plexus_module* m) { body().destroy(m); },
+        .describe = [](plexus_module* m, plexus_text* out) { return body().describe(m, out); },
+        .applies = [](plexus_module* m, plexus_view d,
+                      plexus_text* why) { return body().applies(m, d, why); },
+        .connect = [](plexus_module* m, plexus_view d, const plexus_id* peer, void* cookie,
+                      plexus_link** link) { return body().connect(m, d, peer, cookie, link); },
+        .disconnect = [](plexus_link* l) { body().disconnect(l); },
+        .send = [](plexus_link* l, const plexus_view* pieces, std::uint32_t count,
+                   void* token) { return body().send(l, pieces, count, token); },
+        .poll = [](plexus_module* m, std::uint32_t budget) { return body().poll(m, budget); },
+        .arm = [](plexus_module* m, std::uint64_t* sleep_ns) { return body().arm(m, sleep_ns); },
+        .wait_fd = [](plexus_module* m) { return body().wait_fd(m); },
+        .query = [](plexus_module* m, plexus_link* l, plexus_query what,
+                    std::uint64_t* value) { return body().query(m, l, what, value); },
+        .set = [](plexus_link* l, const char* key, const char* value,
+                  plexus_text* why) { return body().set(l, key, value, why); },
+    };
+
+    // [found] set once the body's code and data are there.
+    static inline std::atomic<const plexus_ops*> found{nullptr};
+};
+
+} // namespace plexus::module
+
+/// In the body: the table that its front finds.
+#define PLEXUS_BODY(ops)                                                                                     \
+    extern "C" PLEXUS_EXPORT const plexus_ops* const plexus_module_body;                                     \
+    const plexus_ops* const plexus_module_body = &(ops)

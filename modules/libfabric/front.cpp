@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The part that every process loads: libfabric with all its providers takes a tenth of a second,
+// and asking them once more.
+#include "common/front.h"
+
+namespace plexus::libfabric {
+namespace {
+
+struct Traits {
+    static constexpr const char* kBody = "body_libfabric.so";
+    static constexpr std::uint32_t kCaps = PLEXUS_CAP_SLEEP | PLEXUS_CAP_FRAGILE;
+    static std::string refuses(const plexus_host& host) {
+        if (!module::nothing_to_reach(host, {"provider", "domain"})) return {};
+        return "this machine has no fabric that libfabric reaches; provider = \"tcp\" or \"shm\" would use "
+               "it "
+               "without";
+    }
+};
+
+} // namespace
+
+extern const plexus_ops kOps;
+const plexus_ops kOps = module::Front<Traits>::kTable;
+
+} // namespace plexus::libfabric

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The part that every process loads: UCX with all its transports takes a tenth of a second.
+#include "common/front.h"
+
+namespace plexus::ucx {
+namespace {
+
+struct Traits {
+    static constexpr const char* kBody = "body_ucx.so";
+    static constexpr std::uint32_t kCaps = PLEXUS_CAP_SLEEP | PLEXUS_CAP_FRAGILE;
+    static std::string refuses(const plexus_host& host) {
+        if (!module::nothing_to_reach(host, {"tls", "net_devices", "env"})) return {};
+        return "this machine has no fabric that UCX reaches; tls = \"tcp\" or \"shm\" would use it without";
+    }
+};
+
+} // namespace
+
+extern const plexus_ops kOps;
+const plexus_ops kOps = module::Front<Traits>::kTable;
+
+} // namespace plexus::ucx
