@@ -31,6 +31,15 @@ ROOMS = {
     "bulk": BELOW_COMM + ["comm", "request"],
     "context": BELOW_COMM + ["comm", "request", "bulk", "bootstrap"],
 }
+# ECO is a library of its own; its rooms include each other by "<room>/<file>". The pure ones
+# work on values: of the public headers they see these alone, and neither clock nor network.
+ECO_ROOMS = {
+    "topology": [],
+    "plan": ["topology"],
+}
+ECO_PURE = ("topology", "plan")
+ECO_PURE_HEADERS = ("plexus/eco/", "plexus/error.h", "plexus/export.h", "plexus/status.h")
+ECO_IMPURE_SYSTEM = r"chrono|ctime|time\.h|thread|future|sys/.*|netinet/.*|unistd\.h|asio.*"
 DEFAULT_ORDER = "runtime/config/default_order.cpp"  # the one place that names modules
 MODULES = "shm|tcp|ucx|libfabric|faults"
 
@@ -63,7 +72,10 @@ def arrows(root):
             continue
         house, _, rest = path.partition("/")
         room = rest.split("/")[0]
+        pure = path.startswith(tuple(f"runtime/eco/{each}/" for each in ECO_PURE))
         for number, line in enumerate(lines_of(root, path), 1):
+            if pure and re.match(rf"\s*#\s*include\s+<({ECO_IMPURE_SYSTEM})>", line):
+                yield f"{path}:{number}: a pure room has no clock, no thread and no network: {line.strip()}"
             match = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
             if not match:
                 continue
@@ -78,12 +90,18 @@ def forbidden_include(root, path, house, room, target):
         return "paths start at an include folder"
     first = target.split("/")[0]
     if house == "include":
+        if target.startswith("plexus/eco/") and not path.startswith("include/plexus/eco/"):
+            return "ECO stands on the public headers, not under them"
         return None if first == "plexus" else "a public header includes public headers only"
     if house == "modules":
         if first in ("common", room) or target.startswith("plexus/module/"):
             return None
         return "a module includes plexus/module/, common/ and itself"
-    if house == "runtime" and room == "eco" or house in ("tools", "examples"):
+    if house == "runtime" and room == "eco":
+        return forbidden_in_eco(path.split("/")[2], first, target)
+    if house == "runtime" and target.startswith("plexus/eco/"):
+        return "ECO stands on the runtime, not under it"
+    if house in ("tools", "examples"):
         beside = os.path.join(root, os.path.dirname(path), target)
         above = os.path.join(root, house, target)
         if first == "plexus" and not target.startswith("plexus/module/"):
@@ -94,6 +112,18 @@ def forbidden_include(root, path, house, room, target):
     if house == "runtime" and first in ROOMS and first != room and first not in ROOMS.get(room, []):
         return f"{room} may not know {first}"
     return None
+
+
+def forbidden_in_eco(room, first, target):
+    if first == "plexus":
+        if target.startswith("plexus/module/"):
+            return "it sees what an application sees"
+        if room in ECO_PURE and not target.startswith(ECO_PURE_HEADERS):
+            return f"{room} works on values: no context, no request"
+        return None
+    if first == room or first in ECO_ROOMS.get(room, []):
+        return None
+    return f"eco/{room} may not know {first}"
 
 
 def comments(root):

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "plexus/eco/map.h"
+
+#include "topology/refuse.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace plexus::eco {
+namespace {
+
+// Matrices of 4,096 hosts are 800 MB a size: more cells than that are a mistake, not a map.
+constexpr std::size_t kMaxCells = std::size_t{1} << 25;
+
+bool is_name(std::string_view name) {
+    const auto plain = [](unsigned char each) { return each > ' ' && each != 0x7f && each != '#'; };
+    return !name.empty() && name.size() <= 255 && std::all_of(name.begin(), name.end(), plain);
+}
+
+void check_names(const std::vector<std::string>& names, const char* what) {
+    std::set<std::string_view> seen;
+    for (const std::string& name : names) {
+        if (!is_name(name))
+            refuse(Status::bad_argument,
+                   "\"{}\" is no name of a {}: it has 1 to 255 characters, no blank and no #", name, what);
+        if (!seen.insert(name).second) refuse(Status::bad_argument, "the {} {} is there twice", what, name);
+    }
+}
+
+double quantile(const std::vector<double>& sorted, double share) {
+    const double place = share * static_cast<double>(sorted.size() - 1);
+    const auto below = static_cast<std::size_t>(place);
+    const std::size_t above = std::min(below + 1, sorted.size() - 1);
+    const double low = sorted[below];
+    return low + (place - static_cast<double>(below)) * (sorted[above] - low);
+}
+
+} // namespace
+
+double Cost::at(Statistic which) const noexcept {
+    switch (which) {
+    case Statistic::min:
+        return min_us;
+    case Statistic::p25:
+        return p25_us;
+    case Statistic::median:
+        return median_us;
+    case Statistic::p75:
+        return p75_us;
+    case Statistic::p95:
+        return p95_us;
+    }
+    return min_us;
+}
+
+Cost cost_of(std::span<const double> samples_us, std::uint16_t method) {
+    if (samples_us.empty()) refuse(Status::bad_argument, "a cost needs at least one sample");
+    for (const double each : samples_us)
+        if (!(each >= 0) || std::isinf(each))
+            refuse(Status::bad_argument, "a cost is a number of microseconds from 0 up, not {}", each);
+    std::vector<double> sorted(samples_us.begin(), samples_us.end());
+    std::sort(sorted.begin(), sorted.end());
+    return {sorted.front(),
+            quantile(sorted, 0.25),
+            quantile(sorted, 0.5),
+            quantile(sorted, 0.75),
+            quantile(sorted, 0.95),
+            static_cast<std::uint32_t>(sorted.size()),
+            method};
+}
+
+Map::Map(std::vector<std::string> hosts, std::vector<std::string> methods,
+         std::vector<std::uint64_t> sizes_bytes, std::string date)
+  : hosts_(std::move(hosts))
+  , methods_(std::move(methods))
+  , sizes_bytes_(std::move(sizes_bytes))
+  , date_(std::move(date)) {
+    if (hosts_.empty() || hosts_.size() > kMaxHosts)
+        refuse(Status::bad_argument, "a map has 1 to {} hosts, not {}", kMaxHosts, hosts_.size());
+    check_names(hosts_, "host");
+    check_names(methods_, "method");
+    if (sizes_bytes_.empty()) refuse(Status::bad_argument, "a map has at least one size of messages");
+    if (std::adjacent_find(sizes_bytes_.begin(), sizes_bytes_.end(), std::greater_equal<>{}) !=
+        sizes_bytes_.end())
+        refuse(Status::bad_argument, "the sizes of a map rise, and none is there twice");
+    const std::size_t pairs = hosts_.size() * hosts_.size();
+    if (sizes_bytes_.size() > kMaxCells / pairs)
+        refuse(Status::bad_argument, "{} hosts and {} sizes are too many for one map", hosts_.size(),
+               sizes_bytes_.size());
+    costs_.resize(pairs * sizes_bytes_.size());
+}
+
+std::size_t Map::index_of(std::string_view host) const {
+    const auto found = std::find(hosts_.begin(), hosts_.end(), host);
+    if (found == hosts_.end())
+        refuse(Status::not_found, "the map{}{} has no host {}: measure it with plexus probe",
+               date_.empty() ? "" : " of ", date_, host);
+    return static_cast<std::size_t>(found - hosts_.begin());
+}
+
+std::size_t Map::size_index(std::uint64_t bytes) const {
+    const auto found = std::find(sizes_bytes_.begin(), sizes_bytes_.end(), bytes);
+    if (found == sizes_bytes_.end())
+        refuse(Status::not_found, "the map has no costs for {} bytes; its sizes are {}", bytes,
+               fmt::join(sizes_bytes_, ", "));
+    return static_cast<std::size_t>(found - sizes_bytes_.begin());
+}
+
+void Map::set(std::size_t size, std::size_t from, std::size_t to, const Cost& cost) {
+    if (size >= sizes_bytes_.size() || from >= hosts_.size() || to >= hosts_.size())
+        refuse(Status::bad_argument, "the map has no such size or host");
+    if (cost.measured()) {
+        const double numbers[] = {cost.min_us, cost.p25_us, cost.median_us, cost.p75_us, cost.p95_us};
+        for (const double each : numbers)
+            if (!(each >= 0) || std::isinf(each))
+                refuse(Status::bad_argument,
+                       "the cost from {} to {} is a number of microseconds from 0 up, not {}", hosts_[from],
+                       hosts_[to], each);
+        if (!std::is_sorted(std::begin(numbers), std::end(numbers)))
+            refuse(Status::bad_argument,
+                   "the costs from {} to {} do not rise from the least to the 95 % quantile", hosts_[from],
+                   hosts_[to]);
+        if (cost.method != Cost::kNoMethod && cost.method >= methods_.size())
+            refuse(Status::bad_argument, "the map has no method {}", cost.method);
+    }
+    costs_[(size * hosts_.size() + from) * hosts_.size() + to] = cost;
+}
+
+void Map::set_both(std::size_t size, std::size_t a, std::size_t b, const Cost& cost) {
+    set(size, a, b, cost);
+    set(size, b, a, cost);
+}
+
+bool Map::same_both_ways() const noexcept {
+    for (std::size_t size = 0; size < sizes_bytes_.size(); ++size)
+        for (std::size_t a = 0; a < hosts_.size(); ++a)
+            for (std::size_t b = 0; b < a; ++b)
+                if (cost(size, a, b) != cost(size, b, a)) return false;
+    return true;
+}
+
+CostMatrix Map::matrix(std::size_t size, Statistic which) const {
+    if (size >= sizes_bytes_.size()) refuse(Status::bad_argument, "the map has no such size");
+    CostMatrix out(hosts_.size());
+    for (std::size_t from = 0; from < hosts_.size(); ++from)
+        for (std::size_t to = 0; to < hosts_.size(); ++to)
+            if (const Cost& each = cost(size, from, to); from != to && each.measured())
+                out.set(from, to, each.at(which));
+    return out;
+}
+
+CostMatrix Map::matrix(std::size_t size, Statistic which, Symmetry how) const {
+    return symmetric(matrix(size, which), how, hosts_);
+}
+
+} // namespace plexus::eco

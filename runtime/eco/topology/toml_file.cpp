@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topology/toml_file.h"
+
+#include "topology/refuse.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <toml++/toml.h>
+#include <unordered_map>
+
+namespace plexus::eco {
+namespace {
+
+// from, to, method, samples, five numbers
+constexpr std::size_t kCells = 9;
+constexpr std::size_t kNumbers = 5;
+constexpr std::size_t kMaxParts = 16;
+
+// The parser destroys dotted names by recursion, so one of many thousand parts would exhaust
+// the stack: no key of a map has a dot. Rough, but never too lenient: dots without anything
+// between that ends a name.
+bool has_endless_name(std::string_view text) {
+    std::size_t dots = 0;
+    for (const char each : text) {
+        if (std::string_view(",=[]{}\n").find(each) != std::string_view::npos) dots = 0;
+        if (each == '.' && ++dots > kMaxParts) return true;
+    }
+    return false;
+}
+
+class Reader {
+  public:
+    explicit Reader(const std::string& name)
+      : name_(name) {}
+
+    Map read(const toml::table& root) {
+        const auto version = want<std::int64_t>(root, "version", "a whole number");
+        if (version != kMapVersion)
+            refuse(Status::bad_config,
+                   "{}: the map has version {}, and this Plexus reads version {}: measure again with plexus "
+                   "probe, or use the Plexus that wrote it",
+                   origin(*root.get("version")), version, kMapVersion);
+        know(root, {"version", "date", "hosts", "methods", "sizes_bytes", "both_ways", "size"});
+        const bool both_ways = want<bool>(root, "both_ways", "true or false");
+        Map map = head(root);
+        for (std::size_t at = 0; at < map.hosts().size(); ++at) host_places_[map.hosts()[at]] = at;
+        for (std::size_t at = 0; at < map.methods().size(); ++at) method_places_[map.methods()[at]] = at;
+        const toml::array& sizes = list(root, "size");
+        for (std::size_t at = 0; at < std::max(sizes.size(), map.sizes_bytes().size()); ++at) {
+            if (at >= sizes.size())
+                refuse(Status::bad_config,
+                       "{}: there is no [[size]] for {} bytes, which sizes_bytes promises: the file was cut "
+                       "off",
+                       name_, map.sizes_bytes()[at]);
+            const toml::table* size = sizes.get(at)->as_table();
+            if (size == nullptr) refuse(Status::bad_config, "{}: a size is a table", origin(*sizes.get(at)));
+            know(*size, {"bytes", "costs"});
+            const auto bytes = want<std::int64_t>(*size, "bytes", "a whole number");
+            if (at >= map.sizes_bytes().size() || static_cast<std::uint64_t>(bytes) != map.sizes_bytes()[at])
+                refuse(Status::bad_config, "{}: a [[size]] of {} bytes is not what sizes_bytes says here",
+                       origin(*size->get("bytes")), bytes);
+            for (const toml::node& row : list(*size, "costs")) add(map, at, row, both_ways);
+        }
+        return map;
+    }
+
+  private:
+    std::string origin(const toml::node& node) const {
+        return fmt::format("{}:{}", name_, node.source().begin.line);
+    }
+
+    template <class Value>
+    Value want(const toml::table& table, std::string_view key, const char* kind) const {
+        const toml::node* node = table.get(key);
+        if (node == nullptr)
+            refuse(Status::bad_config, "{}: {} is missing: this is no map, or it was cut off",
+                   table.source().begin.line > 0 ? origin(table) : name_, key);
+        const auto value = node->value_exact<Value>();
+        if (!value) refuse(Status::bad_config, "{}: {} is {}", origin(*node), key, kind);
+        return *value;
+    }
+
+    const toml::array& list(const toml::table& table, std::string_view key) const {
+        const toml::node* node = table.get(key);
+        if (node == nullptr)
+            refuse(Status::bad_config, "{}: {} is missing: this is no map, or it was cut off", origin(table),
+                   key);
+        if (!node->is_array()) refuse(Status::bad_config, "{}: {} is a list", origin(*node), key);
+        return *node->as_array();
+    }
+
+    void know(const toml::table& table, std::initializer_list<std::string_view> keys) const {
+        for (const auto& [key, node] : table)
+            if (std::find(keys.begin(), keys.end(), key.str()) == keys.end())
+                refuse(Status::bad_config, "{}: a map has no \"{}\"; here it has {}", origin(node), key.str(),
+                       fmt::join(keys, ", "));
+    }
+
+    std::vector<std::string> names(const toml::table& table, std::string_view key) const {
+        std::vector<std::string> out;
+        for (const toml::node& each : list(table, key)) {
+            const auto name = each.value_exact<std::string>();
+            if (!name) refuse(Status::bad_config, "{}: {} are texts", origin(each), key);
+            out.push_back(*name);
+        }
+        return out;
+    }
+
+    Map head(const toml::table& root) const {
+        std::vector<std::uint64_t> sizes;
+        for (const toml::node& each : list(root, "sizes_bytes")) {
+            const auto bytes = each.value_exact<std::int64_t>();
+            if (!bytes || *bytes < 0)
+                refuse(Status::bad_config, "{}: a size is a whole number from 0 up", origin(each));
+            sizes.push_back(static_cast<std::uint64_t>(*bytes));
+        }
+        const auto date = want<std::string>(root, "date", "a text");
+        try {
+            return Map(names(root, "hosts"), names(root, "methods"), sizes, date);
+        } catch (const Error& error) {
+            refuse(Status::bad_config, "{}: {}", origin(*root.get("hosts")), error.what());
+        }
+    }
+
+    std::size_t host(const toml::node& cell) const {
+        const auto* name = cell.as_string();
+        const auto found = name != nullptr ? host_places_.find(name->get()) : host_places_.end();
+        if (found == host_places_.end())
+            refuse(Status::bad_config, "{}: {} is not among the map's hosts", origin(cell),
+                   name != nullptr ? name->get() : "what stands here");
+        return found->second;
+    }
+
+    std::uint16_t method(const toml::node& cell) const {
+        const auto* name = cell.as_string();
+        if (name != nullptr && name->get().empty()) return Cost::kNoMethod;
+        const auto found = name != nullptr ? method_places_.find(name->get()) : method_places_.end();
+        if (found == method_places_.end())
+            refuse(Status::bad_config, "{}: {} is not among the map's methods", origin(cell),
+                   name != nullptr ? name->get() : "what stands here");
+        return static_cast<std::uint16_t>(found->second);
+    }
+
+    void add(Map& map, std::size_t size, const toml::node& node, bool both_ways) const {
+        const toml::array* row = node.as_array();
+        if (row == nullptr || row->size() != kCells)
+            refuse(Status::bad_config,
+                   "{}: a row of costs is a list of {}: from, to, method, samples, {} numbers", origin(node),
+                   kCells, kNumbers);
+        const std::size_t from = host(*row->get(0));
+        const std::size_t to = host(*row->get(1));
+        const std::string pair =
+            fmt::format("{}: {} to {}", origin(node), map.hosts()[from], map.hosts()[to]);
+        if (from == to) refuse(Status::bad_config, "{}: a host has no cost to itself", pair);
+        if (map.cost(size, from, to).measured())
+            refuse(Status::bad_config, "{}: is there twice{}", pair,
+                   both_ways ? ": with both_ways one row holds for both directions" : "");
+        Cost cost;
+        cost.method = method(*row->get(2));
+        const auto samples = row->get(3)->value_exact<std::int64_t>();
+        if (!samples || *samples < 1 || *samples > UINT32_MAX)
+            refuse(Status::bad_config, "{}: the number of samples is a whole number from 1 up", pair);
+        cost.samples = static_cast<std::uint32_t>(*samples);
+        double* const numbers[kNumbers] = {&cost.min_us, &cost.p25_us, &cost.median_us, &cost.p75_us,
+                                           &cost.p95_us};
+        for (std::size_t at = 0; at < kNumbers; ++at) {
+            const toml::node& cell = *row->get(kCells - kNumbers + at);
+            if (!cell.is_number()) refuse(Status::bad_config, "{}: a cost is a number of microseconds", pair);
+            *numbers[at] = *cell.value<double>();
+            if (*numbers[at] < 0)
+                refuse(Status::bad_config, "{}: the cost {} is negative", pair, *numbers[at]);
+        }
+        try {
+            map.set(size, from, to, cost);
+            if (both_ways) map.set(size, to, from, cost);
+        } catch (const Error& error) { refuse(Status::bad_config, "{}: {}", origin(node), error.what()); }
+    }
+
+    const std::string& name_;
+    std::unordered_map<std::string, std::size_t> host_places_;
+    std::unordered_map<std::string, std::size_t> method_places_;
+};
+
+} // namespace
+
+Map read_toml(std::string_view text, const std::string& name) {
+    if (has_endless_name(text))
+        refuse(Status::bad_config, "{}: a name with this many dots is in no map", name);
+    try {
+        return Reader(name).read(toml::parse(text, name));
+    } catch (const toml::parse_error& error) {
+        const bool cut = error.description().find("end-of-file") != std::string_view::npos;
+        refuse(Status::bad_config, "{}:{}: {}{}", name, error.source().begin.line, error.description(),
+               cut ? ": the file was cut off" : "");
+    }
+}
+
+} // namespace plexus::eco

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The map's own file: what is written is what is read, and the line and host in every
+// refusal.
+#include "eco/topology/networks.h"
+#include "support/catch.h"
+#include "support/tmpdir.h"
+
+#include "plexus/error.h"
+
+#include <cmath>
+
+using namespace plexus::eco;
+using namespace plexus::testing;
+using Catch::Matchers::Contains;
+
+namespace {
+
+Map random_map(Random& random, bool both_ways) {
+    std::vector<std::string> hosts;
+    for (std::size_t host = 0; host < 1 + random() % 12; ++host)
+        hosts.push_back("node-" + std::to_string(host) + (host == 3 ? "\"\\é" : ""));
+    Map map(hosts, {"shm", "tcp"}, {0, 8, 1ULL << 40}, "2026-11-21T08:54:19Z");
+    for (std::size_t size = 0; size < 3; ++size)
+        for (std::size_t a = 0; a < hosts.size(); ++a)
+            for (std::size_t b = 0; b < a; ++b) {
+                if (random() % 5 == 0) continue;
+                std::vector<double> samples(1 + random() % 9);
+                for (double& each : samples) each = std::exp(uniform(random, -5, 15));
+                const auto method =
+                    random() % 3 == 0 ? Cost::kNoMethod : static_cast<std::uint16_t>(random() % 2);
+                both_ways ? map.set_both(size, a, b, cost_of(samples, method))
+                          : map.set(size, a, b, cost_of(samples, method));
+            }
+    return map;
+}
+
+const std::string kSmall = "version = 1\n"                                  // 1
+                           "date = \"today\"\n"                             // 2
+                           "hosts = [\"a\", \"b\", \"c\"]\n"                // 3
+                           "methods = [\"tcp\"]\n"                          // 4
+                           "sizes_bytes = [8]\n"                            // 5
+                           "both_ways = true\n"                             // 6
+                           "[[size]]\n"                                     // 7
+                           "bytes = 8\n"                                    // 8
+                           "costs = [\n"                                    // 9
+                           "[\"a\", \"b\", \"tcp\", 3, 1, 2, 3, 4, 5],\n"   // 10
+                           "[\"b\", \"c\", \"tcp\", 3, 1.5, 2, 3, 4, 5],\n" // 11
+                           "]\n";
+
+std::string with(const std::string& old, const std::string& text) {
+    std::string out = kSmall;
+    const std::size_t at = out.find(old);
+    REQUIRE(at != std::string::npos);
+    return out.replace(at, old.size(), text);
+}
+
+std::string wrong(const std::string& text) {
+    try {
+        read_map(text, "net.map");
+    } catch (const plexus::Error& error) {
+        CHECK(error.status() == plexus::Status::bad_config);
+        return error.what();
+    }
+    return {};
+}
+
+} // namespace
+
+TEST_CASE("a map that was written is read as the same value") {
+    Random random(20);
+    for (int draw = 0; draw < 60; ++draw) {
+        const Map map = random_map(random, draw % 2 == 0);
+        CHECK(read_map(to_toml(map), "net.map") == map);
+    }
+}
+
+TEST_CASE("a row holds for both directions where the file says so, else for its own") {
+    const CostMatrix both = read_map(kSmall, "net.map").matrix(0, Statistic::min, Symmetry::refuse);
+    CHECK(both(1, 0) == 1);
+    CHECK(both(1, 2) == 1.5);
+    CHECK(both(0, 2) == CostMatrix::kNotMeasured);
+    const Map one = read_map(with("true", "false"), "net.map");
+    CHECK_THROWS_WITH(one.matrix(0, Statistic::min, Symmetry::refuse), Contains("b to a is not measured"));
+}
+
+TEST_CASE("every mistake in a map is named with its line and its hosts") {
+    struct Case {
+        std::string old, text, part;
+    };
+    const Case cases[] = {
+        {"version = 1", "version = 2", "net.map:1: the map has version 2, and this Plexus reads version 1"},
+        {"version = 1", "version = 2\nnew_thing = 3", "the map has version 2"},
+        {"version = 1", "version = \"one\"", "net.map:1: version is a whole number"},
+        {"version = 1", "", "version is missing"},
+        {"version = 1", "version = 1\nspeed = 3", "net.map:2: a map has no \"speed\""},
+        {"date = \"today\"", "", "date is missing"},
+        {"\"c\"]", "\"c\", \"a\"]", "net.map:3: the host a is there twice"},
+        {"[\"a\", \"b\", \"c\"]", "[]", "net.map:3: a map has 1 to 4096 hosts"},
+        {"[\"a\", \"b\", \"c\"]", "[1]", "net.map:3: hosts are texts"},
+        {", \"c\"]", "]", "net.map:11: c is not among the map's hosts"},
+        {"[\"tcp\"]", "[]", "net.map:10: tcp is not among the map's methods"},
+        {"[8]", "[8, 64]", "no [[size]] for 64 bytes"},
+        {"[8]", "[-8]", "net.map:5: a size is a whole number"},
+        {"bytes = 8", "bytes = 9", "net.map:8: a [[size]] of 9 bytes is not what sizes_bytes says"},
+        {"both_ways = true", "both_ways = 1", "net.map:6: both_ways is true or false"},
+        {"[\"b\", \"c\"", "[\"b\", \"a\"", "net.map:11: b to a: is there twice: with both_ways"},
+        {"[\"b\", \"c\"", "[\"a\", \"a\"", "net.map:11: a to a: a host has no cost to itself"},
+        {"3, 1.5,", "3, -1.5,", "net.map:11: b to c: the cost -1.5 is negative"},
+        {"3, 1.5,", "3, nan,", "net.map:11: the cost from b to c is a number of microseconds"},
+        {"3, 1.5,", "3, inf,", "net.map:11: the cost from b to c is a number of microseconds"},
+        {"3, 1.5,", "3, 2.5,", "net.map:11: the costs from b to c do not rise"},
+        {"3, 1.5,", "3, \"x\",", "net.map:11: b to c: a cost is a number"},
+        {"3, 1.5,", "0, 1.5,", "net.map:11: b to c: the number of samples"},
+        {"3, 1.5,", "1.5,", "net.map:11: a row of costs is a list of 9"},
+        {"costs = [", "costs = [[", "net.map"},
+    };
+    REQUIRE(wrong(kSmall).empty());
+    for (const Case& each : cases) {
+        INFO(each.text);
+        CHECK_THAT(wrong(with(each.old, each.text)), Contains(each.part));
+    }
+    std::string endless = "x";
+    for (int part = 0; part < 200'000; ++part) endless += ".x";
+    CHECK_THAT(wrong(endless + " = 1\n"), Contains("dots"));
+}
+
+TEST_CASE("a map cut off at any byte is refused with a sentence") {
+    Random random(21);
+    const std::string text = to_toml(random_map(random, true));
+    const std::size_t last = text.rfind(']');
+    for (std::size_t length = 0; length <= last; ++length)
+        if (wrong(text.substr(0, length)).empty()) FAIL("cut off after " << length << " of " << text.size());
+    CHECK_THAT(wrong(kSmall.substr(0, kSmall.size() - 20)), Contains("the file was cut off"));
+}
+
+TEST_CASE("a file that cannot be read says why") {
+    const TmpDir folder;
+    CHECK_THROWS_WITH(load_map((folder / "none").string()), Contains("cannot be read: No such file"));
+    CHECK_THROWS_WITH(load_map(folder.path().string()), Contains("cannot be read: Is a directory"));
+    CHECK(load_map(folder.file("net.map", kSmall).string()).hosts().size() == 3);
+}
