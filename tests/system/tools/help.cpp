@@ -20,7 +20,7 @@ TEST_CASE("the JSON reader of these tests takes JSON and nothing else") {
 TEST_CASE("every verb is listed, and explains itself") {
     Command all({"--help"});
     CHECK(all.wait() == 0);
-    for (const std::string verb : {"run", "info", "explain", "bench", "check-module"}) {
+    for (const std::string verb : {"run", "info", "explain", "bench", "map", "check-module"}) {
         INFO(verb);
         CHECK(count_of(all.out(), "\n  " + verb + " ") == 1);
         Command help({verb, "--help"});
@@ -54,6 +54,13 @@ TEST_CASE("a wrong command line ends with 2 and one sentence that names what is 
         {{"bench", "dual", "--skip-poll", "1,0"}, "\"0\""},
         {{"bench", "dual", "--methods", "shm"}, "two methods"},
         {{"bench", "rate", "--cores", "0"}, "--inside"},
+        {{"map"}, "partition"},
+        {{"map", "draw", "x"}, "\"draw\""},
+        {{"map", "partition"}, "FILE"},
+        {{"map", "partition", "x", "--tolerance", "20"}, "\"20\""},
+        {{"map", "partition", "x", "--symmetric", "most"}, "max, mean, min"},
+        {{"map", "partition", "x", "--cost", "p99"}, "\"p99\""},
+        {{"map", "partition", "x", "--size", "big"}, "\"big\""},
         {{"check-module"}, "which file"},
         {{"check-module", "x.so", "--set", "port"}, "KEY=VALUE"},
         {{"check-module", "x.so", "--timeout", "0"}, "--timeout"},

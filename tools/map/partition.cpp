@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `plexus map partition`: one subnet a line, hosts in the order of the map.
+#include "tools/json.h"
+#include "tools/map/wish.h"
+
+#include "plexus/error.h"
+
+#include <cstdio>
+#include <fmt/format.h>
+
+namespace plexus::tools {
+namespace {
+
+std::string to_json(const eco::Partition& partition, const eco::Map& map) {
+    std::vector<std::string> subnets;
+    for (const eco::Subnet& subnet : partition) {
+        std::vector<std::string> hosts;
+        for (const std::size_t host : subnet) hosts.push_back(json::quote(map.hosts()[host]));
+        subnets.push_back(json::list(hosts));
+    }
+    return json::list(subnets);
+}
+
+void print(const eco::Partition& partition, const eco::Map& map) {
+    for (const eco::Subnet& subnet : partition) {
+        std::string line;
+        for (const std::size_t host : subnet) line += (line.empty() ? "" : " ") + map.hosts()[host];
+        std::printf("%s\n", line.c_str());
+    }
+}
+
+eco::CostMatrix costs_in(const eco::Map& map, const MapWish& wish) {
+    const std::size_t size = wish.size_bytes ? map.size_index(*wish.size_bytes) : 0;
+    try {
+        return map.matrix(size, wish.statistic, wish.symmetry);
+    } catch (const Error& error) {
+        if (wish.symmetry != eco::Symmetry::refuse) throw;
+        throw Error(error.status(), fmt::format("{}: {} (--symmetric)", wish.file, error.what()));
+    }
+}
+
+} // namespace
+
+int print_partition(const MapWish& wish) {
+    const eco::Map map = eco::load_map(wish.file);
+    const eco::CostMatrix costs = costs_in(map, wish);
+    const std::vector<eco::Partition> levels =
+        wish.levels ? eco::hierarchy(costs, wish.tolerance)
+                    : std::vector<eco::Partition>{eco::partition(costs, wish.tolerance)};
+    if (!wish.json) {
+        for (std::size_t level = 0; level < levels.size(); ++level) {
+            if (wish.levels)
+                std::printf("%s# level %zu: %zu subnet%s\n", level > 0 ? "\n" : "", level + 1,
+                            levels[level].size(), levels[level].size() == 1 ? "" : "s");
+            print(levels[level], map);
+        }
+        return 0;
+    }
+    json::Object out;
+    out.add("file", wish.file).add("hosts", map.hosts().size()).add("tolerance", to_string(wish.tolerance));
+    out.raw("subnets", to_json(levels.front(), map));
+    if (wish.levels) {
+        std::vector<std::string> all;
+        for (const eco::Partition& level : levels) all.push_back(to_json(level, map));
+        out.raw("levels", json::list(all));
+    }
+    std::printf("%s\n", out.text().c_str());
+    return 0;
+}
+
+} // namespace plexus::tools
