@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A group's members on a measured network: what a message costs between each two of them,
+// which of them are close, and from that the plan that follows the network and the time that
+// any plan will take. Pure. A value: used by one thread at a time, or read by many.
+#pragma once
+
+#include "plexus/eco/map.h"
+#include "plexus/eco/partition.h"
+#include "plexus/eco/plan.h"
+#include "plexus/export.h"
+
+#include <vector>
+
+namespace plexus::eco {
+
+/// Between members on one host, which a map does not show.
+struct LocalCost {
+    double latency_us = 0.3;
+    double us_per_byte = 1e-4;
+};
+
+class PLEXUS_API Network {
+  public:
+    /// `host_of` says for each member its place in map.hosts(). Costs are the least that were
+    /// measured; a pair without any counts as the dearest of all.
+    /// @error bad_argument no member, or a host that the map lacks (thrown)
+    /// @error bad_config   the map differs by direction and `symmetry` is refuse (thrown)
+    Network(const Map& map, std::vector<std::size_t> host_of, Tolerance tolerance = {},
+            Symmetry symmetry = Symmetry::mean, LocalCost local = {});
+
+    Rank size() const noexcept { return static_cast<Rank>(host_of_.size()); }
+    double latency_us(Rank a, Rank b) const noexcept { return at(a, b).latency_us; }
+    double us_per_byte(Rank a, Rank b) const noexcept { return at(a, b).us_per_byte; }
+
+    /// Members that are close, closest first: those on one host, then subnets, then subnets
+    /// of subnets. Each level joins whole groups of the one before; the last is one group.
+    const std::vector<Partition>& levels() const noexcept { return levels_; }
+
+  private:
+    const LocalCost& at(Rank a, Rank b) const noexcept { return costs_[host_of_[a] * hosts_ + host_of_[b]]; }
+
+    std::vector<std::size_t> host_of_;
+    std::size_t hosts_;
+    std::vector<LocalCost> costs_; // by hosts; the diagonal is local
+    std::vector<Partition> levels_;
+};
+
+/// The paper's plan: a tree over subnets with the root's first, and inside each the shape
+/// that the estimate likes best; so on every level. Where all members share one subnet,
+/// patterns that are no trees compete as well. Contributions that must be combined in the
+/// order of ranks get a binomial tree in that order where subnets are scattered over them.
+/// @error bad_argument as plan(), or the network has another number of members (thrown)
+PLEXUS_API Plan plan_eco(const Task& task, const Network& network);
+
+/// Microseconds from the common start until the last member is done. A sender is free again
+/// when its bytes have left; the bytes that arrive at one member do so one after the other.
+/// @error bad_argument the network has another number of members, or the plan does not end (thrown)
+PLEXUS_API double estimate_us(const Plan& plan, const Network& network);
+
+} // namespace plexus::eco

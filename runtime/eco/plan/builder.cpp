@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "plan/builder.h"
+
+#include "topology/refuse.h"
+
+#include <algorithm>
+
+namespace plexus::eco {
+namespace {
+
+// Places are 32 bits wide; this many blocks are 16 GiB of lengths' worth of nothing gained.
+constexpr std::uint64_t kMaxBlocks = std::uint64_t{1} << 26;
+
+std::uint64_t block_count(const Task& task, std::uint64_t parts) {
+    switch (task.operation) {
+    case Operation::broadcast:
+    case Operation::reduce:
+    case Operation::all_reduce:
+        return parts;
+    case Operation::scatter:
+    case Operation::gather:
+    case Operation::all_gather:
+        return task.members;
+    case Operation::all_to_all:
+        return std::uint64_t{task.members} * task.members;
+    case Operation::barrier:
+        return 0;
+    }
+    return 0;
+}
+
+} // namespace
+
+bool has_parts(Operation operation) noexcept {
+    return operation == Operation::broadcast || reduces(operation);
+}
+
+bool reduces(Operation operation) noexcept {
+    return operation == Operation::reduce || operation == Operation::all_reduce;
+}
+
+Blocks cyclic(std::uint64_t first, std::uint64_t count, std::uint64_t of) {
+    first %= of;
+    const std::uint64_t straight = std::min(count, of - first);
+    Blocks out;
+    if (straight > 0)
+        out.push_back({static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(straight)});
+    if (count > straight) out.push_back({0, static_cast<std::uint32_t>(count - straight)});
+    return out;
+}
+
+Blocks blocks_in(std::vector<std::uint32_t> blocks) {
+    std::sort(blocks.begin(), blocks.end());
+    Blocks out;
+    for (const std::uint32_t block : blocks) {
+        if (!out.empty() && out.back().first + out.back().count == block) {
+            ++out.back().count;
+        } else {
+            out.push_back({block, 1});
+        }
+    }
+    return out;
+}
+
+Blocks others(const Blocks& blocks, std::uint32_t of) {
+    Blocks out;
+    std::uint32_t next = 0;
+    for (const BlockRange& range : blocks) {
+        if (range.first > next) out.push_back({next, range.first - next});
+        next = range.first + range.count;
+    }
+    if (of > next) out.push_back({next, of - next});
+    return out;
+}
+
+Builder::Builder(const Task& task, std::uint64_t parts) {
+    if (task.members == 0) refuse(Status::bad_argument, "a plan has at least one member");
+    if (task.root >= task.members)
+        refuse(Status::bad_argument, "there is no root {} among {} members", task.root, task.members);
+    if (task.element_bytes == 0) refuse(Status::bad_argument, "an element has at least one byte");
+    const std::uint64_t blocks = block_count(task, parts);
+    if (blocks > kMaxBlocks) refuse(Status::bad_argument, "{} blocks are too many for one plan", blocks);
+    if (task.elements > UINT64_MAX / task.element_bytes / std::max<std::uint64_t>(blocks, 1))
+        refuse(Status::bad_argument, "{} elements of {} bytes are more than can be counted", task.elements,
+               task.element_bytes);
+    plan_.operation = task.operation;
+    plan_.members = task.members;
+    plan_.root = task.root;
+    plan_.element_bytes = task.element_bytes;
+    plan_.steps.resize(task.members);
+    plan_.block_elements.assign(blocks, task.elements);
+    if (has_parts(task.operation))
+        for (std::uint64_t part = 0; part < blocks; ++part)
+            plan_.block_elements[part] = task.elements / blocks + (part < task.elements % blocks ? 1 : 0);
+}
+
+std::uint32_t Builder::post(Rank from, Rank to, const Blocks& blocks, Merge merge) {
+    const auto message = static_cast<std::uint32_t>(plan_.messages.size());
+    plan_.messages.push_back({from, to, static_cast<std::uint32_t>(plan_.ranges.size()),
+                              static_cast<std::uint32_t>(blocks.size()), merge});
+    plan_.ranges.insert(plan_.ranges.end(), blocks.begin(), blocks.end());
+    plan_.steps[from].push_back({message, true});
+    return message;
+}
+
+void Builder::take(std::uint32_t message) {
+    plan_.steps[plan_.messages[message].to].push_back({message, false});
+}
+
+} // namespace plexus::eco

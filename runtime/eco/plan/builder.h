@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Writes plans: messages and the steps of both of their ends, in order. Knows no pattern.
+#pragma once
+
+#include "plexus/eco/plan.h"
+
+#include <vector>
+
+namespace plexus::eco {
+
+using Blocks = std::vector<BlockRange>;
+
+/// `count` blocks from `first` on, going round at `of`.
+Blocks cyclic(std::uint64_t first, std::uint64_t count, std::uint64_t of);
+/// These blocks, sorted on the way; neighbours join.
+Blocks blocks_in(std::vector<std::uint32_t> blocks);
+/// What is in [0, of) and not in `blocks`, which are sorted.
+Blocks others(const Blocks& blocks, std::uint32_t of);
+
+class Builder {
+  public:
+    /// `parts`: how many blocks the vector is cut into, where blocks are parts of one.
+    /// @error bad_argument the task makes no sense (thrown)
+    Builder(const Task& task, std::uint64_t parts);
+
+    /// The sender's step; take() is the receiver's. Who exchanges posts first.
+    std::uint32_t post(Rank from, Rank to, const Blocks& blocks, Merge merge = Merge::store);
+    void take(std::uint32_t message);
+    void pass(Rank from, Rank to, const Blocks& blocks, Merge merge = Merge::store) {
+        take(post(from, to, blocks, merge));
+    }
+
+    Rank members() const noexcept { return plan_.members; }
+    std::uint32_t blocks() const noexcept { return static_cast<std::uint32_t>(plan_.block_elements.size()); }
+    Blocks all() const { return blocks() == 0 ? Blocks{} : Blocks{{0, blocks()}}; }
+    Plan finish() { return std::move(plan_); }
+
+  private:
+    Plan plan_;
+};
+
+/// True where blocks are parts of one vector.
+bool has_parts(Operation operation) noexcept;
+/// True for reduce and all_reduce.
+bool reduces(Operation operation) noexcept;
+
+} // namespace plexus::eco

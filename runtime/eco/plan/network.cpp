@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "plexus/eco/network.h"
+
+#include "topology/refuse.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+namespace plexus::eco {
+namespace {
+
+/// Groups of hosts as groups of the members on them.
+Partition in_members(const Partition& of_hosts, const std::vector<std::size_t>& host_of) {
+    std::map<std::size_t, std::size_t> group_of_host;
+    for (std::size_t group = 0; group < of_hosts.size(); ++group)
+        for (const std::size_t host : of_hosts[group]) group_of_host[host] = group;
+    std::map<std::size_t, std::size_t> place; // groups in the order of their first members
+    Partition out;
+    for (std::size_t member = 0; member < host_of.size(); ++member) {
+        const auto [found, fresh] = place.try_emplace(group_of_host[host_of[member]], out.size());
+        if (fresh) out.emplace_back();
+        out[found->second].push_back(member);
+    }
+    return out;
+}
+
+double greatest_measured(const CostMatrix& costs) {
+    double greatest = 0;
+    for (std::size_t a = 0; a < costs.size(); ++a)
+        for (std::size_t b = 0; b < a; ++b)
+            if (!std::isinf(costs(a, b))) greatest = std::max(greatest, costs(a, b));
+    return greatest;
+}
+
+} // namespace
+
+Network::Network(const Map& map, std::vector<std::size_t> host_of, Tolerance tolerance, Symmetry symmetry,
+                 LocalCost local)
+  : host_of_(std::move(host_of))
+  , hosts_(map.hosts().size())
+  , costs_(hosts_ * hosts_, local) {
+    if (host_of_.empty()) refuse(Status::bad_argument, "a network has at least one member");
+    for (const std::size_t host : host_of_)
+        if (host >= hosts_)
+            refuse(Status::bad_argument, "a member is on host {}, and the map has {}", host, hosts_);
+    const std::vector<std::uint64_t>& sizes = map.sizes_bytes();
+    const CostMatrix small = map.matrix(0, Statistic::min, symmetry);
+    const CostMatrix large = map.matrix(sizes.size() - 1, Statistic::min, symmetry);
+    const double dearest_small = greatest_measured(small);
+    const double dearest_large = greatest_measured(large);
+    const double more_bytes = static_cast<double>(sizes.back() - sizes.front());
+    for (std::size_t a = 0; a < hosts_; ++a)
+        for (std::size_t b = 0; b < hosts_; ++b) {
+            if (a == b) continue;
+            const double less = std::min(small(a, b), dearest_small);
+            const double more = std::min(large(a, b), dearest_large);
+            const double per_byte = more_bytes > 0 ? std::max(0.0, more - less) / more_bytes : 0;
+            const double latency = std::max(0.0, less - per_byte * static_cast<double>(sizes.front()));
+            costs_[a * hosts_ + b] = {latency, per_byte};
+        }
+    Partition singles(hosts_);
+    for (std::size_t host = 0; host < hosts_; ++host) singles[host] = {host};
+    levels_.push_back(in_members(singles, host_of_));
+    for (const Partition& level : hierarchy(small, tolerance)) {
+        Partition mine = in_members(level, host_of_);
+        if (mine.size() < levels_.back().size()) levels_.push_back(std::move(mine));
+    }
+    if (levels_.back().size() > 1) {
+        Subnet all(hosts_);
+        std::iota(all.begin(), all.end(), std::size_t{0});
+        levels_.push_back(in_members({all}, host_of_));
+    }
+    // Where every host has one member, "on one host" says nothing.
+    if (levels_.size() > 1 && levels_.front().size() == host_of_.size()) levels_.erase(levels_.begin());
+}
+
+} // namespace plexus::eco

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Patterns that are no trees, each for the operations it suits. They know no network.
+#pragma once
+
+#include "plexus/eco/plan.h"
+
+namespace plexus::eco {
+
+/// broadcast, all_gather, all_reduce.
+Plan plan_ring(const Task& task);
+
+/// broadcast, reduce, all_gather, all_reduce, barrier. `halve`: by halving and doubling
+/// vectors; else whole vectors go to partners, which suits all_reduce alone.
+Plan plan_butterfly(const Task& task, bool halve);
+
+/// all_gather, all_to_all, barrier.
+Plan plan_bruck(const Task& task);
+
+/// all_gather, all_to_all, barrier.
+Plan plan_pairwise(const Task& task);
+
+} // namespace plexus::eco

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Trees over members, and every operation along a tree. A tree knows neither operation nor
+// network.
+#pragma once
+
+#include "plan/builder.h"
+
+#include <optional>
+#include <vector>
+
+namespace plexus::eco {
+
+struct Tree {
+    Rank root = 0;
+    std::vector<std::vector<Rank>> children; ///< of each member, in the order in which it sends
+    /// Contributions come in from the first child to the last, or the other way: so that
+    /// neighbours meet, or so that who is served first at the start is waited for last.
+    bool collect_first_to_last = true;
+
+    explicit Tree(Rank members)
+      : children(members) {}
+};
+
+/// Members 0 … P-1 in preorder, so that each subtree is a run of ranks; then turned so that
+/// `root` is the root. For star, tree, binomial and chain.
+Tree regular_tree(Pattern pattern, std::uint32_t arity, Rank members, Rank root);
+
+/// Every operation, its vector in `parts` parts.
+Plan along(const Tree& tree, const Task& task, std::uint64_t parts);
+
+/// How many parts of `segment_bytes` (0: all in one) the task's vector has.
+std::uint64_t segments_of(const Task& task, std::uint64_t segment_bytes);
+
+} // namespace plexus::eco

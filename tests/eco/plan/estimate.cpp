@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The estimate on networks where it can be reckoned by hand.
+#include "eco/topology/networks.h"
+#include "support/catch.h"
+
+#include "plexus/eco/network.h"
+#include "plexus/error.h"
+
+using namespace plexus::eco;
+using namespace plexus::testing;
+
+namespace {
+
+/// `latency_us` between all, and a microsecond for each hundred bytes.
+Network flat(std::size_t hosts, double latency_us) {
+    std::vector<std::string> names;
+    std::vector<std::size_t> host_of;
+    for (std::size_t host = 0; host < hosts; ++host) {
+        names.push_back("h" + std::to_string(host));
+        host_of.push_back(host);
+    }
+    Map map(names, {}, {100, 1100}, "");
+    for (std::size_t a = 0; a < hosts; ++a)
+        for (std::size_t b = 0; b < a; ++b) {
+            const double small = latency_us + 1, large = latency_us + 11;
+            map.set_both(0, a, b, {small, small, small, small, small, 1, Cost::kNoMethod});
+            map.set_both(1, a, b, {large, large, large, large, large, 1, Cost::kNoMethod});
+        }
+    return Network(map, host_of);
+}
+
+double estimate(Operation operation, Pattern pattern, const Network& network, std::uint64_t bytes) {
+    return estimate_us(plan({operation, network.size(), 0, bytes, 1, true}, {pattern}), network);
+}
+
+} // namespace
+
+TEST_CASE("one message takes its latency and its bytes") {
+    CHECK(estimate(Operation::broadcast, Pattern::star, flat(2, 20), 0) == Approx(20));
+    CHECK(estimate(Operation::broadcast, Pattern::star, flat(2, 20), 5000) == Approx(70));
+    CHECK(estimate(Operation::barrier, Pattern::star, flat(1, 20), 0) == 0);
+}
+
+TEST_CASE("a sender is busy with half the latency and its bytes, then sends on") {
+    // The fourth message leaves after three times 10 + 50 us and takes 70.
+    CHECK(estimate(Operation::broadcast, Pattern::star, flat(5, 20), 5000) == Approx(3 * 60 + 70));
+}
+
+TEST_CASE("bytes from many arrive at one after the other") {
+    // Four at once: the first after 70, each other 50 later.
+    CHECK(estimate(Operation::gather, Pattern::star, flat(5, 20), 5000) == Approx(70 + 3 * 50));
+}
+
+TEST_CASE("partners send and take at the same time") {
+    CHECK(estimate(Operation::barrier, Pattern::butterfly, flat(8, 20), 0) == Approx(3 * 20));
+    CHECK(estimate(Operation::barrier, Pattern::bruck, flat(8, 20), 0) == Approx(3 * 20));
+}
+
+TEST_CASE("segments in a chain overlap") {
+    const Network network = flat(6, 20);
+    const Task task{Operation::broadcast, 6, 0, 100'000, 1, true};
+    CHECK(estimate_us(plan(task, {Pattern::chain, 2, 10'000}), network) <
+          0.5 * estimate_us(plan(task, {Pattern::chain, 2, 100'000}), network));
+}
+
+TEST_CASE("a plan of another size, or one that does not end, is refused") {
+    CHECK_THROWS_AS(estimate(Operation::barrier, Pattern::star, flat(2, 1), 0) +
+                        estimate_us(plan({Operation::barrier, 3, 0, 0, 1, true}, {}), flat(2, 1)),
+                    plexus::Error);
+    Plan stuck = plan({Operation::barrier, 2, 0, 0, 1, true}, {Pattern::pairwise});
+    for (auto& steps : stuck.steps) std::swap(steps[0], steps[1]);
+    CHECK_THROWS_AS(estimate_us(stuck, flat(2, 1)), plexus::Error);
+}
