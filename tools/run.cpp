@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `plexus run`: turns a command line into a job and runs it. How a job is run is the
 // library's part.
+#include "tools/launch_words.h"
 #include "tools/verb.h"
 
 #include "plexus/error.h"
@@ -33,37 +34,6 @@ Exit code: 0, or that of the first process that failed (128 + N if signal N kill
 
 [[noreturn]] void usage_error(const std::string& sentence) {
     throw Error(Status::bad_argument, sentence + ": plexus run --help tells more");
-}
-
-std::pair<std::string, std::string> name_and_value(const std::string& text, const char* option,
-                                                   const char* example) {
-    const std::size_t equals = text.find('=');
-    if (equals == 0 || equals == std::string::npos)
-        usage_error(std::string(option) + " wants " + example + ", not \"" + text + "\"");
-    return {text.substr(0, equals), text.substr(equals + 1)};
-}
-
-/// `-x NAME` alone passes a variable on, which happens anyway: only check that it is there.
-NamesAndValues variables(const Words& words) {
-    NamesAndValues found;
-    for (const std::string& word : words) {
-        if (word.find('=') != std::string::npos) {
-            found.push_back(name_and_value(word, "-x", "NAME=VALUE"));
-        } else if (const char* value = std::getenv(word.c_str())) {
-            found.emplace_back(word, value);
-        } else {
-            usage_error("-x " + word + ": there is no such variable here, so give it a value with -x " +
-                        word + "=VALUE");
-        }
-    }
-    return found;
-}
-
-NamesAndValues settings(const Words& words) {
-    NamesAndValues found;
-    for (const std::string& word : words)
-        found.push_back(name_and_value(word, "--set", "KEY=VALUE, like method.tcp.sndbuf=4MiB"));
-    return found;
 }
 
 /// RANK:FILE, or FILE0,FILE1,... for the ranks from 0 on.
@@ -186,16 +156,16 @@ LaunchOptions options_from(const std::vector<Words>& stretches) {
         const bool first = options.programs.empty();
         Segment segment = parse(stretch, first);
         if (first) {
-            options.environment = variables(segment.environment);
-            options.settings = settings(segment.settings);
+            options.environment = variables_from(segment.environment, "run");
+            options.settings = settings_from(segment.settings, "run");
             add_config_files(segment.config_files, options.config_files);
             options.prefix_output = !segment.no_prefix;
             options.bind_to_core = segment.bind_to == "core";
             options.grace =
                 std::chrono::milliseconds(static_cast<std::int64_t>(segment.grace_seconds * 1000));
         } else {
-            segment.program.environment = variables(segment.environment);
-            segment.program.settings = settings(segment.settings);
+            segment.program.environment = variables_from(segment.environment, "run");
+            segment.program.settings = settings_from(segment.settings, "run");
         }
         options.programs.push_back(std::move(segment.program));
     }

@@ -30,5 +30,6 @@ int explain(int count, char** arguments);
 int bench_verb(int count, char** arguments);
 int map_verb(int count, char** arguments);
 int check_module(int count, char** arguments);
+int lab_verb(int count, char** arguments);
 
 } // namespace plexus::tools

@@ -20,6 +20,8 @@ struct LaunchProgram {
     std::vector<std::string> command; ///< the program, then its arguments
     NamesAndValues environment;       ///< for these processes; wins over the job's
     NamesAndValues settings;          ///< configuration: {"method.tcp.sndbuf", "4 MiB"}; wins over the job's
+    /// A program and its first arguments that becomes the command: {"nice", "-n", "5"}.
+    std::vector<std::string> wrapper;
 };
 
 struct LaunchOptions {
@@ -36,6 +38,9 @@ struct LaunchOptions {
     bool bind_to_core = false;
     /// How long processes may take to end after SIGTERM, when the job is ended.
     std::chrono::milliseconds grace{2000};
+    /// Where the job's directory listens: plexus://host:port, port 0 for any that is free.
+    /// Empty: on loopback, for processes that see this one's.
+    std::string listen;
     /// Who speaks in the lines about the job on standard error: "plexus: rank 1 ...".
     std::string speaker = "plexus";
 };

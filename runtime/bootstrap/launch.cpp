@@ -117,7 +117,9 @@ void open_missing_streams() {
             const int opened = ::open("/dev/null", O_RDWR);
 }
 
-Result<std::unique_ptr<DirectoryServer>> open_directory(const Key& key, std::uint32_t members) {
+Result<std::unique_ptr<DirectoryServer>> open_directory(const std::string& url, const Key& key,
+                                                        std::uint32_t members) {
+    if (!url.empty()) return DirectoryServer::listen(url, key, members);
     auto server = DirectoryServer::listen("plexus://127.0.0.1:0", key, members);
     return server ? std::move(server) : DirectoryServer::listen("plexus://[::1]:0", key, members);
 }
@@ -182,7 +184,7 @@ Result<int> launch_job(const LaunchOptions& options) {
     if (!plan) return plan.failure();
     const std::size_t size = plan->processes.size();
     std::vector<std::string> names;
-    for (const PlannedProcess& process : plan->processes) names.push_back(process.arguments.front());
+    for (const PlannedProcess& process : plan->processes) names.push_back(process.name);
 
     constexpr std::size_t kOtherFiles = 64;
     const MoreFiles files(4 * size + kOtherFiles + size); // both ends, and the directory's guests
@@ -205,7 +207,7 @@ Result<int> launch_job(const LaunchOptions& options) {
     wiring->theirs.clear();
     const ShepherdProcess shepherd(pid); // outlives whoever holds its socket
     Supervisor supervisor(options, names, std::move(ours), std::move(wiring->ours));
-    const auto directory = open_directory(key, static_cast<std::uint32_t>(size));
+    const auto directory = open_directory(options.listen, key, static_cast<std::uint32_t>(size));
     if (!directory) return directory.failure();
     return supervisor.run((*directory)->url());
 }

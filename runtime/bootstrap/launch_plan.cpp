@@ -141,8 +141,16 @@ Result<LaunchPlan> plan_launch(const LaunchOptions& options, const std::string& 
     LaunchPlan plan;
     for (const LaunchProgram& program : options.programs) {
         if (program.command.empty()) return fail(Status::bad_argument, "a program of the job has no name");
-        const auto path = find_program(program.command.front());
+        const std::string& name = program.command.front();
+        auto path = find_program(name);
         if (!path) return path.failure();
+        std::vector<std::string> arguments = program.command;
+        if (!program.wrapper.empty()) {
+            arguments.front() = *path;
+            arguments.insert(arguments.begin(), program.wrapper.begin(), program.wrapper.end());
+            path = find_program(arguments.front());
+            if (!path) return path.failure();
+        }
         Variables variables = common;
         if (auto done = configure(variables, program.settings); !done) return done.failure();
         if (auto done = set(variables, program.environment); !done) return done.failure();
@@ -154,7 +162,7 @@ Result<LaunchPlan> plan_launch(const LaunchOptions& options, const std::string& 
                 if (auto good = check_readable(rank, file->second); !good) return good.failure();
                 own["PLEXUS_CONFIG"] = file->second;
             }
-            PlannedProcess process{*path, program.command, {}, -1};
+            PlannedProcess process{name, *path, arguments, {}, -1};
             for (const auto& [name, value] : own) process.environment.push_back(name + "=" + value);
             if (!processors.empty()) process.processor = processors[rank % processors.size()];
             plan.processes.push_back(std::move(process));

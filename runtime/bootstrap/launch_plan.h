@@ -12,8 +12,9 @@
 namespace plexus::bootstrap {
 
 struct PlannedProcess {
-    std::string path;                     ///< of the program, found and executable
-    std::vector<std::string> arguments;   ///< with the program's name first
+    std::string name;                     ///< of the program, as it was given
+    std::string path;                     ///< of what is executed: the program or its wrapper, found
+    std::vector<std::string> arguments;   ///< with the name of what is executed first
     std::vector<std::string> environment; ///< NAME=VALUE, complete but for the job's URL
     int processor = -1;                   ///< -1: any
 };

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where networks are: in the file that was named, beside the program in a build, or where
+// Plexus was installed.
+#include "plexus/error.h"
+#include "tools/lab/network_file.h"
+#include "tools/table_file.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace plexus::tools::lab {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> folders() {
+    std::error_code none;
+    const fs::path here = fs::read_symlink("/proc/self/exe", none).parent_path();
+    return {here / "lab" / "networks",
+            here / fs::path(PLEXUS_DATADIR).lexically_relative(PLEXUS_BINDIR) / "plexus" / "networks",
+            fs::path(PLEXUS_DATADIR) / "plexus" / "networks"};
+}
+
+Network load(const fs::path& path) {
+    const auto bytes = read_file(path.string());
+    const auto* text = reinterpret_cast<const char*>(bytes.data());
+    return read_network({text, bytes.size()}, path.string());
+}
+
+} // namespace
+
+Network load_network(const std::string& name_or_path) {
+    const bool is_path = name_or_path.find('/') != std::string::npos || name_or_path.ends_with(".toml");
+    if (is_path) return load(name_or_path);
+    for (const fs::path& folder : folders()) {
+        const fs::path path = folder / (name_or_path + ".toml");
+        std::error_code none;
+        if (fs::is_regular_file(path, none)) return load(path);
+    }
+    throw Error(Status::not_found,
+                fmt::format("there is no network \"{}\": the known ones are {}; a file's name ends in .toml",
+                            name_or_path, fmt::join(known_networks(), ", ")));
+}
+
+std::vector<std::string> known_networks() {
+    std::vector<std::string> names;
+    for (const fs::path& folder : folders()) {
+        std::error_code none;
+        for (const auto& entry : fs::directory_iterator(folder, none))
+            if (entry.path().extension() == ".toml") names.push_back(entry.path().stem().string());
+    }
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    return names;
+}
+
+} // namespace plexus::tools::lab

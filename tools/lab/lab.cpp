@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `plexus lab`: turns a command line into a lab with a job in it. How either is made is the
+// part of lab/ and of the library.
+#include "plexus/error.h"
+#include "tools/lab/control.h"
+#include "tools/lab/network_file.h"
+#include "tools/lab/placement.h"
+#include "tools/lab/refusal.h"
+#include "tools/lab/session.h"
+#include "tools/lab/verbs.h"
+#include "tools/lab/world.h"
+#include "tools/launch_words.h"
+#include "tools/quantity.h"
+#include "tools/verb.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <unistd.h>
+
+namespace plexus::tools {
+namespace {
+
+using namespace lab;
+using Words = std::vector<std::string>;
+
+constexpr char kFooter[] = R"(
+plexus lab ctl [--lab PROCESS] REQUEST   speaks to a lab that runs: report json, report text,
+                                         reset, down PART, up PART (a host, segment, bridge, link)
+plexus lab enter HOST PROGRAM [...]      inside a lab: runs a program on another of its hosts
+plexus lab list                          the networks that come with Plexus
+
+Each host is a network namespace with a name, an address (10.77.x.y, in /etc/hosts) and
+shared memory of its own; contexts on two hosts reach each other only through the network.
+The job's output, input, signals and exit code are those of plexus run. With --on, one
+program runs on one host, without ranks, and may start a job of its own (mpirun).
+
+It needs root's rights or user namespaces, and /dev/net/tun. All of it ends with the
+command, whatever happens to that.
+
+Exit code: that of the job; 2 usage; 3 a file or program is missing; 77 this machine does
+not allow labs.)";
+
+[[noreturn]] void usage_error(const std::string& sentence) {
+    throw Error(Status::bad_argument, sentence + ": plexus lab --help tells more");
+}
+
+struct Wishes {
+    std::string network;
+    double scale = 1;
+    bool keep_delays = false;
+    PlacementWish placement;
+    std::string hosts, on, json;
+    bool report = false, quiet = false, no_prefix = false;
+    Words environment, settings;
+    double grace_seconds = 2;
+    Words command;
+};
+
+class Layout : public CLI::Formatter {
+  public:
+    std::string make_usage(const CLI::App*, std::string) const override {
+        return "Usage: plexus lab NETWORK [OPTIONS] [--] PROGRAM [ARGUMENTS]\n";
+    }
+};
+
+void describe(CLI::App& app, Wishes& wishes) {
+    app.prefix_command();
+    app.add_option("--scale", wishes.scale, "Multiplies all rates and divides all delays: a slower network")
+        ->check(CLI::Range(1e-6, 1e6))
+        ->capture_default_str();
+    app.add_flag("--keep-delays", wishes.keep_delays, "With --scale, only rates are scaled");
+    app.add_option("--per-host", wishes.placement.per_host, "How many contexts each host gets")
+        ->check(CLI::Range(1, 4096))
+        ->capture_default_str();
+    app.add_option("-n,--contexts", wishes.placement.contexts, "How many contexts on all hosts together")
+        ->check(CLI::Range(1, 4096));
+    app.add_option("--order", wishes.placement.order,
+                   "block: ranks of a host follow each other; cyclic; shuffle or shuffle:SEED")
+        ->capture_default_str();
+    app.add_option("--hosts", wishes.hosts, "Only these hosts, in this order; host*3 for three contexts")
+        ->type_name("HOST,...");
+    app.add_option("--on", wishes.on, "One program on this host, or on \"lab\", which sees all hosts")
+        ->type_name("HOST");
+    app.add_option("--json", wishes.json, "Where the report goes as JSON; - is standard output")
+        ->type_name("FILE");
+    app.add_flag("--report", wishes.report, "Frames and bytes of each link, on standard error");
+    app.add_flag("--quiet", wishes.quiet, "No word about the scale and the switch at the end");
+    app.add_option("-x,--env", wishes.environment,
+                   "An environment variable for the processes; may be repeated")
+        ->type_name("NAME=VALUE")
+        ->allow_extra_args(false);
+    app.add_option("--set", wishes.settings, "A key of the configuration for the processes; may be repeated")
+        ->type_name("KEY=VALUE")
+        ->allow_extra_args(false);
+    app.add_flag("--no-prefix", wishes.no_prefix, "The processes write to the standard streams themselves");
+    app.add_option("--grace", wishes.grace_seconds,
+                   "How long processes may take to end when the job is ended")
+        ->type_name("SECONDS")
+        ->check(CLI::Range(0.0, 3600.0))
+        ->capture_default_str();
+}
+
+/// False: help was asked for, and printed.
+bool parse(Words words, Wishes& wishes) {
+    CLI::App app("Runs a job in a network that exists on this machine only.");
+    app.formatter(std::make_shared<Layout>());
+    app.footer(kFooter);
+    describe(app, wishes);
+    if (!words.empty() && !words.front().starts_with('-')) {
+        wishes.network = words.front();
+        words.erase(words.begin());
+    }
+    const auto mark = std::find(words.begin(), words.end(), "--");
+    Words ours(words.begin(), mark);
+    std::reverse(ours.begin(), ours.end()); // as CLI11 wants them
+    try {
+        app.parse(std::move(ours));
+    } catch (const CLI::CallForHelp&) {
+        std::fputs(app.help().c_str(), stdout);
+        return false;
+    } catch (const CLI::ParseError& error) { usage_error(error.what()); }
+    wishes.command = app.remaining();
+    if (wishes.network.empty()) usage_error("the network comes first");
+    if (!wishes.command.empty() && wishes.command.front().starts_with('-'))
+        usage_error("\"" + wishes.command.front() + "\" is no option of plexus lab");
+    if (mark != words.end())
+        wishes.command.insert(wishes.command.end(), wishes.command.empty() ? mark + 1 : mark, words.end());
+    if (wishes.command.empty()) usage_error("there is no program to start");
+    return true;
+}
+
+SessionOptions session_options(const Network& network, Wishes& wishes) {
+    SessionOptions options;
+    if (!wishes.on.empty()) {
+        const std::size_t host = host_named(network, wishes.on);
+        if (host == network.hosts.size() && wishes.on != "lab")
+            usage_error("the network \"" + network.name + "\" has no host \"" + wishes.on + "\"");
+        options.hosts = {host};
+        options.is_job = false;
+    } else {
+        if (!wishes.hosts.empty()) wishes.placement.hosts = split_list(wishes.hosts);
+        options.hosts = place(network, wishes.placement);
+    }
+    options.job.speaker = "plexus lab";
+    options.job.environment = variables_from(wishes.environment, "lab");
+    // Listeners are on loopback unless somebody says otherwise; here others cannot reach that.
+    options.job.settings = {{"method.tcp.listen", "all"}};
+    for (const auto& one : settings_from(wishes.settings, "lab")) options.job.settings.push_back(one);
+    options.job.prefix_output = options.is_job && !wishes.no_prefix;
+    options.job.grace = std::chrono::milliseconds(static_cast<std::int64_t>(wishes.grace_seconds * 1000));
+    options.job.programs.assign(options.hosts.size(), {1, wishes.command, {}, {}, {}});
+    options.text_report = wishes.report;
+    options.json_file = wishes.json;
+    options.quiet = wishes.quiet;
+    return options;
+}
+
+int run_lab(const Network& network, const SessionOptions& options) {
+    const OwnedFd listener = listen_as(::getpid());
+    return run_in_new_world([&] {
+        try {
+            return run_session(network, options, listener.get());
+        } catch (const NotAllowed& error) {
+            std::fprintf(stderr, "plexus lab: %s\n", error.what());
+            return kNotAllowedHere;
+        } catch (const Error& error) {
+            std::fprintf(stderr, "plexus lab: %s\n", error.what());
+            return static_cast<int>(error.status() == Status::bad_argument ? kUsage : kEnvironment);
+        }
+    });
+}
+
+} // namespace
+
+int lab_verb(int count, char** arguments) {
+    const std::string first = count > 1 ? arguments[1] : "";
+    if (first == "enter") return enter(count - 1, arguments + 1);
+    if (first == "ctl") return ctl(count - 1, arguments + 1);
+    if (first == "list") return list_networks();
+    Wishes wishes;
+    if (!parse(Words(arguments + 1, arguments + count), wishes)) return kOk;
+    const Network network = scaled(load_network(wishes.network), wishes.scale, wishes.keep_delays);
+    const SessionOptions options = session_options(network, wishes);
+    try {
+        return run_lab(network, options);
+    } catch (const NotAllowed& error) {
+        std::fprintf(stderr, "plexus lab: %s\n", error.what());
+        return kNotAllowedHere;
+    }
+}
+
+} // namespace plexus::tools

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One host of a lab: a process that holds its namespaces (network, mounts, host name, IPC)
+// and does nothing else. They end with it. Others enter them by its process id.
+#pragma once
+
+#include "tools/lab/network.h"
+#include "tools/lab/owned_fd.h"
+
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+namespace plexus::tools::lab {
+
+struct Machine {
+    std::string name;
+    pid_t pid = -1; ///< in the caller's process namespace
+    OwnedFd tap;    ///< what the host sends comes out here, and the other way round
+};
+
+/// Starts a machine for each host of the network. The caller has no threads.
+/// @error NotAllowed, Error (thrown)
+std::vector<Machine> start_machines(const Network& network);
+
+/// The caller becomes a process on the machine that `pid` holds; its working directory stays.
+void enter_machine(pid_t pid);
+
+} // namespace plexus::tools::lab

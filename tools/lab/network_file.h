@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Networks in TOML: text to value, and where files of networks are. A mistake names the
+// file, its line, and what would be right.
+//
+//   summary = "..."                  mtu = 1500              overhead = 24
+//   [[segment]] name, kind = "shared" | "switched", rate, delay, queue, and its
+//               hosts = ["a", "b"], or hosts = 20 for name-1 ... name-20
+//   [[bridge]]  name, joins = ["segment", ...], delay, rate, queue
+//   [[link]]    name, between = ["segment or bridge", "another"], rate, delay, queue,
+//               duplex = "full" | "half"
+//
+// The delay of a switched segment is that between two of its hosts; a frame that comes from
+// or leaves for another place takes half of it.
+#pragma once
+
+#include "tools/lab/network.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace plexus::tools::lab {
+
+/// `origin` is named in errors; the network's name is its last part without ".toml".
+/// @error bad_config (thrown, as plexus::Error)
+Network read_network(std::string_view text, const std::string& origin);
+
+/// A file, or the name of a network that comes with Plexus.
+/// @error not_found, bad_config (thrown)
+Network load_network(const std::string& name_or_path);
+
+/// The names of those that come with Plexus, in order.
+std::vector<std::string> known_networks();
+
+} // namespace plexus::tools::lab

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tools/lab/report.h"
+
+#include "tools/json.h"
+
+#include <fmt/format.h>
+#include <iterator>
+
+namespace plexus::tools::lab {
+namespace {
+
+double in_us(Time time) { return static_cast<double>(time.count()) / 1e3; }
+double in_s(Time time) { return static_cast<double>(time.count()) / 1e9; }
+
+double share(Time part, Time whole) { return whole > Time(0) ? in_s(part) / in_s(whole) : 0; }
+
+} // namespace
+
+std::string report_json(const Network& network, const Routes& routes, const Fabric& fabric,
+                        const SwitchCount& count) {
+    std::vector<std::string> links;
+    for (std::uint32_t i = 0; i < routes.pipes().size(); ++i) {
+        const Pipe& pipe = routes.pipes()[i];
+        const PipeCount& one = fabric.counts()[i];
+        json::Object link;
+        link.add("name", pipe.part);
+        if (!pipe.from.empty()) link.add("from", pipe.from).add("to", pipe.to);
+        link.add("up", fabric.is_up(i)).add("rate_bps", pipe.speed.bits_per_second);
+        link.add("delay_us", in_us(pipe.speed.delay)).add("frames", one.frames).add("bytes", one.bytes);
+        link.add("overflowed", one.overflowed).add("cut", one.cut);
+        link.add("busy", share(one.busy, count.time));
+        links.push_back(link.text());
+    }
+    const Lateness& late = count.lateness;
+    json::Object punctual;
+    punctual.add("frames", late.frames()).add("late", late.late());
+    punctual.add("late_bound_us", in_us(Lateness::kBound)).add("late_p50_us", in_us(late.quantile(0.5)));
+    punctual.add("late_p99_us", in_us(late.quantile(0.99))).add("late_worst_us", in_us(late.worst()));
+    punctual.add("not_carried", count.not_carried).add("processor", share(count.processor, count.time));
+    punctual.add("spun", share(count.spun, count.time)).add("was_bottleneck", late.late() > 0);
+    json::Object all;
+    all.add("network", network.name).add("scale", network.scale).add("delays_scaled", network.scaled_delays);
+    all.add("hosts", network.hosts.size()).add("seconds", in_s(count.time));
+    return all.raw("switch", punctual.text()).raw("links", json::list(links)).text();
+}
+
+std::string report_text(const Network& network, const Routes& routes, const Fabric& fabric,
+                        const SwitchCount& count) {
+    std::string text;
+    const auto out = std::back_inserter(text);
+    fmt::format_to(out, "{:<34} {:>10} {:>10} {:>9} {:>13} {:>6} {:>7}\n", "link", "rate", "delay", "frames",
+                   "bytes", "busy", "lost");
+    for (std::uint32_t i = 0; i < routes.pipes().size(); ++i) {
+        const Pipe& pipe = routes.pipes()[i];
+        const PipeCount& one = fabric.counts()[i];
+        if (one.frames + one.overflowed + one.cut == 0) continue;
+        const bool is_cable = pipe.part == pipe.from || pipe.part == pipe.to;
+        std::string name = pipe.from.empty() ? pipe.part : pipe.from + " > " + pipe.to;
+        if (!pipe.from.empty() && !is_cable) name = pipe.part + ": " + name;
+        const std::string rate =
+            pipe.speed.bits_per_second == 0 ? "-" : show_rate(pipe.speed.bits_per_second);
+        fmt::format_to(out, "{:<34} {:>10} {:>10} {:>9} {:>13} {:>5.1f}% {:>7}\n", name, rate,
+                       show_time(pipe.speed.delay), one.frames, one.bytes, 100 * share(one.busy, count.time),
+                       one.overflowed + one.cut);
+    }
+    return text + verdict(network, count);
+}
+
+std::string verdict(const Network& network, const SwitchCount& count) {
+    std::string text;
+    const auto out = std::back_inserter(text);
+    if (network.scale != 1)
+        fmt::format_to(out, "{} at scale {:g}: every rate is {:g} times that of the network, {}\n",
+                       network.name, network.scale, network.scale,
+                       network.scaled_delays ? fmt::format("every delay {:g} times", 1 / network.scale)
+                                             : std::string("the delays are its own"));
+    const Lateness& late = count.lateness;
+    if (late.late() == 0) {
+        fmt::format_to(out, "the switch was never the bottleneck: {} frames, the latest by {}\n",
+                       late.frames(), show_time(late.worst()));
+    } else {
+        fmt::format_to(out,
+                       "the switch was the bottleneck at times: {} of {} frames were more than {} late (99 % "
+                       "at most {}, worst {}); a smaller --scale gives it more time\n",
+                       late.late(), late.frames(), show_time(Lateness::kBound),
+                       show_time(late.quantile(0.99)), show_time(late.worst()));
+    }
+    return text;
+}
+
+} // namespace plexus::tools::lab

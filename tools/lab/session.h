@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A lab from its first process: machines, switch, the job on them, the report. All that it
+// starts ends with it.
+#pragma once
+
+#include "plexus/launch.h"
+#include "tools/lab/network.h"
+
+#include <string>
+#include <vector>
+
+namespace plexus::tools::lab {
+
+struct SessionOptions {
+    /// One program for each rank, in order; `hosts` says where.
+    LaunchOptions job;
+    std::vector<std::size_t> hosts; ///< by rank; hosts.size() of the network: the lab's own machine
+    bool is_job = true;             ///< false: one command, which may start a job of its own
+    bool text_report = false;
+    std::string json_file; ///< "-": standard output; empty: none
+    bool quiet = false;
+};
+
+/// `listener` is where the lab listens to `plexus lab ctl`; stays the caller's. To be run
+/// in a world of its own. The job's exit code.
+/// @error NotAllowed, Error (thrown)
+int run_session(const Network& network, SessionOptions options, int listener);
+
+/// Names of the variables that processes of a lab have.
+inline constexpr char kNetworkVariable[] = "PLEXUS_LAB_NETWORK";
+inline constexpr char kScaleVariable[] = "PLEXUS_LAB_SCALE";
+inline constexpr char kHostsVariable[] = "PLEXUS_LAB_HOSTS"; ///< name:process,name:process,...
+
+} // namespace plexus::tools::lab

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The smaller verbs behind `plexus lab`. Each gets its own name as arguments[0]; what they
+// throw, main prints.
+#pragma once
+
+namespace plexus::tools::lab {
+
+/// `plexus lab enter HOST PROGRAM ...`, inside a lab: becomes that program on that host.
+int enter(int count, char** arguments);
+/// `plexus lab ctl [--lab PROCESS] REQUEST ...`
+int ctl(int count, char** arguments);
+/// `plexus lab list`
+int list_networks();
+
+} // namespace plexus::tools::lab
