@@ -29,7 +29,8 @@ using Words = std::vector<std::string>;
 constexpr char kFooter[] = R"(
 plexus lab ctl [--lab PROCESS] REQUEST   speaks to a lab that runs: report json, report text,
                                          reset, down PART, up PART (a host, segment, bridge, link)
-plexus lab enter HOST PROGRAM [...]      inside a lab: runs a program on another of its hosts
+plexus lab enter HOST PROGRAM [...]      inside a lab: runs a program on another of its hosts;
+                                         enter --shell stands in for ssh (mpirun)
 plexus lab list                          the networks that come with Plexus
 
 Each host is a network namespace with a name, an address (10.77.x.y, in /etc/hosts) and

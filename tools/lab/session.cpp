@@ -95,10 +95,13 @@ void tell_environment(const Network& network, const std::vector<Machine>& machin
 /// Where a process is put on its machine.
 void place_programs(const Network& network, SessionOptions& options) {
     const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
-    for (std::size_t rank = 0; rank < options.hosts.size(); ++rank)
-        if (options.hosts[rank] < network.hosts.size())
-            options.job.programs[rank].wrapper = {self, "lab", "enter",
-                                                  network.hosts[options.hosts[rank]].name};
+    for (std::size_t rank = 0; rank < options.hosts.size(); ++rank) {
+        const std::size_t host = options.hosts[rank];
+        auto& wrapper = options.job.programs[rank].wrapper;
+        wrapper = {self, "lab", "enter"};
+        if (!options.is_job) wrapper.emplace_back("--alone");
+        wrapper.push_back(host < network.hosts.size() ? network.hosts[host].name : kLabName);
+    }
     options.job.listen = fmt::format("plexus://{}:0", dotted(ip_of(kLabNumber)));
 }
 

@@ -26,9 +26,12 @@ struct SessionOptions {
 /// @error NotAllowed, Error (thrown)
 int run_session(const Network& network, SessionOptions options, int listener);
 
-/// Names of the variables that processes of a lab have.
-inline constexpr char kNetworkVariable[] = "PLEXUS_LAB_NETWORK";
-inline constexpr char kScaleVariable[] = "PLEXUS_LAB_SCALE";
-inline constexpr char kHostsVariable[] = "PLEXUS_LAB_HOSTS"; ///< name:process,name:process,...
+/// The machine that the lab runs on, as a host.
+inline constexpr char kLabName[] = "lab";
+
+/// Names of the variables that processes of a lab have; none of them is a setting.
+inline constexpr char kNetworkVariable[] = "PLEXUS_JOB_NETWORK";
+inline constexpr char kScaleVariable[] = "PLEXUS_JOB_NETWORK_SCALE";
+inline constexpr char kHostsVariable[] = "PLEXUS_JOB_NETWORK_HOSTS"; ///< name:process,name:process,...
 
 } // namespace plexus::tools::lab

@@ -22,6 +22,11 @@ namespace plexus::tools::lab {
 namespace {
 
 constexpr int kNotStarted = 127; // as shells have it
+constexpr char kEnterUsage[] = "write it like plexus lab enter [--alone] [--shell] HOST PROGRAM [ARGUMENTS]";
+
+/// By which a process takes part in a job.
+constexpr const char* kJobVariables[] = {"PLEXUS_JOB_ID",         "PLEXUS_JOB_RANK", "PLEXUS_JOB_SIZE",
+                                         "PLEXUS_JOB_LOCAL_SIZE", "PLEXUS_JOB_URL",  "PLEXUS_JOB_KEY"};
 
 pid_t number(const std::string& text) {
     pid_t value = 0;
@@ -52,14 +57,31 @@ pid_t only_lab() {
 } // namespace
 
 int enter(int count, char** arguments) {
-    int first = 2;
-    if (count > first && std::strcmp(arguments[first], "--") == 0) ++first;
-    if (count <= first)
-        throw Error(Status::bad_argument, "write it like plexus lab enter HOST PROGRAM [ARGUMENTS]");
+    bool is_line = false;
+    int first = 1;
+    for (; first < count && arguments[first][0] == '-'; ++first) {
+        const std::string_view option = arguments[first];
+        if (option == "--shell") {
+            is_line = true;
+        } else if (option == "--alone") {
+            for (const char* name : kJobVariables) ::unsetenv(name);
+        } else {
+            throw Error(Status::bad_argument, kEnterUsage);
+        }
+    }
+    const std::string host = first < count ? arguments[first++] : "";
+    if (first < count && std::strcmp(arguments[first], "--") == 0) ++first;
+    if (first >= count) throw Error(Status::bad_argument, kEnterUsage);
     try {
-        enter_machine(process_of(arguments[1]));
+        if (host != kLabName) enter_machine(process_of(host));
     } catch (const NotAllowed& error) { throw Error(Status::runtime_lost, error.what()); }
-    ::execvp(arguments[first], arguments + first);
+    if (is_line) {
+        std::string line = arguments[first];
+        for (int i = first + 1; i < count; ++i) line += std::string(" ") + arguments[i];
+        ::execl("/bin/sh", "sh", "-c", line.c_str(), nullptr);
+    } else {
+        ::execvp(arguments[first], arguments + first);
+    }
     std::fprintf(stderr, "plexus lab enter: %s cannot be started: %s\n", arguments[first],
                  std::strerror(errno));
     return kNotStarted;

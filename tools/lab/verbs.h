@@ -5,7 +5,9 @@
 
 namespace plexus::tools::lab {
 
-/// `plexus lab enter HOST PROGRAM ...`, inside a lab: becomes that program on that host.
+/// `plexus lab enter [--alone] [--shell] HOST PROGRAM ...`, inside a lab: becomes that
+/// program on that host. --alone: with no part in the job. --shell: all words together are
+/// a line for the shell, as with ssh, so that launchers can use it in place of that.
 int enter(int count, char** arguments);
 /// `plexus lab ctl [--lab PROCESS] REQUEST ...`
 int ctl(int count, char** arguments);
