@@ -163,7 +163,7 @@ Result<LaunchPlan> plan_launch(const LaunchOptions& options, const std::string& 
                 own["PLEXUS_CONFIG"] = file->second;
             }
             PlannedProcess process{name, *path, arguments, {}, -1};
-            for (const auto& [name, value] : own) process.environment.push_back(name + "=" + value);
+            for (const auto& [key, value] : own) process.environment.push_back(key + "=" + value);
             if (!processors.empty()) process.processor = processors[rank % processors.size()];
             plan.processes.push_back(std::move(process));
         }
