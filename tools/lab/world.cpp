@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <string>
 #include <sys/mount.h>
@@ -69,8 +70,10 @@ void end_on(int signal) { ::_exit(128 + signal); }
 
 [[noreturn]] void be_first(int alive, const sigset_t& mask, const std::function<int()>& inside) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    char byte = 0;
-    if (::read(alive, &byte, 1) != 1) ::_exit(1); // the caller died before that could help
+    // The caller holds the pipe's other end for as long as it lives: it may have died before
+    // that could help.
+    pollfd caller{alive, POLLIN, 0};
+    if (::poll(&caller, 1, 0) != 0) ::_exit(1);
     ::close(alive);
     for (const int one : {SIGINT, SIGTERM, SIGHUP}) ::signal(one, end_on);
     ::sigprocmask(SIG_SETMASK, &mask, nullptr);
@@ -96,8 +99,6 @@ int run_in_new_world(const std::function<int()>& inside) {
         be_first(theirs.get(), before, inside);
     }
     theirs.reset();
-    const bool told = ::write(ours.get(), "", 1) == 1;
-    if (!told) ::kill(first, SIGKILL);
     return watch_over(first, wanted);
 }
 

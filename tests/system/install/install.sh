@@ -12,6 +12,7 @@ source "$(dirname "$0")/installed.sh"
 header=$(the include/plexus/plexus.h) || exit 1
 the include/plexus/module/abi.h >/dev/null || exit 1
 for name in local shm tcp; do the "plexus/modules/plexus_$name.so" >/dev/null || exit 1; done
+the share/plexus/networks/flat.toml >/dev/null || exit 1
 [ -z "$(find "$root" -name 'plexus_faults.so')" ] || fail "the module for tests was installed"
 [ -z "$(find "${header%/*}" -name meson.build)" ] || fail "build files lie among the headers"
 [ "$(pkg-config --modversion plexus)" = "$version" ] || fail "pkg-config knows another version than $version"
@@ -27,3 +28,4 @@ expected='[1] 15.5 degrees, by shm'
 [ "$said" = "$expected" ] || fail "it should have said: $expected"
 
 timeout --kill-after=5 30 "$plexus" info --set methods=tcp | grep -q '^tcp  *built in' || fail "the installed plexus does not know tcp"
+timeout --kill-after=5 30 "$plexus" lab list | grep -q '^flat ' || fail "the installed plexus does not know its networks"
