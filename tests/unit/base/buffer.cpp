@@ -34,7 +34,7 @@ TEST_CASE("buffers of every size can be filled, and little is kept") {
     all.clear();
     CHECK(kept_bytes() <= kMostKeptBytes);
     CHECK(make_buffer(SIZE_MAX) == nullptr);
-    CHECK(make_buffer(SIZE_MAX / 2) == nullptr);
+    if (!testing::kSanitized) CHECK(make_buffer(SIZE_MAX / 2) == nullptr); // a sanitizer ends the program
 }
 
 TEST_CASE("a buffer may end on another thread") {
