@@ -150,6 +150,9 @@ class Switch {
             const ssize_t got = ::read(tap, room_.data(ticket), room_.capacity());
             if (got < static_cast<ssize_t>(kTapHeaderBytes + kFrameHead)) {
                 room_.give_back(ticket);
+                // A device that has gone with its host would wake us for ever.
+                if (got < 0 && errno != EAGAIN && errno != EINTR)
+                    ::epoll_ctl(poll_.get(), EPOLL_CTL_DEL, tap, nullptr);
                 return;
             }
             room_.size(ticket) = static_cast<std::size_t>(got);
