@@ -99,6 +99,8 @@ void Supervisor::take_reports() {
         Report report{};
         const ssize_t got = ::recv(shepherd_.get(), &report, sizeof report, MSG_DONTWAIT);
         if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+        // It ended before it had read an order of ours. That is said once, ahead of its last reports.
+        if (got < 0 && errno == ECONNRESET) continue;
         if (got != static_cast<ssize_t>(sizeof report)) {
             shepherd_.reset();
             break;
