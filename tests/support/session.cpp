@@ -50,6 +50,7 @@ class Listener : public ListenerBase {
             std::printf("FAILED: \"%s\" logged what it did not expect, see above\n", t.running.c_str());
         if (!quiet || stats.totals.testCases.failed > 0) {
             ++t.failed;
+            std::printf("failed case: \"%s\"\n", t.running.c_str());
         } else if (t.skipped_here) {
             ++t.skipped;
         } else {
