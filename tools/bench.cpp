@@ -18,7 +18,8 @@ using bench::SkipPoll;
 using bench::Wish;
 
 constexpr char kFooter[] =
-    "latency    a ping-pong of one-way requests: half of a round trip\n"
+    "latency    a ping-pong of one-way requests: half of a round trip; from 16 KiB on the\n"
+    "           programs answer from their loops, smaller ones from their handlers\n"
     "bandwidth  one-way requests that carry a range of bytes, in one direction\n"
     "rate       small one-way requests, in one direction\n"
     "put, get   bulk memory, several transfers at once\n"

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <utility>
 
 namespace plexus::tools::bench {
 
@@ -30,6 +31,10 @@ std::uint64_t both_ends(Bytes bytes) {
 void install(Context& here) {
     here.on(ping_word, [](Echo& echo, std::uint64_t word) { echo.back.send(pong_word, word); });
     here.on(ping_bytes, [](Echo& echo, Bytes bytes) { echo.back.send(pong_bytes, bytes); });
+    here.on(ping_large, [](Echo& echo, Bytes bytes) {
+        echo.own.resize(bytes.size());
+        echo.due = true;
+    });
     here.on(play_with, threaded, [](Echo& echo, GlobalPointer<Player> player, const std::string& methods) {
         echo.back = std::move(player);
         if (!methods.empty()) echo.back.use(methods);
@@ -80,9 +85,14 @@ void serve_far_end(Context& here, const Wish& wish, const std::atomic<bool>& aba
     const Bound<Control> bound_control = here.bind(control);
     here.publish(kControlName, bound_control.pointer());
 
-    here.run_until([&] {
+    const auto over = [&] {
         return control.finished.load(std::memory_order_relaxed) || abandoned.load(std::memory_order_relaxed);
-    });
+    };
+    Echo& large = echoes.front(); // one ping-pong alone has large messages
+    while (!over()) {
+        here.run_until([&] { return large.due || over(); });
+        if (std::exchange(large.due, false)) large.back.send(pong_large, large.own);
+    }
 }
 
 } // namespace plexus::tools::bench

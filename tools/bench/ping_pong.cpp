@@ -18,9 +18,20 @@ Player::Player(NearEnd& end, std::size_t at, const std::string& methods)
 void Player::install(Context& here) {
     here.on(pong_word, [](Player& player, std::uint64_t) { player.returned(); });
     here.on(pong_bytes, [](Player& player, Bytes) { player.returned(); });
+    here.on(pong_large, [](Player& player, Bytes) { player.returned(); });
 }
 
-void Player::size(std::uint64_t bytes) { payload_.assign(bytes, std::byte{1}); }
+void Player::size(std::uint64_t bytes, bool by_loop) {
+    payload_.assign(bytes, std::byte{1});
+    by_loop_ = by_loop;
+}
+
+void Player::play(NearEnd& end) {
+    while (!resting()) {
+        end.until([&] { return resting() || due_.load(std::memory_order_relaxed); });
+        if (due_.exchange(false, std::memory_order_relaxed)) hit();
+    }
+}
 
 void Player::serve(std::uint64_t trips) {
     stopping_.store(false, std::memory_order_relaxed);
@@ -42,6 +53,8 @@ void Player::serve(std::uint64_t trips, std::vector<float>& samples) {
 void Player::hit() {
     if (payload_.size() == sizeof(std::uint64_t)) {
         far_.send(ping_word, trips());
+    } else if (by_loop_) {
+        far_.send(ping_large, payload_);
     } else {
         far_.send(ping_bytes, payload_);
     }
@@ -60,7 +73,11 @@ void Player::returned() {
         return;
     }
     left_.store(left - 1, std::memory_order_relaxed);
-    hit();
+    if (by_loop_) {
+        due_.store(true, std::memory_order_relaxed);
+    } else {
+        hit();
+    }
 }
 
 std::optional<double> percentile(std::vector<float>& samples, double share) {
@@ -78,12 +95,12 @@ std::vector<Row> measure_latency(NearEnd& end, const std::vector<std::uint64_t>&
     const auto play = [&](std::uint64_t trips) {
         const auto start = Clock::now();
         player.serve(trips);
-        end.until([&] { return player.resting(); });
+        player.play(end);
         return seconds(Clock::now() - start);
     };
     std::vector<Row> rows;
     for (const std::uint64_t size : sizes) {
-        player.size(size);
+        player.size(size, size >= kLarge);
         end.progress().show(fmt::format("latency, {}: warming up", show_size(size)));
         const std::uint64_t trips = warm_up(end.wish(), in_haste ? 10 : 100, play);
         double best = play(trips);
@@ -96,7 +113,7 @@ std::vector<Row> measure_latency(NearEnd& end, const std::vector<std::uint64_t>&
         if (const std::uint64_t sampled = std::min(trips, most_samples); sampled > 0) {
             samples.reserve(sampled);
             player.serve(sampled, samples);
-            end.until([&] { return player.resting(); });
+            player.play(end);
         }
 
         const double one_way = best / static_cast<double>(trips) / 2;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The near end of a ping-pong of one-way requests. It runs by itself once it is served:
-// the handler of each answer sends the next. No clock is read on the way unless samples
-// were asked for.
+// the handler of each answer sends the next, or, where messages are large, asks play() to.
+// No clock is read on the way unless samples were asked for.
 #pragma once
 
 #include "tools/bench/near_end.h"
@@ -23,7 +23,8 @@ class Player {
     /// The handlers of all players of a context; before the first of them.
     static void install(Context& here);
 
-    void size(std::uint64_t bytes);
+    /// `by_loop`: whoever serves calls play() until the end.
+    void size(std::uint64_t bytes, bool by_loop = false);
     std::string method() const { return far_.method(); }
 
     static constexpr std::uint64_t kEndless = ~std::uint64_t{0};
@@ -31,6 +32,8 @@ class Player {
     void serve(std::uint64_t trips);
     /// The same; every trip's time of one way, in microseconds, is appended to `samples`.
     void serve(std::uint64_t trips, std::vector<float>& samples);
+    /// Makes progress until the last trip is over.
+    void play(NearEnd& end);
     /// The trip under way becomes the last. @thread any
     void stop() noexcept { stopping_.store(true, std::memory_order_relaxed); }
     /// No trip is under way. @thread any
@@ -46,6 +49,8 @@ class Player {
     GlobalPointer<Echo> far_;
     Bound<Player> bound_;
     std::vector<std::byte> payload_;
+    bool by_loop_ = false;
+    std::atomic<bool> due_{false}; // goes with nothing else: the loop sends what it sent before
     // Written by handlers, one at a time. The end of left_ [release] makes the others
     // readable to whoever saw resting().
     std::atomic<std::uint64_t> left_{0};

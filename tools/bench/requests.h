@@ -19,6 +19,8 @@ struct Control;
 /// Far end of a ping-pong: sends back what comes.
 struct Echo {
     GlobalPointer<Player> back;
+    std::vector<std::byte> own{}; ///< what answers a large one
+    bool due = false;             ///< a large one has come and is to be answered by the loop
 };
 
 /// Far end of a stream: counts, and looks at both ends of each message.
@@ -36,6 +38,11 @@ inline constexpr Request<void(Echo&, std::uint64_t)> ping_word{"plexus.bench.pin
 inline constexpr Request<void(Echo&, Bytes)> ping_bytes{"plexus.bench.ping_bytes"};
 inline constexpr Request<void(Player&, std::uint64_t)> pong_word{"plexus.bench.pong_word"};
 inline constexpr Request<void(Player&, Bytes)> pong_bytes{"plexus.bench.pong_bytes"};
+/// Large ones are answered by the programs' loops: a handler may not wait until its bytes
+/// have left, so that what it sends is copied first.
+inline constexpr Request<void(Echo&, Bytes)> ping_large{"plexus.bench.ping_large"};
+inline constexpr Request<void(Player&, Bytes)> pong_large{"plexus.bench.pong_large"};
+inline constexpr std::size_t kLarge = 16 * 1024;
 /// Whom to answer, and by which methods (empty: as selection finds).
 inline constexpr Request<void(Echo&, GlobalPointer<Player>, std::string)> play_with{"plexus.bench.play_with"};
 
