@@ -12,8 +12,9 @@
 
 namespace plexus::tools {
 
-/// A survey takes a second; a method that needs so long is stuck.
-inline constexpr std::chrono::seconds kTrialLimit{8};
+/// A survey takes a second, many where others use the processors; a method that needs so long
+/// is stuck.
+inline constexpr std::chrono::seconds kTrialLimit{30};
 
 /// `settings`: words for the command line of every trial. `says(method, at)` is called before
 /// method number `at`, from 0 on. @error not_found, runtime_lost (thrown): no process can be made
