@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -22,6 +23,11 @@ std::uint64_t word_of(std::uint64_t size, std::uint64_t head) { return size | he
 plexus_link* handle(Link* link) { return reinterpret_cast<plexus_link*>(link); }
 
 } // namespace
+
+bool parse_queue(std::string_view text, std::size_t& messages) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), messages);
+    return error == std::errc{} && end == text.data() + text.size() && messages > 0 && messages <= 1'000'000;
+}
 
 Link::Link(Module& module, const Place& target, const plexus_id& peer, void* cookie)
   : module_(module)
@@ -92,9 +98,16 @@ void Link::disconnect() {
     module_.note(*this);
 }
 
-void Link::set_queue(std::size_t messages) {
+std::int32_t Link::set(const char* key, const char* value, plexus_text& why) {
+    const bool is_queue = std::string_view(key) == "queue";
+    std::size_t messages = 0;
+    if (!is_queue || !parse_queue(value, messages)) {
+        plexus::module::write(why, is_queue ? kWantedQueue : "the pipe method has one parameter, queue");
+        return PLEXUS_BAD_ARGUMENT;
+    }
     const std::lock_guard hold(mutex_);
     most_waiting_ = messages;
+    return PLEXUS_OK;
 }
 
 std::uint64_t Link::queued_bytes() const {

@@ -18,11 +18,16 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pipes {
 
 class Module;
+
+/// The value of the parameter `queue`; false: it is not kWantedQueue.
+bool parse_queue(std::string_view text, std::size_t& messages);
+inline constexpr const char* kWantedQueue = "queue is a number of messages from 1 to 1000000";
 
 /// Largest message that is copied, here and by the receiver. A larger one goes from the
 /// sender's memory to the place that the receiving host names.
@@ -38,7 +43,7 @@ class Link {
     // The host's half. @thread any
     std::int32_t send(const plexus_view* pieces, std::uint32_t count, void* token);
     void disconnect();
-    void set_queue(std::size_t messages);
+    std::int32_t set(const char* key, const char* value, plexus_text& why);
     std::uint64_t queued_bytes() const;
 
     // The polling thread's half.

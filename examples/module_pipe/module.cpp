@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "module.h"
 
+#include <plexus/module/table.h>
+
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <cstring>
 #include <poll.h>
@@ -23,13 +24,6 @@ constexpr auto kLinger = std::chrono::milliseconds(200); // for what was accepte
 bool is_shortage(int error) {
     return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
 }
-
-// The value of the parameter `queue`.
-bool parse_queue(std::string_view text, std::size_t& messages) {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), messages);
-    return error == std::errc{} && end == text.data() + text.size() && messages > 0 && messages <= 1'000'000;
-}
-constexpr const char* kWantedQueue = "queue is a number of messages from 1 to 1000000";
 
 } // namespace
 
@@ -245,51 +239,14 @@ bool Module::watch(int fd, void* who, std::uint32_t events, bool is_new) const {
 // Said aloud, for a process that was forked may hold the socket open.
 void Module::unwatch(int fd) const { ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr); }
 
+std::int32_t Module::make(const plexus_host& host, std::unique_ptr<Module>& made) {
+    made = std::make_unique<Module>(host);
+    return made->open();
+}
+
 namespace {
 
-// The C handles are addresses of our own types.
-Module& of(plexus_module* handle) { return *reinterpret_cast<Module*>(handle); }
-Link& of(plexus_link* handle) { return *reinterpret_cast<Link*>(handle); }
-
-std::int32_t open(const plexus_host* host, plexus_module** out) {
-    auto module = std::make_unique<Module>(*host);
-    const std::int32_t status = module->open();
-    if (status == PLEXUS_OK) *out = reinterpret_cast<plexus_module*>(module.release());
-    return status;
-}
-
-std::int32_t set(plexus_link* link, const char* key, const char* value, plexus_text* why) {
-    std::size_t messages = 0;
-    const bool is_queue = std::string_view(key) == "queue";
-    if (is_queue && parse_queue(value, messages)) {
-        of(link).set_queue(messages);
-        return PLEXUS_OK;
-    }
-    plexus::module::write(*why, is_queue ? kWantedQueue : "the pipe method has one parameter, queue");
-    return PLEXUS_BAD_ARGUMENT;
-}
-
-constexpr plexus_ops kOps = {
-    .size = PLEXUS_OPS_SIZE,
-    .caps = PLEXUS_CAP_SLEEP | PLEXUS_CAP_LOCAL,
-    .open = open,
-    .close = [](plexus_module* m) { of(m).close(); },
-    .drain = [](plexus_module* m) { of(m).drain(); },
-    .destroy = [](plexus_module* m) { delete &of(m); },
-    .describe = [](plexus_module* m, plexus_text* out) { return of(m).describe(*out); },
-    .applies = [](plexus_module* m, plexus_view d, plexus_text* why) { return of(m).applies(d, *why); },
-    .connect = [](plexus_module* m, plexus_view d, const plexus_id* peer, void* cookie,
-                  plexus_link** link) { return of(m).connect(d, *peer, cookie, link); },
-    .disconnect = [](plexus_link* l) { of(l).disconnect(); },
-    .send = [](plexus_link* l, const plexus_view* pieces, std::uint32_t count,
-               void* token) { return of(l).send(pieces, count, token); },
-    .poll = [](plexus_module* m, std::uint32_t budget) { return of(m).poll(budget); },
-    .arm = [](plexus_module* m, std::uint64_t* sleep_ns) { return of(m).arm(*sleep_ns); },
-    .wait_fd = [](plexus_module* m) { return std::int32_t{of(m).wait_fd()}; },
-    .query = [](plexus_module* m, plexus_link* l, plexus_query what,
-                std::uint64_t* value) { return of(m).query(reinterpret_cast<Link*>(l), what, *value); },
-    .set = set,
-};
+constexpr plexus_ops kOps = plexus::module::table_of<Module, Link>(PLEXUS_CAP_SLEEP | PLEXUS_CAP_LOCAL);
 
 constexpr plexus_parameter kParameters[] = {
     {"queue", "count", "256", "messages that one link may have waiting for its socket"},

@@ -16,6 +16,7 @@ class Module {
       : host_(host) {}
 
     // @thread setup
+    static std::int32_t make(const plexus_host& host, std::unique_ptr<Module>& made);
     std::int32_t open(); ///< logs why not
     void close();
     void drain();

@@ -69,6 +69,15 @@ std::vector<std::string> split_list(std::string_view text) {
     return pieces;
 }
 
+std::int32_t set_at_open_only(const plexus_host& host, const char* key, plexus_text& why) {
+    char room[4096];
+    plexus_text value{room, sizeof room, 0};
+    const bool known = host.setting(host.self, key, &value) != PLEXUS_BAD_ARGUMENT;
+    write(why,
+          known ? "this parameter is set when the context starts only" : "the method has no such parameter");
+    return known ? PLEXUS_UNSUPPORTED : PLEXUS_BAD_ARGUMENT;
+}
+
 std::uint64_t Parameters::size(const char* key, std::uint64_t least, std::uint64_t most) {
     return between(key, parse_size(text(key)), least, most, "a size such as \"64 KiB\"");
 }

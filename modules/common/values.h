@@ -24,6 +24,10 @@ std::optional<bool> parse_bool(std::string_view text);
 /// Commas between; spaces around each piece and empty pieces are dropped.
 std::vector<std::string> split_list(std::string_view text);
 
+/// For links whose parameters are fixed when the module opens: says so in `why`, or that the
+/// module has no parameter `key`. Returns PLEXUS_UNSUPPORTED or PLEXUS_BAD_ARGUMENT.
+std::int32_t set_at_open_only(const plexus_host& host, const char* key, plexus_text& why);
+
 /// Reads parameters at open. After the first bad one, `failed()` is true and the reason is
 /// in the log.
 class Parameters {

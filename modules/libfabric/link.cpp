@@ -2,6 +2,7 @@
 // The sending half of a link.
 #include "libfabric/link.h"
 
+#include "common/values.h"
 #include "libfabric/module.h"
 
 #include <cstring>
@@ -254,6 +255,10 @@ void Link::disconnect() {
             if (Clock::now() > until) port.shut();
     }
     module.give_up(*this);
+}
+
+std::int32_t Link::set(const char* key, const char*, plexus_text& reason) const {
+    return module::set_at_open_only(module.host(), key, reason);
 }
 
 } // namespace plexus::libfabric

@@ -63,6 +63,7 @@ class Link {
     // The host's half. @thread any, serialised by the host
     std::int32_t send(const plexus_view* pieces, std::uint32_t count, void* token);
     void disconnect();
+    std::int32_t set(const char* key, const char* value, plexus_text& reason) const;
 
     // @thread progress
     /// One received message of this link. True: the link keeps the buffer.

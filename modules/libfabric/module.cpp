@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "libfabric/module.h"
 
+#include "plexus/module/table.h"
+
 #include <cerrno>
 #include <poll.h>
 #include <sys/epoll.h>
@@ -28,6 +30,13 @@ Speed guess(const Address& address) {
 ByteView bytes_of(plexus_view view) { return {static_cast<const std::byte*>(view.data), view.size}; }
 
 } // namespace
+
+std::int32_t Module::make(const plexus_host& host, std::unique_ptr<Module>& made) {
+    auto options = read_options(host);
+    if (!options) return PLEXUS_BAD_CONFIG;
+    made = std::make_unique<Module>(host, std::move(*options));
+    return made->open();
+}
 
 Module::Module(const plexus_host& host, Options options)
   : host_(host)
@@ -213,5 +222,7 @@ std::int32_t Module::query(const Link* link, plexus_query what, std::uint64_t& v
     }
     return PLEXUS_UNSUPPORTED;
 }
+
+const plexus_ops kOps = module::table_of<Module, Link>(PLEXUS_CAP_SLEEP | PLEXUS_CAP_FRAGILE);
 
 } // namespace plexus::libfabric

@@ -101,7 +101,7 @@ void Module::open_incoming(Link& end, bool deliver) {
     }
     end.given_up.store(true, std::memory_order_relaxed);
     end_other(end, kRefused);
-    disconnect(end);
+    end.disconnect();
 }
 
 void Module::fetch(Link& end, Post& post, bool deliver) {

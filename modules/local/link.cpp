@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "local/link.h"
 
+#include "common/values.h"
 #include "local/module.h"
 
 namespace plexus::local {
@@ -58,31 +59,33 @@ std::int32_t send_posted(Link& link, const plexus_view* pieces, std::uint32_t co
 
 } // namespace
 
-std::int32_t send(Link& link, const plexus_view* pieces, std::uint32_t count, void* token) {
-    const Module& module = *link.module;
-    if (module.closing()) return PLEXUS_LINK_LOST;
+std::int32_t Link::send(const plexus_view* pieces, std::uint32_t count, void* token) {
+    if (module->closing()) return PLEXUS_LINK_LOST;
     const std::size_t total = total_of(pieces, count);
-    const bool fits_record = total <= module.eager_bytes();
+    const bool fits_record = total <= module->eager_bytes();
     if (!fits_record && pieces[0].size > PLEXUS_HEAD_MAX) return PLEXUS_BAD_ARGUMENT;
-    const std::size_t charge = record_bytes(std::min<std::size_t>(total, module.eager_bytes()));
-    if (!has_room(link, charge, module.queue_bytes())) return PLEXUS_AGAIN;
+    const std::size_t charge = record_bytes(std::min<std::size_t>(total, module->eager_bytes()));
+    if (!has_room(*this, charge, module->queue_bytes())) return PLEXUS_AGAIN;
     // Before the push: the receiver may be done with it at once.
-    link.sent_bytes.store(link.sent_bytes.load(std::memory_order_relaxed) + charge,
-                          std::memory_order_relaxed);
-    if (!fits_record) return send_posted(link, pieces, count, total, charge, token);
-    Link& far = *link.other;
-    const bool taken = far.home->push_if(
+    sent_bytes.store(sent_bytes.load(std::memory_order_relaxed) + charge, std::memory_order_relaxed);
+    if (!fits_record) return send_posted(*this, pieces, count, total, charge, token);
+    Link& far = *other;
+    const bool pushed = far.home->push_if(
         &far, Kind::message, total, [&] { return !far.deaf; },
         [&](std::byte* body) { copy_pieces(body, pieces, count); });
-    return taken ? PLEXUS_OK : PLEXUS_LINK_LOST;
+    return pushed ? PLEXUS_OK : PLEXUS_LINK_LOST;
 }
 
-void disconnect(Link& link) {
-    link.given_up.store(true, std::memory_order_relaxed);
-    const std::shared_ptr<Inbox> home = link.home; // the link may be freed as soon as it is pushed
-    const bool pushed = home->push_if(
-        &link, Kind::closing, 0, [&] { return !link.deaf; }, [&](std::byte*) { link.deaf = true; });
-    if (!pushed) link.module->forget(link); // drained: no poll will come to do it
+void Link::disconnect() {
+    given_up.store(true, std::memory_order_relaxed);
+    const std::shared_ptr<Inbox> held = home; // this may be freed as soon as it is pushed
+    const bool pushed = held->push_if(
+        this, Kind::closing, 0, [&] { return !deaf; }, [&](std::byte*) { deaf = true; });
+    if (!pushed) module->forget(*this); // drained: no poll will come to do it
+}
+
+std::int32_t Link::set(const char* key, const char*, plexus_text& why) const {
+    return module::set_at_open_only(module->host(), key, why);
 }
 
 void end_other(Link& mine, Reason reason) {

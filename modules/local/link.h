@@ -53,6 +53,11 @@ struct Post {
 
 /// One end. `module` and `cookie` belong to the side that holds it.
 struct Link {
+    // The functions of abi.h. @thread any
+    std::int32_t send(const plexus_view* pieces, std::uint32_t count, void* token);
+    void disconnect();
+    std::int32_t set(const char* key, const char* value, plexus_text& why) const;
+
     Channel* channel = nullptr;
     Link* other = nullptr;
     std::shared_ptr<Inbox> home; ///< the queue of the context that holds this end
@@ -108,8 +113,5 @@ void end_other(Link& mine, Reason reason);
 void finish(Post& post, std::int32_t status);
 /// Receiver: so many bytes that `sender` had sent are out of the queue.
 void make_room(Link& sender, std::uint64_t bytes);
-
-std::int32_t send(Link& link, const plexus_view* pieces, std::uint32_t count, void* token);
-void disconnect(Link& link);
 
 } // namespace plexus::local

@@ -3,6 +3,7 @@
 
 #include "common/surroundings.h"
 #include "common/values.h"
+#include "plexus/module/table.h"
 
 #include <cerrno>
 #include <thread>
@@ -125,7 +126,9 @@ std::int32_t Module::connect(plexus_view descriptor, const plexus_id& peer, void
     return PLEXUS_OK;
 }
 
-std::int32_t Module::arm() { return batch_ == nullptr && inbox_->arm() ? PLEXUS_OK : PLEXUS_AGAIN; }
+std::int32_t Module::arm(std::uint64_t&) {
+    return batch_ == nullptr && inbox_->arm() ? PLEXUS_OK : PLEXUS_AGAIN;
+}
 
 std::int32_t Module::query(const Link* link, plexus_query what, std::uint64_t& value) const {
     switch (what) {
@@ -195,63 +198,25 @@ void Module::remove(Post& post) {
     if (post.next != nullptr) post.next->previous = post.previous;
 }
 
-namespace {
-
-// The C handles are addresses of our own types.
-Module& of(plexus_module* handle) { return *reinterpret_cast<Module*>(handle); }
-Link& of(plexus_link* handle) { return *reinterpret_cast<Link*>(handle); }
-
-std::int32_t open(const plexus_host* host, plexus_module** out) {
-    module::Parameters parameters(*host);
+std::int32_t Module::make(const plexus_host& host, std::unique_ptr<Module>& made) {
+    module::Parameters parameters(host);
     // A message must fit a chunk, and the queue several messages.
     const std::uint64_t eager = parameters.size("eager", 64, kMaxBody);
     const std::uint64_t queue = parameters.size("queue", 4 * Chunk::kBytes, 1ull << 40);
     if (parameters.failed()) return PLEXUS_BAD_CONFIG;
-    auto opened = std::make_unique<Module>(*host, eager, queue);
-    if (opened->wait_fd() < 0) {
-        const std::string text =
-            std::string("no descriptor to sleep on could be made: ") + std::strerror(errno);
-        host->log(host->self, PLEXUS_ERROR, text.c_str());
-        return PLEXUS_UNSUPPORTED;
-    }
-    if (!opened->join()) {
-        host->log(host->self, PLEXUS_ERROR, "a context of the same id is in this process already");
-        return PLEXUS_BAD_CONFIG;
-    }
-    *out = reinterpret_cast<plexus_module*>(opened.release());
+    made = std::make_unique<Module>(host, eager, queue);
+    const auto refuse = [&](std::int32_t status, const std::string& why) {
+        host.log(host.self, PLEXUS_ERROR, why.c_str());
+        return status;
+    };
+    if (made->wait_fd() < 0)
+        return refuse(PLEXUS_UNSUPPORTED,
+                      std::string("no descriptor to sleep on could be made: ") + std::strerror(errno));
+    if (!made->join())
+        return refuse(PLEXUS_BAD_CONFIG, "a context of the same id is in this process already");
     return PLEXUS_OK;
 }
 
-std::int32_t set(plexus_link*, const char* key, const char*, plexus_text* why) {
-    const std::string_view name = key;
-    const bool known = name == "queue" || name == "eager";
-    module::write(*why, known ? "this parameter is set when the context starts only"
-                              : "the local method has no such parameter; it has queue and eager");
-    return known ? PLEXUS_UNSUPPORTED : PLEXUS_BAD_ARGUMENT;
-}
-
-} // namespace
-
-const plexus_ops kOps = {
-    .size = PLEXUS_OPS_SIZE,
-    .caps = PLEXUS_CAP_SLEEP | PLEXUS_CAP_LOCAL,
-    .open = open,
-    .close = [](plexus_module* m) { of(m).close(); },
-    .drain = [](plexus_module* m) { of(m).drain(); },
-    .destroy = [](plexus_module* m) { delete &of(m); },
-    .describe = [](plexus_module* m, plexus_text* out) { return of(m).describe(*out); },
-    .applies = [](plexus_module* m, plexus_view d, plexus_text* why) { return of(m).applies(d, *why); },
-    .connect = [](plexus_module* m, plexus_view d, const plexus_id* peer, void* cookie,
-                  plexus_link** link) { return of(m).connect(d, *peer, cookie, link); },
-    .disconnect = [](plexus_link* l) { disconnect(of(l)); },
-    .send = [](plexus_link* l, const plexus_view* pieces, std::uint32_t count,
-               void* token) { return send(of(l), pieces, count, token); },
-    .poll = [](plexus_module* m, std::uint32_t budget) { return of(m).poll(budget); },
-    .arm = [](plexus_module* m, std::uint64_t*) { return of(m).arm(); },
-    .wait_fd = [](plexus_module* m) { return of(m).wait_fd(); },
-    .query = [](plexus_module* m, plexus_link* l, plexus_query what,
-                std::uint64_t* value) { return of(m).query(reinterpret_cast<Link*>(l), what, *value); },
-    .set = set,
-};
+const plexus_ops kOps = module::table_of<Module, Link>(PLEXUS_CAP_SLEEP | PLEXUS_CAP_LOCAL);
 
 } // namespace plexus::local

@@ -21,6 +21,7 @@ class Module {
     Module(const Module&) = delete;
     Module& operator=(const Module&) = delete;
 
+    static std::int32_t make(const plexus_host& host, std::unique_ptr<Module>& made); ///< @thread setup
     bool join();  ///< becomes reachable; false: this id is taken. @thread setup
     void close(); ///< @thread setup
     void drain(); ///< @thread setup
@@ -28,13 +29,14 @@ class Module {
     std::int32_t describe(plexus_text& out) const;
     std::int32_t applies(plexus_view descriptor, plexus_text& why) const; ///< @thread any
     std::int32_t connect(plexus_view descriptor, const plexus_id& peer, void* cookie,
-                         plexus_link** link); ///< @thread any
-    std::int32_t poll(std::uint32_t budget);  ///< @thread progress
-    std::int32_t arm();                       ///< @thread progress
+                         plexus_link** link);  ///< @thread any
+    std::int32_t poll(std::uint32_t budget);   ///< @thread progress
+    std::int32_t arm(std::uint64_t& sleep_ns); ///< @thread progress
     int wait_fd() const noexcept { return inbox_->wait_fd(); }
     std::int32_t query(const Link* link, plexus_query what, std::uint64_t& value) const; ///< @thread any
 
     // What links ask for. @thread any
+    const plexus_host& host() const noexcept { return host_; }
     bool closing() const noexcept { return closing_.load(std::memory_order_relaxed); }
     std::uint64_t eager_bytes() const noexcept { return eager_bytes_; }
     std::uint64_t queue_bytes() const noexcept { return queue_bytes_; }

@@ -20,23 +20,23 @@ void Link::attach(std::uint32_t ring_lines, bool connected, pid_t process, bool 
     ready.store(true, std::memory_order_release); // [ready]
 }
 
-std::int32_t send(Link& link, const plexus_view* pieces, std::uint32_t count, void* token) {
+std::int32_t Link::send(const plexus_view* pieces, std::uint32_t count, void* token) {
     bool streaming = false;
-    const std::int32_t status = link.sender.send(pieces, count, token, streaming);
+    const std::int32_t status = sender.send(pieces, count, token, streaming);
     if (streaming) [[unlikely]]
-        link.owner.order(Order::Do::stream, link);
+        owner.order(Order::Do::stream, *this);
     return status;
 }
 
-void disconnect(Link& link) {
-    link.gone.store(true, std::memory_order_relaxed);
-    link.owner.order(Order::Do::disconnect, link);
+void Link::disconnect() {
+    gone.store(true, std::memory_order_relaxed);
+    owner.order(Order::Do::disconnect, *this);
 }
 
-std::int32_t set(Link& link, const char* key, const char* value, plexus_text* why) {
+std::int32_t Link::set(const char* key, const char* value, plexus_text& why) {
     std::string reason;
-    const std::int32_t status = change(link.sender.limits, link.owner.options(), key, value, reason);
-    if (status != PLEXUS_OK) module::write(*why, reason);
+    const std::int32_t status = change(sender.limits, owner.options(), key, value, reason);
+    if (status != PLEXUS_OK) module::write(why, reason);
     return status;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A link: one connection to one context, both ways. Holds what both halves live on, and what
-// the module keeps about it. send, disconnect and set are the functions of abi.h; all else is
-// @thread progress.
+// the module keeps about it. @thread progress, but for what says other.
 #pragma once
 
 #include "shm/opening.h"
@@ -19,6 +18,11 @@ struct Link {
       : owner(the_owner)
       , sender(host, options, totals)
       , receiver(host) {}
+    // The functions of abi.h. @thread any
+    std::int32_t send(const plexus_view* pieces, std::uint32_t count, void* token);
+    void disconnect();
+    std::int32_t set(const char* key, const char* value, plexus_text& why);
+
     static constexpr std::uint32_t kNoSlot = UINT32_MAX;
 
     /// Where a link is in its life.
@@ -57,9 +61,5 @@ struct Link {
     /// us read the peer's memory.
     void attach(std::uint32_t ring_lines, bool connected, pid_t process, bool reads);
 };
-
-std::int32_t send(Link& link, const plexus_view* pieces, std::uint32_t count, void* token);
-void disconnect(Link& link);
-std::int32_t set(Link& link, const char* key, const char* value, plexus_text* why);
 
 } // namespace plexus::shm

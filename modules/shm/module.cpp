@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "shm/module.h"
 
+#include "plexus/module/table.h"
+
 #include <cerrno>
 #include <poll.h>
 #include <sys/epoll.h>
@@ -179,44 +181,13 @@ std::int32_t Module::query(const Link* link, plexus_query what, std::uint64_t& v
     return PLEXUS_UNSUPPORTED;
 }
 
-namespace {
-
-// The C handles are addresses of our own types.
-Module& of(plexus_module* handle) { return *reinterpret_cast<Module*>(handle); }
-Link& of(plexus_link* handle) { return *reinterpret_cast<Link*>(handle); }
-
-std::int32_t open(const plexus_host* host, plexus_module** out) {
-    const auto options = read_options(*host);
+std::int32_t Module::make(const plexus_host& host, std::unique_ptr<Module>& made) {
+    const auto options = read_options(host);
     if (!options) return PLEXUS_BAD_CONFIG;
-    auto opened = std::make_unique<Module>(*host, *options);
-    const std::int32_t status = opened->open();
-    if (status == PLEXUS_OK) *out = reinterpret_cast<plexus_module*>(opened.release());
-    return status;
+    made = std::make_unique<Module>(host, *options);
+    return made->open();
 }
 
-} // namespace
-
-const plexus_ops kOps = {
-    .size = PLEXUS_OPS_SIZE,
-    .caps = PLEXUS_CAP_SLEEP | PLEXUS_CAP_LOCAL,
-    .open = open,
-    .close = [](plexus_module* m) { of(m).close(); },
-    .drain = [](plexus_module* m) { of(m).drain(); },
-    .destroy = [](plexus_module* m) { delete &of(m); },
-    .describe = [](plexus_module* m, plexus_text* out) { return of(m).describe(*out); },
-    .applies = [](plexus_module* m, plexus_view d, plexus_text* why) { return of(m).applies(d, *why); },
-    .connect = [](plexus_module* m, plexus_view d, const plexus_id* peer, void* cookie,
-                  plexus_link** link) { return of(m).connect(d, *peer, cookie, link); },
-    .disconnect = [](plexus_link* l) { disconnect(of(l)); },
-    .send = [](plexus_link* l, const plexus_view* pieces, std::uint32_t count,
-               void* token) { return send(of(l), pieces, count, token); },
-    .poll = [](plexus_module* m, std::uint32_t budget) { return of(m).poll(budget); },
-    .arm = [](plexus_module* m, std::uint64_t* sleep_ns) { return of(m).arm(*sleep_ns); },
-    .wait_fd = [](plexus_module* m) { return of(m).wait_fd(); },
-    .query = [](plexus_module* m, plexus_link* l, plexus_query what,
-                std::uint64_t* value) { return of(m).query(reinterpret_cast<Link*>(l), what, *value); },
-    .set = [](plexus_link* l, const char* key, const char* value,
-              plexus_text* why) { return set(of(l), key, value, why); },
-};
+const plexus_ops kOps = module::table_of<Module, Link>(PLEXUS_CAP_SLEEP | PLEXUS_CAP_LOCAL);
 
 } // namespace plexus::shm

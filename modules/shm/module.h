@@ -29,6 +29,7 @@ class Module {
     Module(const plexus_host& host, const Options& options);
     ~Module();
     /// Not OK: the reason is in the log.
+    static std::int32_t make(const plexus_host& host, std::unique_ptr<Module>& made);
     std::int32_t open();
 
     // As in abi.h.

@@ -160,7 +160,8 @@ void Link::disconnect() {
     }
 }
 
-std::int32_t Link::set(std::string_view key, std::string_view value, plexus_text& why) {
+std::int32_t Link::set(const char* name, const char* value, plexus_text& why) {
+    const std::string_view key = name;
     SocketOptions wanted = socket_options(); // the host serialises set
     if (key == "nodelay") {
         const auto yes = module::parse_bool(value);
@@ -177,15 +178,7 @@ std::int32_t Link::set(std::string_view key, std::string_view value, plexus_text
         }
         (key == "sndbuf" ? wanted.sndbuf : wanted.rcvbuf) = *size;
     } else {
-        std::array<char, 64> room;
-        plexus_text known{room.data(), room.size(), 0};
-        const plexus_host& host = module_.host();
-        if (host.setting(host.self, std::string(key).c_str(), &known) == PLEXUS_BAD_ARGUMENT) {
-            module::write(why, "the tcp method has no such parameter");
-            return PLEXUS_BAD_ARGUMENT;
-        }
-        module::write(why, "this parameter is set when the context starts only");
-        return PLEXUS_UNSUPPORTED;
+        return module::set_at_open_only(module_.host(), name, why);
     }
     const module::Lock hold(mutex_);
     socket_options_ = wanted;

@@ -35,7 +35,7 @@ class Link final : public Watched {
     // The host's half. @thread any, serialised by the host
     std::int32_t send(const plexus_view* pieces, std::uint32_t count, void* token);
     void disconnect();
-    std::int32_t set(std::string_view key, std::string_view value, plexus_text& why);
+    std::int32_t set(const char* key, const char* value, plexus_text& why);
     std::uint64_t queued_bytes() const; ///< ours and the kernel's
     std::uint64_t own_queued_bytes() const noexcept { return queued_.load(std::memory_order_relaxed); }
     std::uint64_t round_trip_ns() const;  ///< 0: not known

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tcp/module.h"
 
+#include "plexus/module/table.h"
+
 #include "tcp/socket.h"
 
 #include <algorithm>
@@ -22,6 +24,13 @@ std::string joined(const std::vector<std::string>& words) {
 }
 
 } // namespace
+
+std::int32_t Module::make(const plexus_host& host, std::unique_ptr<Module>& made) {
+    auto options = read_options(host);
+    if (!options) return PLEXUS_BAD_CONFIG;
+    made = std::make_unique<Module>(host, std::move(*options));
+    return made->listen();
+}
 
 Module::Module(const plexus_host& host, Options options)
   : host_(host)
@@ -214,5 +223,7 @@ std::int32_t Module::query(const Link* link, plexus_query what, std::uint64_t& v
     }
     return PLEXUS_UNSUPPORTED;
 }
+
+const plexus_ops kOps = module::table_of<Module, Link>(PLEXUS_CAP_SLEEP | PLEXUS_CAP_FRAGILE);
 
 } // namespace plexus::tcp

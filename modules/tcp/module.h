@@ -32,6 +32,7 @@ class Module {
     Module& operator=(const Module&) = delete;
 
     // @thread setup
+    static std::int32_t make(const plexus_host& host, std::unique_ptr<Module>& made);
     std::int32_t listen(); ///< logs why not
     void close();
     void drain();

@@ -2,6 +2,7 @@
 // The half of a link that any thread may use: sending and giving up.
 #include "ucx/link.h"
 
+#include "common/values.h"
 #include "ucx/module.h"
 
 #include <algorithm>
@@ -222,6 +223,10 @@ void Link::disconnect() {
     }
     while (receiving > 0) ::ucp_worker_progress(module.worker());
     module.note(*this);
+}
+
+std::int32_t Link::set(const char* key, const char*, plexus_text& why) const {
+    return module::set_at_open_only(module.host(), key, why);
 }
 
 } // namespace plexus::ucx

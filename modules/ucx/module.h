@@ -29,6 +29,7 @@ class Module {
     Module& operator=(const Module&) = delete;
 
     // @thread setup
+    static std::int32_t make(const plexus_host& host, std::unique_ptr<Module>& made);
     std::int32_t open(); ///< logs why not
     void close() { closing_.store(true, std::memory_order_relaxed); }
     void drain();

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The function table of a module that is written as two classes: one for what it has of a
+// context, one for a link. Small C++ help for authors of modules; what the functions promise
+// stands in abi.h.
+#pragma once
+
+#include "plexus/module/abi.h"
+
+#include <memory>
+
+namespace plexus::module {
+
+/// A table whose functions are these members, with `caps` for its abilities:
+///
+///     static std::int32_t Module::make(const plexus_host&, std::unique_ptr<Module>& made);
+///     void                Module::close();
+///     void                Module::drain();
+///     std::int32_t        Module::describe(plexus_text& out);
+///     std::int32_t        Module::applies(plexus_view descriptor, plexus_text& why);
+///     std::int32_t        Module::connect(plexus_view descriptor, const plexus_id& peer, void* cookie,
+///                                         plexus_link** link);
+///     std::int32_t        Module::poll(std::uint32_t budget);
+///     std::int32_t        Module::arm(std::uint64_t& sleep_ns);
+///     int                 Module::wait_fd();
+///     std::int32_t        Module::query(Link* or null, plexus_query what, std::uint64_t& value);
+///     std::int32_t        Link::send(const plexus_view* pieces, std::uint32_t count, void* token);
+///     void                Link::disconnect();
+///     std::int32_t        Link::set(const char* key, const char* value, plexus_text& why);
+///
+/// A module's handle is the address of its Module, a link's that of its Link. After `make`
+/// has said PLEXUS_OK, `made` lives until the host destroys it. No member may throw.
+template <class Module, class Link>
+constexpr plexus_ops table_of(std::uint32_t caps) {
+    using M = plexus_module;
+    using L = plexus_link;
+    return {
+        .size = PLEXUS_OPS_SIZE,
+        .caps = caps,
+        .open =
+            [](const plexus_host* host, M** out) {
+                std::unique_ptr<Module> made;
+                const std::int32_t status = Module::make(*host, made);
+                if (status == PLEXUS_OK) *out = reinterpret_cast<M*>(made.release());
+                return status;
+            },
+        .close = [](M* m) { reinterpret_cast<Module*>(m)->close(); },
+        .drain = [](M* m) { reinterpret_cast<Module*>(m)->drain(); },
+        .destroy = [](M* m) { const std::unique_ptr<Module> last(reinterpret_cast<Module*>(m)); },
+        .describe = [](M* m, plexus_text* out) { return reinterpret_cast<Module*>(m)->describe(*out); },
+        .applies = [](M* m, plexus_view descriptor,
+                      plexus_text* why) { return reinterpret_cast<Module*>(m)->applies(descriptor, *why); },
+        .connect =
+            [](M* m, plexus_view descriptor, const plexus_id* peer, void* cookie, L** link) {
+                return reinterpret_cast<Module*>(m)->connect(descriptor, *peer, cookie, link);
+            },
+        .disconnect = [](L* l) { reinterpret_cast<Link*>(l)->disconnect(); },
+        .send = [](L* l, const plexus_view* pieces, std::uint32_t count,
+                   void* token) { return reinterpret_cast<Link*>(l)->send(pieces, count, token); },
+        .poll = [](M* m, std::uint32_t budget) { return reinterpret_cast<Module*>(m)->poll(budget); },
+        .arm = [](M* m, std::uint64_t* sleep_ns) { return reinterpret_cast<Module*>(m)->arm(*sleep_ns); },
+        .wait_fd = [](M* m) { return std::int32_t{reinterpret_cast<Module*>(m)->wait_fd()}; },
+        .query =
+            [](M* m, L* l, plexus_query what, std::uint64_t* value) {
+                return reinterpret_cast<Module*>(m)->query(reinterpret_cast<Link*>(l), what, *value);
+            },
+        .set = [](L* l, const char* key, const char* value,
+                  plexus_text* why) { return reinterpret_cast<Link*>(l)->set(key, value, *why); },
+    };
+}
+
+} // namespace plexus::module
