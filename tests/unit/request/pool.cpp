@@ -67,8 +67,7 @@ TEST_CASE("what has not begun by the deadline of stop() is dropped, and counted"
     Pool pool(1, 1 << 20);
     REQUIRE(pool.submit(1, [&] {
         begun = true;
-        CHECK(eventually(10s, [&] { return pool.stopping(); }));
-        ++ran;
+        if (eventually(10s, [&] { return pool.stopping(); })) ++ran;
     }));
     for (int i = 0; i < 5; ++i) REQUIRE(pool.submit(1, [&] { ++ran; }));
     REQUIRE(eventually(10s, [&] { return begun.load(); }));
