@@ -36,6 +36,7 @@ ROOMS = {
 ECO_ROOMS = {
     "topology": [],
     "plan": ["topology"],
+    "exec": ["topology", "plan"],
 }
 ECO_PURE = ("topology", "plan")
 ECO_PURE_HEADERS = ("plexus/eco/", "plexus/error.h", "plexus/export.h", "plexus/status.h")

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the user of a group may say: which pattern its calls follow, on which network its
+// members sit, and how long a silent member is waited for. Values. Any thread.
+#pragma once
+
+#include "plexus/eco/map.h"
+#include "plexus/eco/partition.h"
+#include "plexus/eco/plan.h"
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace plexus::eco {
+
+/// Which pattern a call follows. All members must say the same.
+class How {
+  public:
+    /// With a map as eco(); else by what was measured on one host, or what suits the size.
+    constexpr How() = default;
+    /// Always this one. @error unsupported it does not suit the operation (thrown by the call)
+    constexpr How(const Shape& shape) // NOLINT: a shape is a way to do it
+      : shape_(shape) {}
+    constexpr How(Pattern pattern) // NOLINT
+      : shape_(Shape{pattern}) {}
+    /// The plan that follows the map. @error bad_argument the group has no map (thrown by the call)
+    static constexpr How eco() {
+        How how;
+        how.eco_ = true;
+        return how;
+    }
+
+    constexpr bool follows_map() const noexcept { return eco_; }
+    constexpr const std::optional<Shape>& shape() const noexcept { return shape_; }
+
+  private:
+    std::optional<Shape> shape_;
+    bool eco_ = false;
+};
+
+struct GroupOptions {
+    /// The measured network: a value, or the file that `plexus probe` wrote. All members must
+    /// have the same. Neither: nothing is known of it.
+    std::shared_ptr<const Map> map = nullptr;
+    std::string map_file = {};
+    Tolerance tolerance = {}; ///< for the subnets of the map
+    /// This member's host as the map names it. Empty: the system's host name.
+    std::string host = {};
+    How how = {}; ///< of every call that does not say otherwise
+    /// A member that has been waited for so long is asked whether it lives, and again each
+    /// time. One that is lost is so known in this time and what its method needs to notice.
+    std::chrono::milliseconds watch{100};
+};
+
+} // namespace plexus::eco

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "exec/call.h"
+
+#include <fmt/format.h>
+
+namespace plexus::eco::exec {
+
+std::uint32_t Signature::digest() const noexcept {
+    using plexus::detail::mix;
+    std::uint64_t hash =
+        mix(0xcbf29ce484222325ull, static_cast<std::uint64_t>(operation) | (varied ? 256 : 0));
+    hash = mix(mix(hash, root), element_bytes);
+    hash = mix(mix(hash, elements), how);
+    return static_cast<std::uint32_t>(hash ^ (hash >> 32));
+}
+
+std::string Signature::text() const {
+    if (operation == Operation::barrier)
+        return how == 0 ? "barrier" : fmt::format("barrier by pattern {:x}", how);
+    std::string out = varied
+                          ? fmt::format("{}_v of {}-byte elements", to_string(operation), element_bytes)
+                          : fmt::format("{} of {} x {} bytes", to_string(operation), elements, element_bytes);
+    if (operation == Operation::broadcast || operation == Operation::scatter ||
+        operation == Operation::gather || operation == Operation::reduce)
+        out += fmt::format(" with root {}", root);
+    if (how != 0) out += fmt::format(" by pattern {:x}", how);
+    return out;
+}
+
+} // namespace plexus::eco::exec

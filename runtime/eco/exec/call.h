@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One call of one member while it is under way.
+//
+// Exactly one thread owns a call and runs its steps: the one that began it, or a handler that
+// brought what it waited for. A call that waits is parked and owned by nobody. Who parks it, takes
+// it up or reports to it holds the hub's lock.
+#pragma once
+
+#include "exec/pool.h"
+#include "exec/script.h"
+#include "plexus/future.h"
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <vector>
+
+namespace plexus::eco::exec {
+
+class Team;
+
+/// What members compare: enough to name the difference.
+struct Signature {
+    Operation operation = Operation::barrier;
+    Rank root = 0;
+    std::uint32_t element_bytes = 1;
+    bool varied = false;
+    std::uint64_t elements = 0;
+    std::uint64_t how = 0;
+
+    std::uint32_t digest() const noexcept;
+    std::string text() const;
+};
+
+/// A call's script with what depends on nothing else.
+struct Prepared {
+    Signature signature;
+    std::uint32_t digest = 0;
+    Script script;
+};
+
+enum class Arrival : std::uint8_t { nothing, stored, kept };
+
+struct Call {
+    std::shared_ptr<const Prepared> prepared;
+    detail::Combine combine;
+    std::byte* space[kSpaces] = {};
+    Buffer scratch;
+    std::uint32_t number = 0;
+
+    std::size_t at = 0; ///< the owner's
+    struct Slot {
+        std::atomic<Arrival> state{Arrival::nothing}; // [slot] release: whoever sees `stored` sees the bytes
+        Buffer kept;
+    };
+    std::vector<Slot> slots;
+
+    // Under the hub's lock.
+    bool parked = false;
+    bool failed = false;
+    unsigned writers = 0; ///< handlers that put bytes in place
+    std::chrono::steady_clock::time_point parked_at{};
+    std::shared_ptr<plexus::detail::TypedCall<void>> sleeper; ///< of a thread that waits for `ready`
+
+    /// [ready] release: a blocked caller may take the call up again.
+    std::atomic<bool> ready{false};
+    /// Of a call that no thread waits for; null for a blocking one.
+    std::shared_ptr<plexus::detail::TypedCall<void>> future;
+    std::shared_ptr<Team> team; ///< keeps it while the future is open
+};
+
+} // namespace plexus::eco::exec

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The one mailbox that a context has for all its groups, the requests that come to it, and
+// the book of the groups it belongs to. Knows nothing of plans.
+//
+// One lock guards the book, and of each group whatever handlers and callers share: calls under
+// way, what came early, whether it is broken. Nothing is sent and no foreign function runs under it.
+#pragma once
+
+#include "exec/pool.h"
+#include "exec/watch.h"
+#include "plexus/context.h"
+#include "plexus/eco/plan.h"
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace plexus::eco::exec {
+
+class Hub;
+
+using Bytes = std::span<const std::byte>;
+
+/// One message of a plan: group, number of the call, the receiver's slot, digest of the call,
+/// the sender's rank, and the blocks. Fits a frame's head with eight bytes of blocks.
+inline constexpr Request<void(Hub&, std::uint64_t, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t,
+                              Bytes)>
+    kArrive{"plexus.eco.arrive"};
+/// "What is your call of that number?" The answer is a text.
+inline constexpr Request<std::string(Hub&, std::uint64_t, std::uint32_t)> kAsk{"plexus.eco.ask"};
+/// The group is broken: with which status, and why.
+inline constexpr Request<bool(Hub&, std::uint64_t, std::int32_t, std::string)> kBroken{"plexus.eco.broken"};
+/// "I wait for you in that call." The answer is a Presence.
+inline constexpr Request<std::uint8_t(Hub&, std::uint64_t, std::uint32_t, std::uint32_t)> kAlive{
+    "plexus.eco.alive"};
+
+enum class Presence : std::uint8_t { here, left, differs };
+
+/// A message for a call, or a group, that does not exist here yet.
+struct Early {
+    std::uint32_t call;
+    std::uint32_t slot;
+    std::uint32_t digest;
+    Rank sender;
+    Buffer bytes;
+};
+
+class Hub : public std::enable_shared_from_this<Hub> {
+  public:
+    /// That of a context, made when it is first asked for.
+    static std::shared_ptr<Hub> of(Context& context);
+    explicit Hub(Context& context);
+    ~Hub();
+
+    Context& context() noexcept { return context_; }
+    GlobalPointer<Hub> pointer() const { return bound_.pointer(); }
+    std::mutex& mutex() noexcept { return mutex_; }
+    Pool& pool() noexcept { return pool_; } ///< under the lock
+
+    /// From now on the group's messages reach it; those that came before are its own.
+    void enter(std::uint64_t id, Team& team);
+    void leave(std::uint64_t id);
+
+    /// A group waits for members and no thread waits with it: look after it from time to time.
+    /// @thread any, under no lock
+    void watch_over(const std::shared_ptr<Team>& team);
+
+  private:
+    void install();
+    void arrive(std::uint64_t group, const Early& head, Bytes bytes);
+    Team* find(std::uint64_t id) const;
+    bool has_left(std::uint64_t id) const;
+
+    Context& context_;
+    std::mutex mutex_;
+    std::unordered_map<std::uint64_t, Team*> teams_;
+    std::unordered_map<std::uint64_t, std::vector<Early>> unborn_;
+    std::unordered_map<std::uint64_t, std::pair<Status, std::string>>
+        stillborn_; ///< broken before they began
+    std::deque<std::uint64_t> left_;
+    Pool pool_;
+
+    std::unique_ptr<Watch> watch_; // made when first needed
+
+    Bound<Hub> bound_; // ends first: no handler runs after that
+};
+
+/// How often this context has met others by that name before. @thread any
+std::uint64_t count_meeting(Context& context, std::string_view name);
+
+} // namespace plexus::eco::exec

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "exec/meeting.h"
+
+#include "plexus/eco/group.h"
+#include "topology/refuse.h"
+
+#include <algorithm>
+#include <unistd.h>
+
+namespace plexus::eco::exec {
+namespace {
+
+using plexus::detail::mix;
+
+std::string host_name() {
+    char name[256] = {};
+    if (::gethostname(name, sizeof name - 1) != 0) return "localhost";
+    return name;
+}
+
+/// Everyone's text, by rank.
+std::vector<std::string> gather_texts(const Group& group, const std::string& mine) {
+    std::vector<std::uint64_t> lengths(group.size());
+    const std::uint64_t length = mine.size();
+    group.all_gather(std::span(&length, 1), std::span(lengths));
+    std::uint64_t total = 0;
+    for (const std::uint64_t each : lengths) total += each;
+    std::string all(total, '\0');
+    group.all_gather_v(std::span(mine.data(), mine.size()), std::span(all.data(), all.size()),
+                       Parts{lengths, {}});
+    std::vector<std::string> texts;
+    std::size_t at = 0;
+    for (const std::uint64_t each : lengths) {
+        texts.push_back(all.substr(at, each));
+        at += each;
+    }
+    return texts;
+}
+
+} // namespace
+
+std::shared_ptr<Team> meet(Context& here, std::string_view name, Rank me, Rank size,
+                           const GroupOptions& options) {
+    if (me >= size) refuse(Status::bad_argument, "there is no rank {} in a group of {}", me, size);
+    GroupOptions own = options;
+    if (own.map == nullptr && !own.map_file.empty())
+        own.map = std::make_shared<const Map>(load_map(own.map_file));
+    if (own.host.empty()) own.host = host_name();
+    const auto hub = Hub::of(here);
+    const std::uint64_t times = count_meeting(here, name);
+    const auto place = [&](Rank rank) { return fmt::format("plexus.eco/{}/{}/{}", name, times, rank); };
+    std::vector<Member> members(size);
+    if (size > 1) {
+        here.publish(place(me), hub->pointer());
+        std::vector<Future<GlobalPointer<Hub>>> found;
+        for (Rank rank = 0; rank < size; ++rank) found.push_back(here.lookup<Hub>(place(rank)));
+        for (Rank rank = 0; rank < size; ++rank) members[rank].mailbox = found[rank].get();
+    } else {
+        members[0].mailbox = hub->pointer();
+    }
+    auto team =
+        Team::make(hub, mix(mix(mix(0xcbf29ce484222325ull, name), times), size), me, std::move(members), own);
+    team->learn_hosts(gather_texts(Group(team), own.host));
+    return team;
+}
+
+std::shared_ptr<Team> branch(Team& from, const std::vector<Rank>& ranks, std::uint64_t salt) {
+    std::vector<Member> members;
+    std::vector<std::string> hosts;
+    Rank me = 0;
+    for (const Rank rank : ranks) {
+        if (rank == from.me()) me = static_cast<Rank>(members.size());
+        members.push_back(from.members()[rank]);
+        hosts.push_back(members.back().host);
+    }
+    auto team = Team::make(from.shared_hub(), mix(from.id(), salt), me, std::move(members), from.options());
+    team->learn_hosts(hosts);
+    return team;
+}
+
+void Team::learn_hosts(const std::vector<std::string>& hosts) {
+    for (Rank member = 0; member < size(); ++member) members_[member].host = hosts[member];
+    const bool one_host =
+        std::all_of(hosts.begin(), hosts.end(), [&](const auto& each) { return each == hosts[0]; });
+    std::optional<Network> network;
+    std::uint64_t map_number = 0;
+    if (options_.map != nullptr) {
+        const Map& map = *options_.map;
+        std::vector<std::size_t> places;
+        for (const std::string& host : hosts) places.push_back(map.index_of(host));
+        network.emplace(map, std::move(places), options_.tolerance);
+        map_number = mix(mix(0xcbf29ce484222325ull, map.date()), map.hosts().size()) | 1;
+    }
+    planner_.learn(one_host, std::move(network), map_number);
+}
+
+std::uint64_t Team::count_child() {
+    const std::lock_guard hold(hub_->mutex());
+    return children_++;
+}
+
+} // namespace plexus::eco::exec

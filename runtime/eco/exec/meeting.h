@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How the members of a group come together: by names in the directory, or out of a group that
+// they are in already.
+#pragma once
+
+#include "exec/team.h"
+
+#include <string_view>
+
+namespace plexus::eco::exec {
+
+/// @error as Group::meet() (thrown)
+std::shared_ptr<Team> meet(Context& here, std::string_view name, Rank me, Rank size,
+                           const GroupOptions& options);
+
+/// Some members of a group, this one among them, by their ranks there; `salt` is the same for all
+/// of them and nobody else.
+std::shared_ptr<Team> branch(Team& from, const std::vector<Rank>& ranks, std::uint64_t salt);
+
+} // namespace plexus::eco::exec

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which plan a group's call follows: as the caller says, as the map says, or by size. Plans are
+// kept by classes of sizes, scripts by sizes. Any thread; it has a lock of its own, under
+// which nothing of others runs.
+#pragma once
+
+#include "exec/call.h"
+#include "plexus/eco/how.h"
+#include "plexus/eco/network.h"
+
+#include <map>
+#include <mutex>
+#include <optional>
+
+namespace plexus::eco::exec {
+
+class Planner {
+  public:
+    Planner(Rank members, Rank me)
+      : members_(members)
+      , me_(me) {}
+
+    /// Where the members are: on one host or not, and on which places of the map if there is one.
+    /// `map_number` is the same where the map is, and 0 for none.
+    void learn(bool one_host, std::optional<Network> network, std::uint64_t map_number);
+
+    /// @error as Collectives (thrown)
+    std::shared_ptr<const Prepared> prepare(const detail::Work& work, const How& how);
+    Plan plan_of(const Task& task, const How& how) const;
+
+  private:
+    struct Key {
+        Operation operation;
+        Rank root;
+        std::uint32_t element_bytes;
+        std::uint64_t elements;
+        std::uint64_t how;
+        bool commutative;
+        bool in_place; ///< one span for both
+        bool apart;    ///< there is a span for what is sent
+        auto operator<=>(const Key&) const = default;
+    };
+    std::shared_ptr<const Part> part_for(Task task, const How& how, bool varied);
+    Shape shape_for(const Task& task, bool varied) const;
+
+    const Rank members_;
+    const Rank me_;
+    bool one_host_ = false;
+    std::optional<Network> network_;
+    std::uint64_t map_number_ = 0;
+
+    std::mutex mutex_;
+    std::map<Key, std::shared_ptr<const Part>> parts_; // by class of size
+    std::map<Key, std::shared_ptr<const Prepared>> scripts_;
+};
+
+} // namespace plexus::eco::exec

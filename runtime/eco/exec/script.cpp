@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "exec/script.h"
+
+#include "plan/builder.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+namespace plexus::eco::exec {
+
+Part part(const Plan& plan, Rank me) {
+    Part out{plan.operation,
+             plan.members,
+             me,
+             plan.root,
+             static_cast<std::uint32_t>(plan.block_elements.size()),
+             {},
+             {},
+             0};
+    std::vector<std::uint32_t> slot(plan.messages.size());
+    for (const auto& steps : plan.steps) {
+        std::uint32_t next = 0;
+        for (const Step& step : steps)
+            if (!step.send) slot[step.message] = next++;
+    }
+    for (const Step& step : plan.steps[me]) {
+        const Message& message = plan.messages[step.message];
+        const auto blocks = plan.blocks_of(message);
+        out.acts.push_back({step.send ? message.to : message.from, slot[step.message], step.send,
+                            message.merge, static_cast<std::uint32_t>(out.ranges.size()), message.ranges});
+        out.ranges.insert(out.ranges.end(), blocks.begin(), blocks.end());
+        if (!step.send) ++out.slots;
+    }
+    return out;
+}
+
+namespace {
+
+/// Where each block of one member is.
+class Layout {
+  public:
+    Layout(const Part& part, const detail::Work& work)
+      : part_(part)
+      , work_(work)
+      , element_(work.element_bytes)
+      , in_place_(work.send == work.receive) {
+        switch (part.operation) {
+        case Operation::broadcast:
+            vector_in(Space::receive);
+            break;
+        case Operation::reduce:
+            reduction(part.me == part.root ? Space::receive : Space::scratch);
+            break;
+        case Operation::all_reduce:
+            reduction(Space::receive);
+            break;
+        case Operation::scatter:
+            if (part.me == part.root) whole_ = {Space::send, work.send_parts};
+            own(Space::receive);
+            break;
+        case Operation::gather:
+            if (part.me == part.root) whole_ = {Space::receive, work.receive_parts};
+            own(Space::send);
+            break;
+        case Operation::all_gather:
+            whole_ = {Space::receive, work.receive_parts};
+            if (work.send != nullptr) own(Space::send);
+            break;
+        case Operation::all_to_all:
+            exchange();
+            break;
+        case Operation::barrier:
+            break;
+        }
+    }
+
+    Script finish() {
+        script_.early = !reduces(part_.operation);
+        script_.action_of_slot.resize(part_.slots);
+        for (const Part::Act& act : part_.acts) {
+            Action action{
+                act.peer, act.slot, act.send, act.merge, static_cast<std::uint32_t>(script_.segments.size()),
+                0,        0};
+            for (std::uint32_t range = 0; range < act.ranges; ++range) {
+                const BlockRange& blocks = part_.ranges[act.first_range + range];
+                for (std::uint32_t block = blocks.first; block < blocks.first + blocks.count; ++block)
+                    add(action, place_of(block));
+            }
+            action.segments = static_cast<std::uint32_t>(script_.segments.size()) - action.first_segment;
+            if (!act.send)
+                script_.action_of_slot[act.slot] = static_cast<std::uint32_t>(script_.actions.size());
+            script_.actions.push_back(action);
+        }
+        script_.scratch_bytes = scratch_;
+        return std::move(script_);
+    }
+
+  private:
+    /// A span of one part a member.
+    struct Whole {
+        Space space = Space::scratch;
+        Parts parts = {};
+    };
+
+    std::uint64_t count_of(const Parts& parts, std::uint64_t each, Rank member) const {
+        return parts.counts.empty() ? each : parts.counts[member];
+    }
+    std::uint64_t begin_of(const Parts& parts, std::uint64_t each, Rank member) const {
+        if (parts.counts.empty()) return each * member;
+        if (!parts.places.empty()) return parts.places[member];
+        return std::accumulate(parts.counts.begin(), parts.counts.begin() + member, std::uint64_t{0});
+    }
+    Segment part_in(const Whole& whole, std::uint64_t elements, Rank member) const {
+        const std::uint64_t each = elements / part_.members;
+        return {whole.space, begin_of(whole.parts, each, member) * element_,
+                count_of(whole.parts, each, member) * element_};
+    }
+
+    void vector_in(Space space) { vector_ = space; }
+
+    /// Contributions come together in `space`.
+    void reduction(Space space) {
+        vector_ = space;
+        const std::uint64_t bytes = work_.send_elements * element_;
+        const bool takes = part_.slots > 0;
+        if (space == Space::scratch && !takes) { // it only hands over its own
+            vector_ = Space::send;
+            return;
+        }
+        if (space == Space::scratch) scratch_ = bytes;
+        copy({Space::send, 0, bytes}, {space, 0, bytes});
+    }
+
+    /// This member's own block, where it lies by itself, and in the whole where there is one.
+    void own(Space space) {
+        const std::uint64_t elements = space == Space::send ? work_.send_elements : work_.receive_elements;
+        const Segment mine{space, 0, elements * element_};
+        if (whole_.space == Space::scratch) {
+            places_[part_.me] = mine;
+            return;
+        }
+        const Segment there = part_in(
+            whole_, whole_.space == Space::send ? work_.send_elements : work_.receive_elements, part_.me);
+        space == Space::send ? copy(mine, there) : copy(there, mine);
+    }
+
+    void exchange() {
+        Space out = Space::send;
+        if (in_place_) {
+            out = Space::scratch;
+            scratch_ = work_.send_elements * element_;
+            copy({Space::send, 0, scratch_}, {Space::scratch, 0, scratch_});
+        }
+        const Whole outgoing{out, work_.send_parts};
+        const Whole incoming{Space::receive, work_.receive_parts};
+        for (Rank member = 0; member < part_.members; ++member) {
+            if (member == part_.me) continue;
+            exchange_out_.push_back(part_in(outgoing, work_.send_elements, member));
+            exchange_in_.push_back(part_in(incoming, work_.receive_elements, member));
+        }
+        if (!in_place_)
+            copy(part_in(outgoing, work_.send_elements, part_.me),
+                 part_in(incoming, work_.receive_elements, part_.me));
+    }
+
+    void copy(const Segment& from, const Segment& to) {
+        if (from.bytes > 0) script_.before.push_back({from, to});
+    }
+
+    Segment lend(std::uint32_t block, std::uint64_t bytes) {
+        const auto [found, fresh] = places_.try_emplace(block, Segment{Space::scratch, scratch_, bytes});
+        if (fresh) scratch_ += (bytes + 7) / 8 * 8;
+        return found->second;
+    }
+
+    /// Block lengths of those that only pass through are those of its own: patterns that pass
+    /// parts on are taken for equal lengths alone, or where everyone knows all.
+    Segment place_of(std::uint32_t block) {
+        switch (part_.operation) {
+        case Operation::broadcast:
+        case Operation::reduce:
+        case Operation::all_reduce: {
+            const std::uint64_t elements =
+                part_.operation == Operation::broadcast ? work_.receive_elements : work_.send_elements;
+            const std::uint64_t each = elements / part_.blocks;
+            const std::uint64_t more = elements % part_.blocks;
+            const std::uint64_t first = block * each + std::min<std::uint64_t>(block, more);
+            return {vector_, first * element_, (each + (block < more ? 1 : 0)) * element_};
+        }
+        case Operation::scatter:
+        case Operation::gather:
+        case Operation::all_gather: {
+            if (whole_.space != Space::scratch)
+                return part_in(whole_,
+                               whole_.space == Space::send ? work_.send_elements : work_.receive_elements,
+                               block);
+            const std::uint64_t own =
+                part_.operation == Operation::scatter ? work_.receive_elements : work_.send_elements;
+            return lend(block, own * element_);
+        }
+        case Operation::all_to_all: {
+            const Rank from = block / part_.members;
+            const Rank to = block % part_.members;
+            if (from == part_.me) return exchange_out_[to - (to > part_.me ? 1 : 0)];
+            if (to == part_.me) return exchange_in_[from - (from > part_.me ? 1 : 0)];
+            return lend(block, work_.send_elements / part_.members * element_);
+        }
+        case Operation::barrier:
+            break;
+        }
+        return {Space::scratch, 0, 0};
+    }
+
+    void add(Action& action, const Segment& segment) {
+        if (segment.bytes == 0) return;
+        action.bytes += segment.bytes;
+        if (script_.segments.size() > action.first_segment) {
+            Segment& last = script_.segments.back();
+            if (last.space == segment.space && last.offset + last.bytes == segment.offset) {
+                last.bytes += segment.bytes;
+                return;
+            }
+        }
+        script_.segments.push_back(segment);
+    }
+
+    const Part& part_;
+    const detail::Work& work_;
+    const std::uint64_t element_;
+    const bool in_place_;
+    Space vector_ = Space::receive;
+    Whole whole_;
+    std::vector<Segment> exchange_out_; // of each other member
+    std::vector<Segment> exchange_in_;
+    std::map<std::uint32_t, Segment> places_; // of blocks that lie alone
+    std::uint64_t scratch_ = 0;
+    Script script_;
+};
+
+} // namespace
+
+Script lay_out(const Part& part, const detail::Work& work) { return Layout(part, work).finish(); }
+
+} // namespace plexus::eco::exec

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Calls from their beginning to their end: steps, arrivals, waiting.
+#include "exec/team.h"
+
+#include "topology/refuse.h"
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+
+namespace plexus::eco::exec {
+namespace {
+
+/// Turns of the poll loop that a blocked caller makes before it waits in earnest.
+constexpr int kTurns = 64;
+
+using Typed = plexus::detail::TypedCall<void>;
+
+void settle(Typed& future, Status status, const std::string& why) {
+    if (status != Status::ok) return future.fail(status, why);
+    plexus::detail::Reader nothing(nullptr, nullptr, 0, 0);
+    future.complete(nothing);
+}
+
+} // namespace
+
+Team::Team(std::shared_ptr<Hub> hub, std::uint64_t id, Rank me, std::vector<Member> members,
+           GroupOptions options)
+  : hub_(std::move(hub))
+  , id_(id)
+  , me_(me)
+  , members_(std::move(members))
+  , options_(std::move(options))
+  , planner_(size(), me) {}
+
+std::shared_ptr<Team> Team::make(std::shared_ptr<Hub> hub, std::uint64_t id, Rank me,
+                                 std::vector<Member> members, GroupOptions options) {
+    auto team = std::make_shared<Team>(std::move(hub), id, me, std::move(members), std::move(options));
+    team->hub_->enter(id, *team);
+    return team;
+}
+
+Team::~Team() { hub_->leave(id_); }
+
+std::shared_ptr<const Prepared> Team::prepare(const detail::Work& work, const How& how) {
+    return planner_.prepare(work, how);
+}
+
+Call* Team::find(std::uint32_t number) {
+    for (const auto& call : calls_)
+        if (call->number == number) return call.get();
+    return nullptr;
+}
+
+void Team::throw_broken() const { throw Error(broken_->first, broken_->second); }
+
+Call& Team::begin(std::shared_ptr<const Prepared> prepared, const detail::Work& work) {
+    const Script& script = prepared->script;
+    std::unique_lock hold(hub_->mutex());
+    if (broken_) throw_broken();
+    std::unique_ptr<Call> fresh;
+    if (spare_.empty()) {
+        fresh = std::make_unique<Call>();
+    } else {
+        fresh = std::move(spare_.back());
+        spare_.pop_back();
+    }
+    if (script.scratch_bytes > 0) fresh->scratch = hub_->pool().take(script.scratch_bytes);
+    hold.unlock();
+
+    Call& call = *fresh;
+    call.prepared = std::move(prepared);
+    call.combine = work.combine;
+    // The space for sending is never written to.
+    call.space[static_cast<std::size_t>(Space::send)] = const_cast<std::byte*>(work.send);
+    call.space[static_cast<std::size_t>(Space::receive)] = work.receive;
+    call.space[static_cast<std::size_t>(Space::scratch)] = call.scratch.data();
+    if (call.slots.size() < script.action_of_slot.size())
+        call.slots = std::vector<Call::Slot>(script.action_of_slot.size());
+    for (const Copy& copy : script.before) {
+        std::byte* const to = call.space[static_cast<std::size_t>(copy.to.space)] + copy.to.offset;
+        const std::byte* const from =
+            call.space[static_cast<std::size_t>(copy.from.space)] + copy.from.offset;
+        if (to != from) std::memmove(to, from, copy.from.bytes);
+    }
+
+    hold.lock();
+    if (broken_) throw_broken();
+    call.number = next_++;
+    past_[call.number % past_.size()] = {call.number, call.prepared->signature};
+    calls_.push_back(std::move(fresh));
+    // What came before the call did: into the slots, as if it came now.
+    for (std::size_t i = 0; i < early_.size();) {
+        if (early_[i].call != call.number) {
+            ++i;
+            continue;
+        }
+        Early each = std::move(early_[i]);
+        early_[i] = std::move(early_.back());
+        early_.pop_back();
+        arrive(each, each.bytes.bytes(), hold);
+        if (!hold.owns_lock()) hold.lock();
+        hub_->pool().give(std::move(each.bytes));
+        i = 0; // others may have come or gone meanwhile
+    }
+    return call;
+}
+
+void Team::run(std::shared_ptr<const Prepared> prepared, const detail::Work& work) {
+    Call& call = begin(std::move(prepared), work);
+    for (;;) {
+        advance(call);
+        {
+            const std::lock_guard hold(hub_->mutex());
+            if (call.at == call.prepared->script.actions.size() || (call.failed && !call.parked)) break;
+        }
+        wait(call);
+    }
+    finish(call);
+}
+
+Future<void> Team::start(std::shared_ptr<const Prepared> prepared, const detail::Work& work,
+                         std::shared_ptr<plexus::detail::CallState>* state) {
+    auto future = std::make_shared<Typed>(hub_->context().core());
+    if (state != nullptr) *state = future;
+    Call& call = begin(std::move(prepared), work);
+    call.future = future;
+    call.team = shared_from_this();
+    advance(call);
+    if (!future->done()) hub_->watch_over(shared_from_this());
+    return Future<void>(std::move(future));
+}
+
+/// Runs steps until one has to wait or all are done. The call's owner alone; a call that has a
+/// future may be over, and somebody else's, on return.
+void Team::advance(Call& call) {
+    const std::vector<Action>& actions = call.prepared->script.actions;
+    while (call.at < actions.size()) {
+        const Action& action = actions[call.at];
+        if (action.send) {
+            send(call, action);
+        } else if (!take(call, action)) {
+            return;
+        }
+        ++call.at;
+    }
+    if (call.future != nullptr) finish(call);
+}
+
+void Team::send(Call& call, const Action& action) {
+    Buffer packed;
+    Bytes bytes;
+    const Segment* const segments = call.prepared->script.segments.data() + action.first_segment;
+    if (action.segments == 1) {
+        bytes = {call.space[static_cast<std::size_t>(segments->space)] + segments->offset, segments->bytes};
+    } else if (action.segments > 1) {
+        {
+            const std::lock_guard hold(hub_->mutex());
+            packed = hub_->pool().take(action.bytes);
+        }
+        std::byte* to = packed.data();
+        for (std::uint32_t i = 0; i < action.segments; ++i) {
+            std::memcpy(to, call.space[static_cast<std::size_t>(segments[i].space)] + segments[i].offset,
+                        segments[i].bytes);
+            to += segments[i].bytes;
+        }
+        bytes = packed.bytes();
+    }
+    try {
+        members_[action.peer].mailbox.send(kArrive, id_, call.number, action.slot, call.prepared->digest, me_,
+                                           bytes);
+    } catch (const Error& error) { lost(action.peer, error); }
+    if (packed.memory != nullptr) {
+        const std::lock_guard hold(hub_->mutex());
+        hub_->pool().give(std::move(packed));
+    }
+}
+
+/// True: the action's message is in its place. False: it has not come, and the call is parked; or
+/// it failed.
+bool Team::take(Call& call, const Action& action) {
+    Call::Slot& slot = call.slots[action.slot];
+    if (slot.state.load(std::memory_order_acquire) == Arrival::stored) { // pairs with [slot]
+        slot.state.store(Arrival::nothing, std::memory_order_relaxed);
+        return true;
+    }
+    std::unique_lock hold(hub_->mutex());
+    if (call.failed) {
+        hold.unlock();
+        if (call.future != nullptr) finish(call);
+        return false;
+    }
+    const Arrival state = slot.state.load(std::memory_order_relaxed);
+    slot.state.store(Arrival::nothing, std::memory_order_relaxed);
+    if (state == Arrival::stored) return true;
+    if (state == Arrival::nothing) {
+        call.parked = true;
+        call.parked_at = {};
+        return false;
+    }
+    Buffer kept = std::move(slot.kept);
+    hold.unlock();
+    merge(call, action, kept.bytes());
+    hold.lock();
+    hub_->pool().give(std::move(kept));
+    return true;
+}
+
+void Team::arrive(const Early& head, Bytes bytes, std::unique_lock<std::mutex>& hold) {
+    if (broken_) return;
+    const auto keep = weak_from_this().lock();
+    if (keep == nullptr) return; // it is just ending
+    Call* const found = find(head.call);
+    if (found == nullptr) {
+        if (static_cast<std::int32_t>(head.call - next_) < 0) { // it has ended here without that message
+            hold.unlock();
+            return differ(head.sender, head.call);
+        }
+        Early kept{head.call, head.slot, head.digest, head.sender, hub_->pool().take(bytes.size())};
+        if (!bytes.empty()) std::memcpy(kept.bytes.data(), bytes.data(), bytes.size());
+        early_.push_back(std::move(kept));
+        return;
+    }
+    Call& call = *found;
+    const Script& script = call.prepared->script;
+    const bool known = head.digest == call.prepared->digest && head.slot < script.action_of_slot.size();
+    const std::uint32_t at = known ? script.action_of_slot[head.slot] : 0;
+    if (!known || script.actions[at].peer != head.sender ||
+        call.slots[head.slot].state.load(std::memory_order_relaxed) != Arrival::nothing) {
+        hold.unlock();
+        return differ(head.sender, head.call);
+    }
+    const Action& action = script.actions[at];
+    if (bytes.size() != action.bytes) {
+        const std::string why = "member " + std::to_string(head.sender) + " sends " +
+                                std::to_string(bytes.size()) + " bytes, and member " + std::to_string(me_) +
+                                " expects " + std::to_string(action.bytes) + " of it, in their " +
+                                call.prepared->signature.text();
+        hold.unlock();
+        return break_up(Status::bad_argument, why, true);
+    }
+    if (call.failed) return;
+    const bool awaited = call.parked && call.at == at;
+    Call::Slot& slot = call.slots[head.slot];
+    if (script.early) {
+        ++call.writers;
+        hold.unlock();
+        store(call, action, bytes);
+        hold.lock();
+        --call.writers;
+        // It may have been parked at this very step meanwhile.
+        if (call.parked && call.at == at) {
+            ++call.at;
+            return resume(call, hold);
+        }
+        slot.state.store(Arrival::stored, std::memory_order_release); // [slot]
+    } else if (awaited) {
+        call.parked = false; // ours now
+        hold.unlock();
+        merge(call, action, bytes);
+        hold.lock();
+        ++call.at;
+        call.parked = true;
+        resume(call, hold);
+    } else {
+        slot.kept = hub_->pool().take(bytes.size());
+        if (!bytes.empty()) std::memcpy(slot.kept.data(), bytes.data(), bytes.size());
+        slot.state.store(Arrival::kept, std::memory_order_relaxed);
+    }
+}
+
+/// The parked call can go on: here, or on the thread that is blocked in it.
+void Team::resume(Call& call, std::unique_lock<std::mutex>& hold) {
+    call.parked = false;
+    if (call.future != nullptr) {
+        hold.unlock();
+        return advance(call);
+    }
+    const auto sleeper = std::move(call.sleeper);
+    call.sleeper.reset();
+    call.ready.store(true, std::memory_order_release); // [ready]
+    hold.unlock();
+    if (sleeper != nullptr) settle(*sleeper, Status::ok, {});
+}
+
+void Team::wait(Call& call) {
+    const auto is_ready = [&] {
+        return call.ready.exchange(false, std::memory_order_acquire);
+    }; // pairs with [ready]
+    for (int turn = 0; turn < kTurns; ++turn) {
+        if (is_ready()) return;
+        hub_->context().progress();
+    }
+    for (;;) {
+        std::shared_ptr<Typed> sleeper;
+        Rank peer = 0;
+        {
+            const std::lock_guard hold(hub_->mutex());
+            if (is_ready()) return;
+            if (call.sleeper == nullptr) call.sleeper = std::make_shared<Typed>(hub_->context().core());
+            sleeper = call.sleeper;
+            peer = call.at < call.prepared->script.actions.size()
+                       ? call.prepared->script.actions[call.at].peer
+                       : me_;
+        }
+        try {
+            if (!Future<void>(sleeper).wait_for(options_.watch) && peer != me_)
+                ask_after(peer, call.number, call.prepared->digest);
+        } catch (const Error& error) { break_up(error.status(), error.what(), true); }
+    }
+}
+
+/// The owner alone, when all steps are done or the call has failed.
+void Team::finish(Call& call) {
+    Status status = Status::ok;
+    std::string why;
+    const std::shared_ptr<Typed> future = std::move(call.future);
+    const std::shared_ptr<Team> keep = std::move(call.team);
+    {
+        std::unique_lock hold(hub_->mutex());
+        while (call.writers > 0) { // they write where the caller's memory may end soon
+            hold.unlock();
+            std::this_thread::yield();
+            hold.lock();
+        }
+        if (call.failed && call.at < call.prepared->script.actions.size()) std::tie(status, why) = *broken_;
+        release(call);
+    }
+    if (future != nullptr) return settle(*future, status, why);
+    if (status != Status::ok) throw Error(status, why);
+}
+
+void Team::release(Call& call) {
+    for (std::size_t slot = 0; slot < call.prepared->script.action_of_slot.size(); ++slot) {
+        Call::Slot& each = call.slots[slot];
+        each.state.store(Arrival::nothing, std::memory_order_relaxed);
+        hub_->pool().give(std::move(each.kept));
+    }
+    hub_->pool().give(std::move(call.scratch));
+    call.scratch = {};
+    call.prepared.reset();
+    call.combine = {};
+    call.sleeper.reset();
+    call.ready.store(false, std::memory_order_relaxed);
+    call.at = 0;
+    call.parked = call.failed = false;
+    const auto mine =
+        std::find_if(calls_.begin(), calls_.end(), [&](const auto& each) { return each.get() == &call; });
+    spare_.push_back(std::move(*mine));
+    calls_.erase(mine);
+}
+
+void Team::store(Call& call, const Action& action, Bytes bytes) {
+    const Segment* segment = call.prepared->script.segments.data() + action.first_segment;
+    const std::byte* from = bytes.data();
+    for (std::uint32_t i = 0; i < action.segments; ++i, ++segment) {
+        std::memcpy(call.space[static_cast<std::size_t>(segment->space)] + segment->offset, from,
+                    segment->bytes);
+        from += segment->bytes;
+    }
+}
+
+void Team::merge(Call& call, const Action& action, Bytes bytes) {
+    if (action.merge == Merge::store) return store(call, action, bytes);
+    const std::size_t size = call.prepared->signature.element_bytes;
+    const detail::Combine& combine = call.combine;
+    const Segment* segment = call.prepared->script.segments.data() + action.first_segment;
+    const std::byte* came = bytes.data();
+    for (std::uint32_t i = 0; i < action.segments; ++i, ++segment) {
+        std::byte* const here = call.space[static_cast<std::size_t>(segment->space)] + segment->offset;
+        action.merge == Merge::before
+            ? combine.run(combine.op.get(), here, came, here, segment->bytes / size)
+            : combine.run(combine.op.get(), here, here, came, segment->bytes / size);
+        came += segment->bytes;
+    }
+}
+
+} // namespace plexus::eco::exec

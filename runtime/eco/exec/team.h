@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A group in one of its contexts: who the members are, which calls are under way, and the one
+// way through the code that every collective takes.
+#pragma once
+
+#include "exec/call.h"
+#include "exec/hub.h"
+#include "exec/planner.h"
+#include "plexus/eco/how.h"
+
+#include <array>
+#include <optional>
+
+namespace plexus::eco::exec {
+
+struct Member {
+    GlobalPointer<Hub> mailbox;
+    std::string host;
+};
+
+class Team : public std::enable_shared_from_this<Team> {
+  public:
+    /// Enters it into the hub's book.
+    static std::shared_ptr<Team> make(std::shared_ptr<Hub> hub, std::uint64_t id, Rank me,
+                                      std::vector<Member> members, GroupOptions options);
+    Team(std::shared_ptr<Hub> hub, std::uint64_t id, Rank me, std::vector<Member> members,
+         GroupOptions options);
+    ~Team();
+
+    Hub& hub() noexcept { return *hub_; }
+    const std::shared_ptr<Hub>& shared_hub() const noexcept { return hub_; }
+    std::uint64_t id() const noexcept { return id_; }
+    Rank me() const noexcept { return me_; }
+    Rank size() const noexcept { return static_cast<Rank>(members_.size()); }
+    const std::vector<Member>& members() const noexcept { return members_; }
+    const GroupOptions& options() const noexcept { return options_; }
+    Planner& planner() noexcept { return planner_; }
+    /// Hosts are known from now on. Before any call but that which gathered them.
+    /// @error not_found the map lacks one (thrown)
+    void learn_hosts(const std::vector<std::string>& hosts);
+    /// Groups that were made of this one so far: the next one's number.
+    std::uint64_t count_child();
+
+    /// Checked and planned. @error as Collectives (thrown)
+    std::shared_ptr<const Prepared> prepare(const detail::Work& work, const How& how);
+    /// Runs it to its end. @thread any but inside an inline handler
+    void run(std::shared_ptr<const Prepared> prepared, const detail::Work& work);
+    /// Begins it; the future is settled at its end.
+    Future<void> start(std::shared_ptr<const Prepared> prepared, const detail::Work& work,
+                       std::shared_ptr<plexus::detail::CallState>* state = nullptr);
+
+    // For the hub.
+
+    /// A message, under the lock `hold`, which may be released on return.
+    void arrive(const Early& head, Bytes bytes, std::unique_lock<std::mutex>& hold);
+    std::string text_of(std::uint32_t call);                     ///< under the lock
+    Presence presence(std::uint32_t call, std::uint32_t digest); ///< under the lock
+    void take_early(std::vector<Early> early);                   ///< under the lock
+    /// No call can end well any more. `tell`: the others hear it from here. Under no lock.
+    void break_up(Status status, const std::string& why, bool tell);
+    void fail_later(Status status, std::string why) {
+        broken_ = {status, std::move(why)};
+    } ///< at the beginning
+    /// Asks the members that calls have waited for too long. True: calls are still waiting.
+    bool look_after();
+
+  private:
+    struct Past {
+        std::uint32_t number = UINT32_MAX;
+        Signature signature;
+    };
+
+    Call& begin(std::shared_ptr<const Prepared> prepared, const detail::Work& work);
+    void advance(Call& call);
+    void send(Call& call, const Action& action);
+    void merge(Call& call, const Action& action, Bytes bytes);
+    void store(Call& call, const Action& action, Bytes bytes);
+    bool take(Call& call, const Action& action);
+    void resume(Call& call, std::unique_lock<std::mutex>& hold);
+    void finish(Call& call);
+    void release(Call& call); ///< under the lock
+    void wait(Call& call);
+    void ask_after(Rank peer, std::uint32_t call, std::uint32_t digest);
+    void differ(Rank peer, std::uint32_t call);
+    void tell_others(Status status, const std::string& why);
+    void lost(Rank peer, const Error& error);
+    Call* find(std::uint32_t number);
+    const Signature* past(std::uint32_t number) const;
+    [[noreturn]] void throw_broken() const;
+
+    const std::shared_ptr<Hub> hub_;
+    const std::uint64_t id_;
+    const Rank me_;
+    std::vector<Member> members_;
+    const GroupOptions options_;
+    Planner planner_;
+
+    // Under the hub's lock.
+    std::uint32_t next_ = 0;
+    std::uint64_t children_ = 0;
+    std::vector<std::unique_ptr<Call>> calls_; // under way
+    std::vector<std::unique_ptr<Call>> spare_;
+    std::vector<Early> early_;
+    std::array<Past, 64> past_;
+    std::optional<std::pair<Status, std::string>> broken_;
+};
+
+} // namespace plexus::eco::exec

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Groups that cannot go on: members that call different things, that are lost, that left. Whoever
+// sees it first tells all.
+#include "exec/team.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace plexus::eco::exec {
+
+const Signature* Team::past(std::uint32_t number) const {
+    const Past& found = past_[number % past_.size()];
+    return found.number == number ? &found.signature : nullptr;
+}
+
+std::string Team::text_of(std::uint32_t call) {
+    const Signature* const known = past(call);
+    return known != nullptr ? known->text() : "something else";
+}
+
+Presence Team::presence(std::uint32_t call, std::uint32_t digest) {
+    const Signature* const known = past(call);
+    return known == nullptr || known->digest() == digest ? Presence::here : Presence::differs;
+}
+
+void Team::take_early(std::vector<Early> early) { early_ = std::move(early); }
+
+void Team::break_up(Status status, const std::string& why, bool tell) {
+    std::vector<Call*> ours; // to be ended here: nobody waits in them
+    {
+        std::unique_lock hold(hub_->mutex());
+        if (broken_) return;
+        broken_ = {status, why + "; the group is broken, make another"};
+        for (const auto& each : calls_) {
+            each->failed = true;
+            if (!each->parked) continue; // its owner will see it
+            each->parked = false;
+            if (each->future != nullptr) {
+                ours.push_back(each.get());
+            } else {
+                each->ready.store(true, std::memory_order_release); // [ready]
+            }
+        }
+    }
+    const auto keep = shared_from_this();
+    // A thread that sleeps is woken by a future of its own.
+    for (;;) {
+        std::shared_ptr<plexus::detail::TypedCall<void>> sleeper;
+        {
+            const std::lock_guard hold(hub_->mutex());
+            for (const auto& each : calls_)
+                if (each->sleeper != nullptr) {
+                    sleeper = std::move(each->sleeper);
+                    each->sleeper.reset();
+                    break;
+                }
+        }
+        if (sleeper == nullptr) break;
+        plexus::detail::Reader nothing(nullptr, nullptr, 0, 0);
+        sleeper->complete(nothing);
+    }
+    if (tell) tell_others(status, why);
+    for (Call* each : ours) finish(*each);
+}
+
+/// Calls, not one-way requests: that somebody has left already is no news.
+void Team::tell_others(Status status, const std::string& why) {
+    for (Rank member = 0; member < size(); ++member)
+        if (member != me_)
+            static_cast<void>(
+                members_[member].mailbox.call(kBroken, id_, static_cast<std::int32_t>(status), why));
+}
+
+void Team::lost(Rank peer, const Error& error) {
+    const Status status = error.status() == Status::again ? Status::too_large : error.status();
+    break_up(status, fmt::format("member {} can't be reached: {}", peer, error.what()), true);
+}
+
+void Team::ask_after(Rank peer, std::uint32_t call, std::uint32_t digest) {
+    members_[peer]
+        .mailbox.call(kAlive, id_, call, digest)
+        .then([team = shared_from_this(), peer, call](auto answer) {
+            try {
+                const auto presence = static_cast<Presence>(answer.get());
+                if (presence == Presence::differs) team->differ(peer, call);
+                if (presence == Presence::left)
+                    team->break_up(Status::peer_lost, fmt::format("member {} has left the group", peer),
+                                   true);
+            } catch (const Error& error) { team->lost(peer, error); }
+        });
+}
+
+void Team::differ(Rank peer, std::uint32_t call) {
+    members_[peer].mailbox.call(kAsk, id_, call).then([team = shared_from_this(), peer, call](auto answer) {
+        try {
+            const std::string theirs = answer.get();
+            std::string ours;
+            {
+                const std::lock_guard hold(team->hub_->mutex());
+                ours = team->text_of(call);
+            }
+            team->break_up(Status::bad_argument,
+                           fmt::format("member {} calls {}, member {} {}", peer, theirs, team->me_, ours),
+                           true);
+        } catch (const Error& error) { team->lost(peer, error); }
+    });
+}
+
+bool Team::look_after() {
+    const auto now = std::chrono::steady_clock::now();
+    struct Awaited {
+        Rank peer;
+        std::uint32_t call;
+        std::uint32_t digest;
+    };
+    std::vector<Awaited> silent;
+    bool waiting = false;
+    {
+        const std::lock_guard hold(hub_->mutex());
+        for (const auto& each : calls_) {
+            if (each->future == nullptr) continue; // its thread looks itself
+            waiting = true;
+            if (!each->parked) continue;
+            if (each->parked_at == std::chrono::steady_clock::time_point{}) {
+                each->parked_at = now;
+            } else if (now - each->parked_at >= options_.watch) {
+                each->parked_at = now;
+                silent.push_back(
+                    {each->prepared->script.actions[each->at].peer, each->number, each->prepared->digest});
+            }
+        }
+    }
+    for (const Awaited& each : silent) ask_after(each.peer, each.call, each.digest);
+    return waiting;
+}
+
+} // namespace plexus::eco::exec

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A thread that looks after groups in which calls wait and no thread does. It sleeps while
+// there is none, and never keeps a group alive while it sleeps.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace plexus::eco::exec {
+
+class Team;
+
+class Watch {
+  public:
+    Watch();
+    ~Watch();
+    Watch(const Watch&) = delete;
+    Watch& operator=(const Watch&) = delete;
+
+    /// @thread any
+    void add(const std::shared_ptr<Team>& team, std::chrono::milliseconds every);
+
+  private:
+    /// The thread's own share: it may outlive the watch, when the last group ends on it.
+    struct State {
+        std::mutex mutex;
+        std::condition_variable news;
+        std::vector<std::weak_ptr<Team>> teams;
+        std::chrono::milliseconds every{100};
+        bool stops = false;
+    };
+    static void loop(const std::shared_ptr<State>& state);
+
+    std::shared_ptr<State> state_;
+    std::thread thread_;
+};
+
+} // namespace plexus::eco::exec

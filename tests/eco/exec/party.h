@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Members of a group in one process: a context and a thread for each. Threads report, the test
+// asserts.
+#pragma once
+
+#include "plexus/eco/group.h"
+#include "unit/context/contexts.h"
+
+#include <atomic>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace plexus::testing {
+
+inline std::string fresh_name() {
+    static std::atomic<int> next{0}; // names only
+    return "party " + std::to_string(next.fetch_add(1, std::memory_order_relaxed));
+}
+
+class Party {
+  public:
+    Party(eco::Rank size, std::string_view methods, const Values& more = {})
+      : name_(fresh_name()) {
+        for (eco::Rank rank = 0; rank < size; ++rank)
+            contexts_.push_back(std::make_unique<Context>(by(methods, more)));
+    }
+
+    eco::Rank size() const { return static_cast<eco::Rank>(contexts_.size()); }
+    Context& context(eco::Rank rank) { return *contexts_[rank]; }
+    void end(eco::Rank rank) { contexts_[rank].reset(); }
+
+    /// Runs `body(group)` on a thread for each member. What each member had to complain about:
+    /// the error it ended with, or what `body` returned.
+    template <class Body>
+    std::vector<std::string> run(Body body, const eco::GroupOptions& options = {}) {
+        const std::string name = fresh_name();
+        std::vector<std::string> said(size());
+        std::vector<std::thread> threads;
+        for (eco::Rank rank = 0; rank < size(); ++rank)
+            threads.emplace_back([&, rank] {
+                try {
+                    const auto group = eco::Group::meet(*contexts_[rank], name, rank, size(), options);
+                    said[rank] = body(group);
+                } catch (const std::exception& error) { said[rank] = std::string("threw: ") + error.what(); }
+            });
+        for (std::thread& each : threads) each.join();
+        return said;
+    }
+
+  private:
+    std::string name_;
+    std::vector<std::unique_ptr<Context>> contexts_;
+};
+
+/// The first complaint, or nothing.
+inline std::string first_of(const std::vector<std::string>& said) {
+    for (std::size_t rank = 0; rank < said.size(); ++rank)
+        if (!said[rank].empty()) return "member " + std::to_string(rank) + ": " + said[rank];
+    return {};
+}
+
+} // namespace plexus::testing
