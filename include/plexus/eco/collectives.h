@@ -155,6 +155,40 @@ class Collectives {
         return run<T>(Operation::all_reduce, 0, data, data, nullptr, nullptr, detail::combine_by<T>(op));
     }
 
+    /// Part i of the outcome, as long as its `mine`, to member i.
+    template <class S, Plain T, std::size_t N, std::size_t M, class Op>
+    requires detail::same_elements<S, T>
+    auto reduce_scatter(std::span<S, N> from, std::span<T, M> mine, Op op) const {
+        return run<T>(Operation::reduce_scatter, 0, from, mine, nullptr, nullptr, detail::combine_by<T>(op));
+    }
+    /// `parts` count, and are the same, on every member.
+    template <class S, Plain T, std::size_t N, std::size_t M, class Op>
+    requires detail::same_elements<S, T>
+    auto reduce_scatter_v(std::span<S, N> from, const Parts& parts, std::span<T, M> mine, Op op) const {
+        return run<T>(Operation::reduce_scatter, 0, from, mine, &parts, nullptr, detail::combine_by<T>(op));
+    }
+
+    /// Member i gets what 0 … i contributed, always combined in the order of ranks.
+    template <class S, Plain T, std::size_t N, std::size_t M, class Op>
+    requires detail::same_elements<S, T>
+    auto scan(std::span<S, N> from, std::span<T, M> into, Op op) const {
+        return run<T>(Operation::scan, 0, from, into, nullptr, nullptr, detail::combine_by<T>(op));
+    }
+    template <Plain T, std::size_t N, class Op>
+    auto scan(std::span<T, N> data, Op op) const {
+        return run<T>(Operation::scan, 0, data, data, nullptr, nullptr, detail::combine_by<T>(op));
+    }
+    /// Member i gets what 0 … i - 1 contributed; `into` of member 0 stays as it is.
+    template <class S, Plain T, std::size_t N, std::size_t M, class Op>
+    requires detail::same_elements<S, T>
+    auto exclusive_scan(std::span<S, N> from, std::span<T, M> into, Op op) const {
+        return run<T>(Operation::exclusive_scan, 0, from, into, nullptr, nullptr, detail::combine_by<T>(op));
+    }
+    template <Plain T, std::size_t N, class Op>
+    auto exclusive_scan(std::span<T, N> data, Op op) const {
+        return run<T>(Operation::exclusive_scan, 0, data, data, nullptr, nullptr, detail::combine_by<T>(op));
+    }
+
   protected:
     template <class T, class From, class Into>
     auto run(Operation operation, Rank root, From from, Into into, const Parts* send_parts = nullptr,

@@ -48,6 +48,8 @@ std::vector<T> values_of(const std::vector<std::vector<std::byte>>& all) {
 
 } // namespace detail
 
+class Ring;
+
 /// A call that was prepared once: planned, checked, and tied to its memory. Movable.
 class PLEXUS_API Prepared {
   public:
@@ -179,10 +181,18 @@ class PLEXUS_API Group : public Collectives<Group> {
         return out;
     }
 
+    /// The members in a ring that crosses few and cheap edges; every member calls it. Include
+    /// plexus/eco/grid.h, where meshes and tori are as well.
+    Ring ring() const;
+    /// What a small message between two members costs by the map, in microseconds; without a map
+    /// 1 on one host and 100 else.
+    double cost_us(Rank a, Rank b) const;
+
     /// The plan that such a call follows here: to be drawn or timed. @error as the call (thrown)
     Plan plan_of(const Task& task) const;
 
     void begin(const detail::Work& work) const;
+    const std::shared_ptr<exec::Team>& team() const noexcept { return team_; }
     explicit Group(std::shared_ptr<exec::Team> team) noexcept;
 
   private:

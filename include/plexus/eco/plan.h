@@ -17,10 +17,14 @@ namespace plexus::eco {
 using Rank = std::uint32_t;
 
 // Blocks, by operation, of P members:
-//   broadcast, reduce, all_reduce   parts of the one vector, as many as the plan likes
-//   scatter, gather, all_gather     P blocks: block i is for, or of, member i
+//   broadcast, reduce, all_reduce,
+//   scan, exclusive_scan            parts of the one vector, as many as the plan likes
+//   scatter, gather, all_gather,
+//   reduce_scatter                  P blocks: block i is for, or of, member i
 //   all_to_all                      P * P blocks: block s * P + d goes from s to d
 //   barrier                         none: messages without content
+// A scan gives member i what 0 … i contributed, combined in the order of ranks; an exclusive
+// scan what 0 … i - 1 did, and member 0 nothing.
 enum class Operation : std::uint8_t {
     broadcast,
     scatter,
@@ -29,12 +33,16 @@ enum class Operation : std::uint8_t {
     all_gather,
     all_reduce,
     all_to_all,
-    barrier
+    barrier,
+    reduce_scatter,
+    scan,
+    exclusive_scan
 };
 
 inline constexpr Operation kOperations[] = {
-    Operation::broadcast,  Operation::scatter,    Operation::gather,     Operation::reduce,
-    Operation::all_gather, Operation::all_reduce, Operation::all_to_all, Operation::barrier};
+    Operation::broadcast,      Operation::scatter,    Operation::gather,        Operation::reduce,
+    Operation::all_gather,     Operation::all_reduce, Operation::all_to_all,    Operation::barrier,
+    Operation::reduce_scatter, Operation::scan,       Operation::exclusive_scan};
 
 /// "all_reduce". @thread any
 PLEXUS_API std::string_view to_string(Operation operation) noexcept;
@@ -126,7 +134,8 @@ struct Shape {
     std::uint64_t halve_from_bytes = 8192;
 };
 
-/// True if there is a plan for `operation` by `pattern`: trees (star to chain) serve all.
+/// True if there is a plan for `operation` by `pattern`: trees (star to chain) serve all but
+/// scans, for which there are chain and bruck.
 /// @thread any
 PLEXUS_API bool suits(Pattern pattern, Operation operation) noexcept;
 

@@ -7,14 +7,15 @@ namespace plexus::eco::exec {
 
 std::uint32_t Signature::digest() const noexcept {
     using plexus::detail::mix;
-    std::uint64_t hash =
-        mix(0xcbf29ce484222325ull, static_cast<std::uint64_t>(operation) | (varied ? 256 : 0));
+    std::uint64_t hash = mix(0xcbf29ce484222325ull,
+                             static_cast<std::uint64_t>(operation) | (varied ? 256 : 0) | (shifts ? 512 : 0));
     hash = mix(mix(hash, root), element_bytes);
     hash = mix(mix(hash, elements), how);
     return static_cast<std::uint32_t>(hash ^ (hash >> 32));
 }
 
 std::string Signature::text() const {
+    if (shifts) return fmt::format("a shift in a grid ({:x})", how);
     if (operation == Operation::barrier)
         return how == 0 ? "barrier" : fmt::format("barrier by pattern {:x}", how);
     std::string out = varied

@@ -27,6 +27,7 @@ struct Signature {
     bool varied = false;
     std::uint64_t elements = 0;
     std::uint64_t how = 0;
+    bool shifts = false; ///< it is no operation but an exchange between neighbours of a grid
 
     std::uint32_t digest() const noexcept;
     std::string text() const;

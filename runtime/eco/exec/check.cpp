@@ -95,7 +95,12 @@ std::uint64_t check(const detail::Work& work, Rank members, Rank me) {
     case Operation::reduce:
         if (root) same("the outcome", work.receive_elements, work.send_elements, work);
         return work.send_elements;
+    case Operation::reduce_scatter:
+        check_whole(work, work.send_parts, work.send_elements, work.receive_elements, members, me);
+        return work.varied ? work.send_elements / members : work.receive_elements;
     case Operation::all_reduce:
+    case Operation::scan:
+    case Operation::exclusive_scan:
         same("the outcome", work.receive_elements, work.send_elements, work);
         return work.send_elements;
     }

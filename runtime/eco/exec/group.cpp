@@ -142,6 +142,11 @@ Group::Bytes Group::scatter_bytes(const std::vector<Bytes>& all, Rank root) cons
     return mine;
 }
 
+double Group::cost_us(Rank a, Rank b) const {
+    const std::optional<double> measured = team_->planner().latency_us(a, b);
+    return measured ? *measured : host_of(a) == host_of(b) ? 1 : 100;
+}
+
 Plan Group::plan_of(const Task& task) const { return team_->planner().plan_of(task, how_); }
 
 void Group::begin(const detail::Work& work) const { team_->run(team_->prepare(work, how_), work); }

@@ -76,7 +76,8 @@ std::shared_ptr<const Part> Planner::part_for(Task task, const How& how, bool va
     const std::lock_guard hold(mutex_);
     if (const auto found = parts_.find(key); found != parts_.end()) return found->second;
     Plan made;
-    const bool pairs = varied && task.operation != Operation::all_gather;
+    const bool pairs =
+        varied && task.operation != Operation::all_gather && task.operation != Operation::reduce_scatter;
     if (pairs) {
         // Who passes on what is not his own does not know its length.
         const Pattern only = task.operation == Operation::all_to_all ? Pattern::pairwise : Pattern::star;
@@ -123,6 +124,11 @@ Shape Planner::shape_for(const Task& task, bool) const {
     case Operation::all_gather:
         if (bytes <= kSmall) return {Pattern::bruck};
         return {one_host_ ? Pattern::pairwise : Pattern::ring};
+    case Operation::reduce_scatter:
+        return {bytes > kSmall && task.commutative ? Pattern::pairwise : Pattern::butterfly};
+    case Operation::scan:
+    case Operation::exclusive_scan:
+        return {Pattern::bruck};
     case Operation::all_to_all:
         return {bytes <= 256 && !one_host_ ? Pattern::bruck : Pattern::pairwise};
     }

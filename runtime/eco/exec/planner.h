@@ -26,6 +26,10 @@ class Planner {
 
     /// @error as Collectives (thrown)
     std::shared_ptr<const Prepared> prepare(const detail::Work& work, const How& how);
+    /// By the map, if there is one.
+    std::optional<double> latency_us(Rank a, Rank b) const {
+        return network_ ? std::optional(network_->latency_us(a, b)) : std::nullopt;
+    }
     Plan plan_of(const Task& task, const How& how) const;
 
   private:

@@ -53,7 +53,19 @@ class Layout {
             reduction(part.me == part.root ? Space::receive : Space::scratch);
             break;
         case Operation::all_reduce:
+        case Operation::scan:
             reduction(Space::receive);
+            break;
+        case Operation::exclusive_scan:
+            // The first only gives: what it receives into stays as it is.
+            part.me == 0 ? vector_in(Space::send) : reduction(Space::receive);
+            break;
+        case Operation::reduce_scatter:
+            whole_ = {Space::scratch, work.send_parts};
+            scratch_ = work.send_elements * element_;
+            copy({Space::send, 0, scratch_}, {Space::scratch, 0, scratch_});
+            script_.after.push_back({part_in(whole_, work.send_elements, part.me),
+                                     {Space::receive, 0, work.receive_elements * element_}});
             break;
         case Operation::scatter:
             if (part.me == part.root) whole_ = {Space::send, work.send_parts};
@@ -180,7 +192,9 @@ class Layout {
         switch (part_.operation) {
         case Operation::broadcast:
         case Operation::reduce:
-        case Operation::all_reduce: {
+        case Operation::all_reduce:
+        case Operation::scan:
+        case Operation::exclusive_scan: {
             const std::uint64_t elements =
                 part_.operation == Operation::broadcast ? work_.receive_elements : work_.send_elements;
             const std::uint64_t each = elements / part_.blocks;
@@ -206,6 +220,8 @@ class Layout {
             if (to == part_.me) return exchange_in_[from - (from > part_.me ? 1 : 0)];
             return lend(block, work_.send_elements / part_.members * element_);
         }
+        case Operation::reduce_scatter:
+            return part_in(whole_, work_.send_elements, block);
         case Operation::barrier:
             break;
         }

@@ -77,12 +77,7 @@ Call& Team::begin(std::shared_ptr<const Prepared> prepared, const detail::Work& 
     call.space[static_cast<std::size_t>(Space::scratch)] = call.scratch.data();
     if (call.slots.size() < script.action_of_slot.size())
         call.slots = std::vector<Call::Slot>(script.action_of_slot.size());
-    for (const Copy& copy : script.before) {
-        std::byte* const to = call.space[static_cast<std::size_t>(copy.to.space)] + copy.to.offset;
-        const std::byte* const from =
-            call.space[static_cast<std::size_t>(copy.from.space)] + copy.from.offset;
-        if (to != from) std::memmove(to, from, copy.from.bytes);
-    }
+    copy(call, script.before);
 
     hold.lock();
     if (broken_) throw_broken();
@@ -104,6 +99,15 @@ Call& Team::begin(std::shared_ptr<const Prepared> prepared, const detail::Work& 
         i = 0; // others may have come or gone meanwhile
     }
     return call;
+}
+
+void Team::copy(Call& call, const std::vector<Copy>& copies) {
+    for (const Copy& each : copies) {
+        std::byte* const to = call.space[static_cast<std::size_t>(each.to.space)] + each.to.offset;
+        const std::byte* const from =
+            call.space[static_cast<std::size_t>(each.from.space)] + each.from.offset;
+        if (to != from && each.from.bytes > 0) std::memmove(to, from, each.from.bytes);
+    }
 }
 
 void Team::run(std::shared_ptr<const Prepared> prepared, const detail::Work& work) {
@@ -324,6 +328,10 @@ void Team::finish(Call& call) {
             hold.lock();
         }
         if (call.failed && call.at < call.prepared->script.actions.size()) std::tie(status, why) = *broken_;
+        const bool well = status == Status::ok;
+        hold.unlock();
+        if (well) copy(call, call.prepared->script.after);
+        hold.lock();
         release(call);
     }
     if (future != nullptr) return settle(*future, status, why);

@@ -71,6 +71,7 @@ class Team : public std::enable_shared_from_this<Team> {
     };
 
     Call& begin(std::shared_ptr<const Prepared> prepared, const detail::Work& work);
+    static void copy(Call& call, const std::vector<Copy>& copies);
     void advance(Call& call);
     void send(Call& call, const Action& action);
     void merge(Call& call, const Action& action, Bytes bytes);

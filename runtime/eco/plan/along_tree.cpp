@@ -44,9 +44,16 @@ class Walk {
             up([&](Rank node) { return leaving(node); }, Merge::store);
             down([&](Rank node) { return entering(node); });
             break;
+        case Operation::reduce_scatter:
+            up([&](Rank) { return out_.all(); }, Merge::after);
+            down([&](Rank node) { return of_members(node); });
+            break;
         case Operation::barrier:
             up([](Rank) { return Blocks{}; }, Merge::store);
             down([](Rank) { return Blocks{}; });
+            break;
+        case Operation::scan:
+        case Operation::exclusive_scan: // no tree's: see plan_scan()
             break;
         }
         // A reduction in the order of ranks has its tree at rank 0, wherever its root is.

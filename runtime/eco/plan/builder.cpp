@@ -16,10 +16,13 @@ std::uint64_t block_count(const Task& task, std::uint64_t parts) {
     case Operation::broadcast:
     case Operation::reduce:
     case Operation::all_reduce:
+    case Operation::scan:
+    case Operation::exclusive_scan:
         return parts;
     case Operation::scatter:
     case Operation::gather:
     case Operation::all_gather:
+    case Operation::reduce_scatter:
         return task.members;
     case Operation::all_to_all:
         return std::uint64_t{task.members} * task.members;
@@ -32,11 +35,17 @@ std::uint64_t block_count(const Task& task, std::uint64_t parts) {
 } // namespace
 
 bool has_parts(Operation operation) noexcept {
-    return operation == Operation::broadcast || reduces(operation);
+    return operation == Operation::broadcast ||
+           (reduces(operation) && operation != Operation::reduce_scatter);
 }
 
 bool reduces(Operation operation) noexcept {
-    return operation == Operation::reduce || operation == Operation::all_reduce;
+    return operation == Operation::reduce || operation == Operation::all_reduce ||
+           operation == Operation::reduce_scatter || scans(operation);
+}
+
+bool scans(Operation operation) noexcept {
+    return operation == Operation::scan || operation == Operation::exclusive_scan;
 }
 
 Blocks cyclic(std::uint64_t first, std::uint64_t count, std::uint64_t of) {

@@ -41,7 +41,9 @@ class Builder {
 
 /// True where blocks are parts of one vector.
 bool has_parts(Operation operation) noexcept;
-/// True for reduce and all_reduce.
+/// True where contributions are combined.
 bool reduces(Operation operation) noexcept;
+/// True for scan and exclusive_scan.
+bool scans(Operation operation) noexcept;
 
 } // namespace plexus::eco

@@ -51,6 +51,21 @@ class Butterfly {
         return out_.finish();
     }
 
+    /// Contributions to the other half of the places go there, until each has its own. In the
+    /// order of ranks the nearest partners come first, and halves are every second block.
+    Plan reduce_scatter() {
+        fold(out_.all(), Merge::before);
+        Rank done = 0; // bits in which all who still share blocks agree
+        for (Rank round = 1; round < places_; round <<= 1) {
+            const Rank bit = task_.commutative ? places_ / 2 / round : round;
+            exchange(
+                bit, [&](Rank place) { return of_places(place ^ bit, done | bit); }, true);
+            done |= bit;
+        }
+        for (Rank place = 0; place < extra_; ++place) out_.pass(2 * place + 1, 2 * place, {{2 * place, 1}});
+        return out_.finish();
+    }
+
     Plan broadcast() {
         const Rank from = place_of(task_.root);
         if (rank(from) != task_.root) out_.pass(task_.root, rank(from), out_.all());
@@ -119,6 +134,17 @@ class Butterfly {
         return {{first(place), first(place + places) - first(place)}};
     }
 
+    /// The blocks of all members whose places agree with `place` in these bits.
+    Blocks of_places(Rank place, Rank bits) const {
+        std::vector<std::uint32_t> blocks;
+        for (Rank each = 0; each < places_; ++each) {
+            if (((each ^ place) & bits) != 0) continue;
+            blocks.push_back(rank(each));
+            if (each < extra_) blocks.push_back(2 * each);
+        }
+        return blocks_in(std::move(blocks));
+    }
+
     /// What is left to `place` when the vector was halved at all bits below `bits`, the lowest
     /// first: who has the bit keeps the upper half.
     Blocks part(Rank place, Rank bits) const {
@@ -145,6 +171,8 @@ Plan plan_butterfly(const Task& task, bool halve) {
         return Butterfly(task, true).broadcast();
     case Operation::all_gather:
         return Butterfly(task, true).all_gather();
+    case Operation::reduce_scatter:
+        return Butterfly(task, true).reduce_scatter();
     case Operation::barrier:
         return Butterfly(task, true).barrier();
     case Operation::all_reduce:

@@ -25,6 +25,7 @@ class Search {
 
     Plan best() {
         root_ = in_order_ ? 0 : task_.root;
+        if (scans(task_.operation)) return best_scan();
         try_trees(1);
         const std::uint64_t bytes = task_.elements * task_.element_bytes;
         if (has_parts(task_.operation))
@@ -34,12 +35,25 @@ class Search {
                 try_trees(parts);
                 if (least_ >= before && parts > kFewSegments) break;
             }
-        if (task_.operation == Operation::all_to_all || network_.levels().size() == 1) try_patterns();
+        if (task_.operation == Operation::all_to_all || task_.operation == Operation::reduce_scatter ||
+            network_.levels().size() == 1)
+            try_patterns();
         if (best_) return std::move(*best_);
         return plan(task_, {Pattern::binomial, 2, 0, 0});
     }
 
   private:
+    /// A scan is tied to the order of ranks: there is only the number of its messages to choose.
+    Plan best_scan() {
+        offer(plan(task_, {Pattern::bruck}));
+        const std::uint64_t bytes = task_.elements * task_.element_bytes;
+        for (std::uint64_t segment = std::max<std::uint64_t>(bytes, 1);; segment /= 2) {
+            offer(plan(task_, {Pattern::chain, 2, segment}));
+            if (segment / 2 < kLeastSegmentBytes || bytes / segment >= kMostSegments) break;
+        }
+        return std::move(*best_);
+    }
+
     void offer(Plan plan) {
         if (in_order_ && !prove(plan).rank_order) return;
         const double time = estimate_us(plan, network_, least_us_);

@@ -6,17 +6,21 @@
 
 namespace plexus::eco {
 
-/// broadcast, all_gather, all_reduce.
+/// broadcast, all_gather, all_reduce, reduce_scatter.
 Plan plan_ring(const Task& task);
 
-/// broadcast, reduce, all_gather, all_reduce, barrier. `halve`: by halving and doubling
+/// broadcast, reduce, all_gather, all_reduce, reduce_scatter, barrier. `halve`: by halving and doubling
 /// vectors; else whole vectors go to partners, which suits all_reduce alone.
 Plan plan_butterfly(const Task& task, bool halve);
 
 /// all_gather, all_to_all, barrier.
 Plan plan_bruck(const Task& task);
 
-/// all_gather, all_to_all, barrier.
+/// all_gather, all_to_all, barrier, reduce_scatter.
 Plan plan_pairwise(const Task& task);
+
+/// scan, exclusive_scan: everyone to the next, in `parts` parts; or, with `doubling`, to those
+/// at distances 1, 2, 4 ….
+Plan plan_scan(const Task& task, bool doubling, std::uint64_t parts);
 
 } // namespace plexus::eco

@@ -18,6 +18,7 @@ Plan by_tree(const Task& task, const Shape& shape) {
     std::uint64_t parts = segments_of(task, shape.segment_bytes);
     if (shape.pattern == Pattern::chain && shape.segment_bytes == 0)
         parts = std::clamp<std::uint64_t>(task.elements, 1, kChainSegments);
+    if (scans(task.operation)) return plan_scan(task, false, parts);
     return along(regular_tree(shape.pattern, shape.arity, task.members, root), task, parts);
 }
 
@@ -41,6 +42,12 @@ std::string_view to_string(Operation operation) noexcept {
         return "all_to_all";
     case Operation::barrier:
         return "barrier";
+    case Operation::reduce_scatter:
+        return "reduce_scatter";
+    case Operation::scan:
+        return "scan";
+    case Operation::exclusive_scan:
+        return "exclusive_scan";
     }
     return "unknown";
 }
@@ -75,15 +82,19 @@ bool suits(Pattern pattern, Operation operation) noexcept {
     case Pattern::star:
     case Pattern::tree:
     case Pattern::binomial:
+        return !scans(operation);
     case Pattern::chain:
         return true;
     case Pattern::ring:
-        return one_of({Operation::broadcast, Operation::all_gather, Operation::all_reduce});
+        return one_of(
+            {Operation::broadcast, Operation::all_gather, Operation::all_reduce, Operation::reduce_scatter});
     case Pattern::butterfly:
-        return !one_of({Operation::scatter, Operation::gather, Operation::all_to_all});
+        return !scans(operation) && !one_of({Operation::scatter, Operation::gather, Operation::all_to_all});
     case Pattern::bruck:
+        return scans(operation) || one_of({Operation::all_gather, Operation::all_to_all, Operation::barrier});
     case Pattern::pairwise:
-        return one_of({Operation::all_gather, Operation::all_to_all, Operation::barrier});
+        return one_of(
+            {Operation::all_gather, Operation::all_to_all, Operation::barrier, Operation::reduce_scatter});
     }
     return false;
 }
@@ -99,11 +110,11 @@ std::uint64_t Plan::bytes_of(const Message& message) const noexcept {
 Plan plan(const Task& task, const Shape& shape) {
     Builder(task, 1); // refuses what makes no sense, before anything is made of it
     if (!suits(shape.pattern, task.operation))
-        refuse(Status::unsupported, "a {} makes no {}: take a tree", to_string(shape.pattern),
+        refuse(Status::unsupported, "a {} makes no {}: see suits()", to_string(shape.pattern),
                to_string(task.operation));
     switch (shape.pattern) {
     case Pattern::ring:
-        if (task.operation == Operation::all_reduce && !task.commutative)
+        if (reduces(task.operation) && !task.commutative)
             refuse(Status::unsupported,
                    "a ring combines contributions in another order than that of the ranks: "
                    "take a butterfly or a tree");
@@ -111,7 +122,7 @@ Plan plan(const Task& task, const Shape& shape) {
     case Pattern::butterfly:
         return plan_butterfly(task, task.elements * task.element_bytes >= shape.halve_from_bytes);
     case Pattern::bruck:
-        return plan_bruck(task);
+        return scans(task.operation) ? plan_scan(task, true, 1) : plan_bruck(task);
     case Pattern::pairwise:
         return plan_pairwise(task);
     case Pattern::tree:

@@ -147,7 +147,12 @@ class Combining {
         proof.rank_order = true;
         for (Rank member = 0; member < plan_.members; ++member) {
             if (plan_.operation == Operation::reduce && member != plan_.root) continue;
+            if (scans(plan_.operation)) {
+                if (std::string bad = missing_in_scan(member); !bad.empty()) return bad;
+                continue;
+            }
             for (std::size_t block = 0; block < blocks_; ++block) {
+                if (plan_.operation == Operation::reduce_scatter && block != member) continue;
                 const Value& value = values_[member * blocks_ + block];
                 if (value.count != plan_.members)
                     return fmt::format("member {} ends with {} of {} contributions to block {}", member,
@@ -169,9 +174,26 @@ class Combining {
         std::vector<Value> values;
     };
 
+    /// Those before it, in their order, and itself where the scan includes it.
+    std::string missing_in_scan(Rank member) const {
+        const Rank due = member + (plan_.operation == Operation::scan ? 1 : 0);
+        if (due == 0) return {};
+        for (std::size_t block = 0; block < blocks_; ++block) {
+            const Value& value = values_[member * blocks_ + block];
+            if (value.first != 0 || value.count != due || value.last + 1 != due || !value.in_order)
+                return fmt::format(
+                    "member {} ends with contributions {} to {} to block {}, {} in all, and is due 0 to {}",
+                    member, value.first, value.last, block, value.count, due - 1);
+        }
+        return {};
+    }
+
     /// An outcome may replace a part of it: once.
     std::string store(std::size_t place, const Value& value, const std::uint64_t* who) {
-        if (value.count != plan_.members) return "a part of the outcome replaces another";
+        // An exclusive scan begins with the contribution of the member before instead of its own.
+        const bool shifted = plan_.operation == Operation::exclusive_scan && value.count == 1 &&
+                             values_[place].count == 1 && values_[place].first != value.first;
+        if (value.count != plan_.members && !shifted) return "a part of the outcome replaces another";
         if (values_[place].count == plan_.members) return "the outcome is there already";
         values_[place] = value;
         std::copy(who, who + who_.words(), who_.row(place));

@@ -69,7 +69,12 @@ Plan plan_ring(const Task& task) {
     const std::uint64_t members = task.members;
     Builder out(task, members);
     Rounds rounds(out);
-    if (task.operation == Operation::all_reduce) {
+    if (task.operation == Operation::reduce_scatter) {
+        // Block b starts at member b + 1 and gathers contributions until member b has it whole.
+        rounds.run([&](std::uint64_t member,
+                       std::uint64_t round) { return (member + 2 * members - 1 - round) % members; },
+                   Merge::before);
+    } else if (task.operation == Operation::all_reduce) {
         // Part p starts at member p and gathers contributions until member p - 1 has it whole.
         rounds.run(
             [&](std::uint64_t member, std::uint64_t round) { return (member + members - round) % members; },

@@ -74,7 +74,64 @@ Plan plan_bruck(const Task& task) {
     }
 }
 
+namespace {
+
+/// Everyone sends each other member its block. They are combined from the neighbour below down
+/// and then from the one above up, so in the order of ranks; where that is free, as they come.
+Plan scattered(const Task& task) {
+    Builder out(task, 1);
+    const std::uint64_t members = task.members;
+    std::vector<std::uint32_t> posted(members * members);
+    for (std::uint64_t distance = 1; distance < members; ++distance) {
+        for (Rank member = 0; member < members; ++member) {
+            const Rank to = turned(member, distance, members);
+            posted[member * members + to] =
+                out.post(member, to, {{to, 1}}, member < to ? Merge::before : Merge::after);
+        }
+        if (!task.commutative) continue;
+        for (Rank member = 0; member < members; ++member)
+            out.take(posted[turned(member, members - distance, members) * members + member]);
+    }
+    if (task.commutative) return out.finish();
+    for (Rank member = 0; member < members; ++member) {
+        for (Rank from = member; from-- > 0;) out.take(posted[from * members + member]);
+        for (Rank from = member + 1; from < members; ++from) out.take(posted[from * members + member]);
+    }
+    return out.finish();
+}
+
+} // namespace
+
+Plan plan_scan(const Task& task, bool doubling, std::uint64_t parts) {
+    Builder out(task, doubling ? 1 : parts);
+    const std::uint64_t members = task.members;
+    std::uint64_t first = 0;
+    std::vector<std::uint32_t> posted;
+    const auto to_those_at = [&](std::uint64_t distance, Merge merge) {
+        posted.clear();
+        for (std::uint64_t member = first; member + distance < members; ++member)
+            posted.push_back(
+                out.post(static_cast<Rank>(member), static_cast<Rank>(member + distance), out.all(), merge));
+        for (const std::uint32_t message : posted) out.take(message);
+    };
+    if (task.operation == Operation::exclusive_scan) {
+        // Each contribution moves to the next member: from there on it is a scan without the first.
+        to_those_at(1, Merge::store);
+        first = 1;
+    }
+    if (doubling) {
+        for (std::uint64_t distance = 1; distance < members; distance *= 2)
+            to_those_at(distance, Merge::before);
+        return out.finish();
+    }
+    for (std::uint32_t part = 0; part < out.blocks(); ++part)
+        for (std::uint64_t member = first; member + 1 < members; ++member)
+            out.pass(static_cast<Rank>(member), static_cast<Rank>(member + 1), {{part, 1}}, Merge::before);
+    return out.finish();
+}
+
 Plan plan_pairwise(const Task& task) {
+    if (task.operation == Operation::reduce_scatter) return scattered(task);
     Builder out(task, 1);
     const std::uint64_t members = task.members;
     const bool partners = (members & (members - 1)) == 0;

@@ -99,7 +99,8 @@ TEST_CASE("plans for random networks with shared hosts are right, and in the ord
             const Proof proof = prove(plan_eco(task, network));
             INFO(to_string(operation) << " of " << members << ": " << proof.broken);
             CHECK(proof);
-            if (!commutative && (operation == Operation::reduce || operation == Operation::all_reduce))
+            if (!commutative && (operation == Operation::reduce || operation == Operation::all_reduce ||
+                                 operation == Operation::reduce_scatter))
                 CHECK(proof.rank_order);
         }
     }

@@ -37,7 +37,8 @@ void prove_all(const Shape& shape, Operation operation, std::uint64_t elements, 
             if (!proof)
                 FAIL(to_string(shape.pattern) << " " << to_string(operation) << ", root " << task.root
                                               << " of " << members << ": " << proof.broken);
-            const bool ordered = operation == Operation::reduce || operation == Operation::all_reduce;
+            const bool ordered = operation == Operation::reduce || operation == Operation::all_reduce ||
+                                 operation == Operation::reduce_scatter;
             if (!commutative && ordered && !proof.rank_order)
                 FAIL(to_string(shape.pattern) << " " << to_string(operation) << ", root " << task.root
                                               << " of " << members << " is not in the order of ranks");
@@ -58,8 +59,9 @@ std::size_t most_steps(const Plan& plan) {
 
 } // namespace
 
-TEST_CASE("trees serve every operation") {
+TEST_CASE("trees serve every operation but scans") {
     for (const Operation operation : kOperations) {
+        if (!suits(Pattern::star, operation)) continue;
         prove_all({Pattern::star}, operation, 3);
         prove_all({Pattern::binomial}, operation, 3);
         for (const std::uint32_t arity : {2, 3}) prove_all({Pattern::tree, arity}, operation, 3);
@@ -84,6 +86,9 @@ TEST_CASE("contributions are combined in the order of ranks where that is asked 
         for (const std::uint64_t halve_from : {std::uint64_t{0}, UINT64_MAX})
             prove_all({Pattern::butterfly, 2, 0, halve_from}, operation, 5, false);
     }
+    for (const Pattern pattern : {Pattern::star, Pattern::tree, Pattern::binomial, Pattern::chain,
+                                  Pattern::butterfly, Pattern::pairwise})
+        prove_all({pattern, 3, 16}, Operation::reduce_scatter, 4, false);
     CHECK_THROWS_WITH(plan({Operation::all_reduce, 4, 0, 8, 8, false}, {Pattern::ring}), Contains("order"));
 }
 
@@ -96,6 +101,10 @@ TEST_CASE("patterns send as many messages as the books say") {
     CHECK(messages(Operation::all_reduce, 16, {Pattern::butterfly, 2, 0, UINT64_MAX}) == 16 * 4);
     CHECK(messages(Operation::all_reduce, 16, {Pattern::butterfly, 2, 0, 0}) == 16 * 8);
     CHECK(messages(Operation::barrier, 100, {Pattern::bruck}) == 100 * 7);
+    CHECK(messages(Operation::reduce_scatter, 16, {Pattern::butterfly}) == 16 * 4);
+    CHECK(messages(Operation::reduce_scatter, 13, {Pattern::ring}) == 13 * 12);
+    CHECK(messages(Operation::scan, 16, {Pattern::bruck}) == 15 + 14 + 12 + 8);
+    CHECK(messages(Operation::exclusive_scan, 13, {Pattern::chain, 2, 64}) == 12 + 11 * 8);
     for (const Rank members : {2u, 7u, 64u, 200u}) {
         const auto rounds = static_cast<std::size_t>(std::bit_width(members - 1));
         CHECK(most_steps(plan({Operation::all_to_all, members, 0, 1, 1, true}, {Pattern::bruck})) ==

@@ -68,9 +68,16 @@ std::string wrong(const Plan& plan, const Data& data, bool in_order) {
                 expected = contribution(static_cast<Rank>(block / plan.members), block);
                 due = block % plan.members == member;
                 break;
+            case Operation::scan:
+            case Operation::exclusive_scan:
+                due = plan.operation == Operation::scan || member > 0;
+                for (Rank each = 0; each < member + (plan.operation == Operation::scan ? 1 : 0); ++each)
+                    expected += contribution(each, block);
+                break;
             default:
                 combined = true;
-                due = plan.operation == Operation::all_reduce || member == plan.root;
+                due = plan.operation == Operation::all_reduce ||
+                      member == (plan.operation == Operation::reduce ? plan.root : block);
                 for (Rank each = 0; each < plan.members; ++each) expected += contribution(each, block);
             }
             if (!due) continue;

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What goes wrong is named, told to all, and ends in bounded time.
+#include "eco/exec/party.h"
+
+using namespace plexus;
+using namespace plexus::eco;
+using namespace plexus::testing;
+
+namespace {
+
+std::string status_of(const std::function<void()>& call) {
+    try {
+        call();
+        return "nothing";
+    } catch (const Error& error) { return std::string(to_string(error.status())) + ": " + error.what(); }
+}
+
+} // namespace
+
+TEST_CASE("members that call different things are named, and all are told") {
+    const std::string methods = GENERATE(as<std::string>{}, "local", "tcp");
+    const int kind = GENERATE(0, 1, 2, 3);
+    CAPTURE(methods, kind);
+    Party party(4, methods);
+    const auto said = party.run([&](const Group& all) -> std::string {
+        const bool odd = all.rank() == 2;
+        std::vector<int> data(8, 1);
+        std::vector<int> more(9, 1);
+        return status_of([&] {
+            for (int call = 0; call < 3; ++call) { // an eager sender may hear of it with its next call
+                if (kind == 0) odd ? all.barrier() : all.all_reduce(std::span(data), std::plus<>{});
+                if (kind == 1) all.broadcast(std::span(data), odd ? 1 : 0);
+                if (kind == 2) all.all_reduce(odd ? std::span(more) : std::span(data), std::plus<>{});
+                if (kind == 3)
+                    all.by(odd ? Pattern::ring : Pattern::binomial)
+                        .all_reduce(std::span(data), std::plus<>{});
+            }
+        });
+    });
+    for (const std::string& each : said) {
+        CAPTURE(each);
+        CHECK(each.find("member 2 ") != std::string::npos);
+        CHECK(each.find(" calls ") != std::string::npos);
+        CHECK(each.rfind(std::string(to_string(Status::bad_argument)), 0) == 0);
+    }
+}
+
+TEST_CASE("a broken group stays broken and says so; others go on") {
+    Party party(3, "local");
+    CHECK(first_of(party.run([](const Group& all) -> std::string {
+              const Group other = all.dup();
+              std::vector<int> data(4);
+              for (int call = 0; call < 2; ++call) {
+                  const std::string said = status_of([&] {
+                      for (;;) all.broadcast(std::span(data).first(all.rank() == 0 ? 3 : 4));
+                  });
+                  if (said.find("the group is broken") == std::string::npos) return "said " + said;
+              }
+              if (other.all_reduce(1, std::plus<>{}) != 3) return "the other group is wrong";
+              return {};
+          })) == "");
+}
+
+TEST_CASE("a member that ends inside a collective is named to all others, and other groups go on") {
+    const std::string methods = GENERATE(as<std::string>{}, "local", "shm", "tcp");
+    const bool async = GENERATE(false, true);
+    CAPTURE(methods, async);
+    Party party(4, methods);
+    const auto lost = expect_warning("");
+    CHECK(first_of(party.run([&](const Group& all) -> std::string {
+              const Group rest = all.split(all.rank() == 3 ? Group::kNoColour : 0);
+              all.barrier();
+              if (all.rank() == 3) {
+                  party.end(3);
+                  return {};
+              }
+              const std::string said = status_of([&] {
+                  if (async) {
+                      Future<void> done = all.async().barrier();
+                      if (!done.wait_for(kLimit * kPatience)) throw std::runtime_error("no end came");
+                      done.get();
+                  } else {
+                      all.barrier();
+                  }
+              });
+              if (said.rfind(std::string(to_string(Status::peer_lost)), 0) != 0) return "said " + said;
+              if (said.find("member 3 ") == std::string::npos) return "said " + said;
+              if (rest.all_reduce(1, std::plus<>{}) != 3) return "the other group is wrong";
+              return {};
+          })) == "");
+}
+
+TEST_CASE("spans and counts that cannot be are refused before anything is sent") {
+    Party party(3, "local");
+    CHECK(first_of(party.run([](const Group& all) -> std::string {
+              std::vector<double> three(3);
+              std::vector<double> four(4);
+              const std::vector<std::uint64_t> huge{UINT64_MAX, 2, 2};
+              const std::vector<std::uint64_t> two{1, 1};
+              const auto refused = [](const std::function<void()>& call) {
+                  return status_of(call).rfind(std::string(to_string(Status::bad_argument)), 0) == 0;
+              };
+              if (!refused([&] { all.broadcast(std::span(three), 3); })) return "a root that is not there";
+              if (!refused([&] { all.all_reduce(std::span(three), std::span(four), std::plus<>{}); }))
+                  return "sizes";
+              if (!refused([&] { all.all_to_all(std::span(four)); })) return "a span that can't be shared";
+              if (!refused([&] { all.all_gather(std::span(three), std::span(four)); })) return "all_gather";
+              if (!refused([&] { all.all_gather_v(std::span(three), Parts{huge, {}}); }))
+                  return "an overflow";
+              if (!refused([&] { all.all_gather_v(std::span(three), Parts{two, {}}); }))
+                  return "too few counts";
+              if (!refused([&] {
+                      all.all_to_all_v(std::span(three), Parts{huge, {}}, std::span(three), Parts{huge, {}});
+                  }))
+                  return "an overflow in all_to_all_v";
+              if (!refused([&] { all.by(How::eco()).barrier(); })) return "eco without a map";
+              all.barrier();
+              return {};
+          })) == "");
+}
