@@ -75,7 +75,7 @@ void Hub::install() {
     context_.on(kAsk, [](Hub& hub, std::uint64_t group, std::uint32_t call) -> std::string {
         const std::lock_guard hold(hub.mutex_);
         Team* const team = hub.find(group);
-        return team != nullptr ? team->text_of(call) : "nothing, for it has left the group";
+        return team != nullptr ? team->text_of(call) : "something else and has left the group";
     });
     context_.on(kAlive, [](Hub& hub, std::uint64_t group, std::uint32_t call, std::uint32_t digest) {
         const std::lock_guard hold(hub.mutex_);

@@ -83,6 +83,7 @@ class Team : public std::enable_shared_from_this<Team> {
     void wait(Call& call);
     void ask_after(Rank peer, std::uint32_t call, std::uint32_t digest);
     void differ(Rank peer, std::uint32_t call);
+    void has_left(Rank peer);
     void tell_others(Status status, const std::string& why);
     void lost(Rank peer, const Error& error);
     Call* find(std::uint32_t number);

@@ -7,6 +7,11 @@
 #include <fmt/format.h>
 
 namespace plexus::eco::exec {
+namespace {
+
+constexpr const char* kGone = "something else and has left the group";
+
+} // namespace
 
 const Signature* Team::past(std::uint32_t number) const {
     const Past& found = past_[number % past_.size()];
@@ -83,17 +88,20 @@ void Team::ask_after(Rank peer, std::uint32_t call, std::uint32_t digest) {
             try {
                 const auto presence = static_cast<Presence>(answer.get());
                 if (presence == Presence::differs) team->differ(peer, call);
-                if (presence == Presence::left)
-                    team->break_up(Status::peer_lost, fmt::format("member {} has left the group", peer),
-                                   true);
-            } catch (const Error& error) { team->lost(peer, error); }
+                if (presence == Presence::left) team->has_left(peer);
+            } catch (const Error& error) {
+                error.status() == Status::dead_pointer ? team->has_left(peer) : team->lost(peer, error);
+            }
         });
+}
+
+void Team::has_left(Rank peer) {
+    break_up(Status::peer_lost, fmt::format("member {} has left the group", peer), true);
 }
 
 void Team::differ(Rank peer, std::uint32_t call) {
     members_[peer].mailbox.call(kAsk, id_, call).then([team = shared_from_this(), peer, call](auto answer) {
-        try {
-            const std::string theirs = answer.get();
+        const auto break_up = [&](const std::string& theirs) {
             std::string ours;
             {
                 const std::lock_guard hold(team->hub_->mutex());
@@ -102,7 +110,12 @@ void Team::differ(Rank peer, std::uint32_t call) {
             team->break_up(Status::bad_argument,
                            fmt::format("member {} calls {}, member {} {}", peer, theirs, team->me_, ours),
                            true);
-        } catch (const Error& error) { team->lost(peer, error); }
+        };
+        try {
+            break_up(answer.get());
+        } catch (const Error& error) {
+            error.status() == Status::dead_pointer ? break_up(kGone) : team->lost(peer, error);
+        }
     });
 }
 

@@ -2,6 +2,8 @@
 // What goes wrong is named, told to all, and ends in bounded time.
 #include "eco/exec/party.h"
 
+#include <barrier>
+
 using namespace plexus;
 using namespace plexus::eco;
 using namespace plexus::testing;
@@ -22,20 +24,24 @@ TEST_CASE("members that call different things are named, and all are told") {
     const int kind = GENERATE(0, 1, 2, 3);
     CAPTURE(methods, kind);
     Party party(4, methods);
+    std::barrier<> told(4); // nobody leaves the group before all have heard
     const auto said = party.run([&](const Group& all) -> std::string {
         const bool odd = all.rank() == 2;
         std::vector<int> data(8, 1);
         std::vector<int> more(9, 1);
-        return status_of([&] {
-            for (int call = 0; call < 3; ++call) { // an eager sender may hear of it with its next call
+        const std::string heard = status_of([&] {
+            for (;;) { // an eager sender hears of it with its next call
                 if (kind == 0) odd ? all.barrier() : all.all_reduce(std::span(data), std::plus<>{});
                 if (kind == 1) all.broadcast(std::span(data), odd ? 1 : 0);
                 if (kind == 2) all.all_reduce(odd ? std::span(more) : std::span(data), std::plus<>{});
                 if (kind == 3)
                     all.by(odd ? Pattern::ring : Pattern::binomial)
                         .all_reduce(std::span(data), std::plus<>{});
+                if (kind == 1) all.barrier();
             }
         });
+        told.arrive_and_wait();
+        return heard;
     });
     for (const std::string& each : said) {
         CAPTURE(each);
