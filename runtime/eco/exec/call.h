@@ -40,8 +40,6 @@ struct Prepared {
     Script script;
 };
 
-enum class Arrival : std::uint8_t { nothing, stored, kept };
-
 struct Call {
     std::shared_ptr<const Prepared> prepared;
     detail::Combine combine;
@@ -50,17 +48,26 @@ struct Call {
     std::uint32_t number = 0;
 
     std::size_t at = 0; ///< the owner's
+    /// What came of one message. Large ones come in pieces, in order.
     struct Slot {
-        std::atomic<Arrival> state{Arrival::nothing}; // [slot] release: whoever sees `stored` sees the bytes
-        Buffer kept;
+        // [stored] release: whoever sees it also sees all of the bytes in their place. Of calls that
+        // only move blocks.
+        std::atomic<bool> stored{false};
+        std::uint64_t came = 0; ///< bytes
+        bool complete = false;
+        Buffer kept;                 ///< those at the end that were not combined yet
+        std::uint64_t kept_from = 0; ///< where they begin
     };
     std::vector<Slot> slots;
 
     // Under the hub's lock.
     bool parked = false;
+    bool replaying = false; ///< what came before it began is being put in its slots
     bool failed = false;
     unsigned writers = 0; ///< handlers that put bytes in place
     std::chrono::steady_clock::time_point parked_at{};
+    std::size_t left_at = 0; ///< the step at which the awaited member was said to have left
+    unsigned left_heard = 0; ///< and how often
     std::shared_ptr<plexus::detail::TypedCall<void>> sleeper; ///< of a thread that waits for `ready`
 
     /// [ready] release: a blocked caller may take the call up again.

@@ -70,7 +70,7 @@ Hub::~Hub() { bound_.reset(); }
 void Hub::install() {
     context_.on(kArrive, [](Hub& hub, std::uint64_t group, std::uint32_t call, std::uint32_t slot,
                             std::uint32_t digest, Rank sender, Bytes bytes) {
-        hub.arrive(group, {call, slot, digest, sender, {}}, bytes);
+        hub.arrive(group, {call, slot & ~kLastPiece, (slot & kLastPiece) != 0, digest, sender, {}}, bytes);
     });
     context_.on(kAsk, [](Hub& hub, std::uint64_t group, std::uint32_t call) -> std::string {
         const std::lock_guard hold(hub.mutex_);
@@ -106,7 +106,7 @@ void Hub::arrive(std::uint64_t group, const Early& head, Bytes bytes) {
     std::unique_lock hold(mutex_);
     if (Team* const team = find(group)) return team->arrive(head, bytes, hold);
     if (has_left(group)) return;
-    Early kept{head.call, head.slot, head.digest, head.sender, pool_.take(bytes.size())};
+    Early kept{head.call, head.slot, head.last, head.digest, head.sender, pool_.take(bytes.size())};
     if (!bytes.empty()) std::memcpy(kept.bytes.data(), bytes.data(), bytes.size());
     unborn_[group].push_back(std::move(kept));
 }

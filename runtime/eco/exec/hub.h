@@ -27,8 +27,11 @@ class Hub;
 
 using Bytes = std::span<const std::byte>;
 
-/// One message of a plan: group, number of the call, the receiver's slot, digest of the call,
-/// the sender's rank, and the blocks. Fits a frame's head with eight bytes of blocks.
+/// In a slot's number: the last piece of the message.
+inline constexpr std::uint32_t kLastPiece = std::uint32_t{1} << 31;
+
+/// One message of a plan, or a piece of it: group, number of the call, the receiver's slot, digest of the
+/// call, the sender's rank, and the blocks. Fits a frame's head with eight bytes of blocks.
 inline constexpr Request<void(Hub&, std::uint64_t, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t,
                               Bytes)>
     kArrive{"plexus.eco.arrive"};
@@ -46,6 +49,7 @@ enum class Presence : std::uint8_t { here, left, differs };
 struct Early {
     std::uint32_t call;
     std::uint32_t slot;
+    bool last; ///< piece of its message
     std::uint32_t digest;
     Rank sender;
     Buffer bytes;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fmt/format.h>
 #include <thread>
 
 namespace plexus::eco::exec {
@@ -13,6 +14,15 @@ namespace {
 
 /// Turns of the poll loop that a blocked caller makes before it waits in earnest.
 constexpr int kTurns = 64;
+
+/// Messages above this leave in pieces of about this size: the receiver takes one in while the
+/// next is on its way, from memory that is still in the cache.
+constexpr std::size_t kPiece = std::size_t{128} << 10;
+
+std::size_t piece_of(const Prepared& call) {
+    const std::size_t element = call.signature.element_bytes;
+    return std::max<std::size_t>(1, kPiece / element) * element;
+}
 
 using Typed = plexus::detail::TypedCall<void>;
 
@@ -84,20 +94,19 @@ Call& Team::begin(std::shared_ptr<const Prepared> prepared, const detail::Work& 
     call.number = next_++;
     past_[call.number % past_.size()] = {call.number, call.prepared->signature};
     calls_.push_back(std::move(fresh));
-    // What came before the call did: into the slots, as if it came now.
-    for (std::size_t i = 0; i < early_.size();) {
-        if (early_[i].call != call.number) {
-            ++i;
-            continue;
-        }
-        Early each = std::move(early_[i]);
-        early_[i] = std::move(early_.back());
-        early_.pop_back();
-        arrive(each, each.bytes.bytes(), hold);
+    // What came before the call did: into the slots, as if it came now, and before what comes now.
+    call.replaying = true;
+    for (;;) {
+        const auto next = std::find_if(early_.begin(), early_.end(),
+                                       [&](const Early& each) { return each.call == call.number; });
+        if (next == early_.end()) break;
+        Early each = std::move(*next);
+        early_.erase(next);
+        arrive_at(call, each, each.bytes.bytes(), hold);
         if (!hold.owns_lock()) hold.lock();
         hub_->pool().give(std::move(each.bytes));
-        i = 0; // others may have come or gone meanwhile
     }
+    call.replaying = false;
     return call;
 }
 
@@ -170,9 +179,15 @@ void Team::send(Call& call, const Action& action) {
         }
         bytes = packed.bytes();
     }
+    const std::size_t piece = piece_of(*call.prepared);
     try {
-        members_[action.peer].mailbox.send(kArrive, id_, call.number, action.slot, call.prepared->digest, me_,
-                                           bytes);
+        do {
+            const Bytes now = bytes.first(std::min(bytes.size(), piece));
+            bytes = bytes.subspan(now.size());
+            const std::uint32_t slot = action.slot | (bytes.empty() ? kLastPiece : 0);
+            members_[action.peer].mailbox.send(kArrive, id_, call.number, slot, call.prepared->digest, me_,
+                                               now);
+        } while (!bytes.empty());
     } catch (const Error& error) { lost(action.peer, error); }
     if (packed.memory != nullptr) {
         const std::lock_guard hold(hub_->mutex());
@@ -184,93 +199,94 @@ void Team::send(Call& call, const Action& action) {
 /// it failed.
 bool Team::take(Call& call, const Action& action) {
     Call::Slot& slot = call.slots[action.slot];
-    if (slot.state.load(std::memory_order_acquire) == Arrival::stored) { // pairs with [slot]
-        slot.state.store(Arrival::nothing, std::memory_order_relaxed);
-        return true;
-    }
+    if (slot.stored.load(std::memory_order_acquire)) return true; // pairs with [stored]
     std::unique_lock hold(hub_->mutex());
-    if (call.failed) {
+    for (;;) {
+        if (call.failed) {
+            hold.unlock();
+            if (call.future != nullptr) finish(call);
+            return false;
+        }
+        if (slot.kept.size == 0) break;
+        Buffer kept = std::move(slot.kept);
+        slot.kept = {};
+        const std::uint64_t from = slot.kept_from;
         hold.unlock();
-        if (call.future != nullptr) finish(call);
-        return false;
+        merge(call, action, from, kept.bytes());
+        hold.lock();
+        hub_->pool().give(std::move(kept));
     }
-    const Arrival state = slot.state.load(std::memory_order_relaxed);
-    slot.state.store(Arrival::nothing, std::memory_order_relaxed);
-    if (state == Arrival::stored) return true;
-    if (state == Arrival::nothing) {
-        call.parked = true;
-        call.parked_at = {};
-        return false;
-    }
-    Buffer kept = std::move(slot.kept);
-    hold.unlock();
-    merge(call, action, kept.bytes());
-    hold.lock();
-    hub_->pool().give(std::move(kept));
-    return true;
+    if (slot.complete) return true;
+    call.parked = true;
+    call.parked_at = {};
+    return false;
 }
 
 void Team::arrive(const Early& head, Bytes bytes, std::unique_lock<std::mutex>& hold) {
     if (broken_) return;
     const auto keep = weak_from_this().lock();
     if (keep == nullptr) return; // it is just ending
-    Call* const found = find(head.call);
-    if (found == nullptr) {
-        if (static_cast<std::int32_t>(head.call - next_) < 0) { // it has ended here without that message
-            hold.unlock();
-            return differ(head.sender, head.call);
-        }
-        Early kept{head.call, head.slot, head.digest, head.sender, hub_->pool().take(bytes.size())};
-        if (!bytes.empty()) std::memcpy(kept.bytes.data(), bytes.data(), bytes.size());
-        early_.push_back(std::move(kept));
-        return;
+    Call* const call = find(head.call);
+    if (call != nullptr && !call->replaying) return arrive_at(*call, head, bytes, hold);
+    if (call == nullptr && static_cast<std::int32_t>(head.call - next_) < 0) {
+        hold.unlock(); // it has ended here without that message
+        return differ(head.sender, head.call);
     }
-    Call& call = *found;
+    Early kept{head.call, head.slot, head.last, head.digest, head.sender, hub_->pool().take(bytes.size())};
+    if (!bytes.empty()) std::memcpy(kept.bytes.data(), bytes.data(), bytes.size());
+    early_.push_back(std::move(kept));
+}
+
+void Team::arrive_at(Call& call, const Early& head, Bytes bytes, std::unique_lock<std::mutex>& hold) {
     const Script& script = call.prepared->script;
     const bool known = head.digest == call.prepared->digest && head.slot < script.action_of_slot.size();
     const std::uint32_t at = known ? script.action_of_slot[head.slot] : 0;
-    if (!known || script.actions[at].peer != head.sender ||
-        call.slots[head.slot].state.load(std::memory_order_relaxed) != Arrival::nothing) {
+    if (!known || script.actions[at].peer != head.sender || call.slots[head.slot].complete) {
         hold.unlock();
         return differ(head.sender, head.call);
     }
     const Action& action = script.actions[at];
-    if (bytes.size() != action.bytes) {
-        const std::string why = "member " + std::to_string(head.sender) + " sends " +
-                                std::to_string(bytes.size()) + " bytes, and member " + std::to_string(me_) +
-                                " expects " + std::to_string(action.bytes) + " of it, in their " +
-                                call.prepared->signature.text();
+    Call::Slot& slot = call.slots[head.slot];
+    const std::uint64_t from = slot.came;
+    const bool last = from + bytes.size() == action.bytes;
+    if (bytes.size() != std::min<std::uint64_t>(action.bytes - from, piece_of(*call.prepared)) ||
+        head.last != last) {
+        const std::string why =
+            fmt::format("member {} sends {} bytes{}, and member {} expects {} of it, in their {}",
+                        head.sender, from + bytes.size(), head.last ? "" : " and more", me_, action.bytes,
+                        call.prepared->signature.text());
         hold.unlock();
         return break_up(Status::bad_argument, why, true);
     }
     if (call.failed) return;
-    const bool awaited = call.parked && call.at == at;
-    Call::Slot& slot = call.slots[head.slot];
+    slot.came += bytes.size();
+    slot.complete = last;
     if (script.early) {
         ++call.writers;
         hold.unlock();
-        store(call, action, bytes);
+        store(call, action, from, bytes);
         hold.lock();
         --call.writers;
-        // It may have been parked at this very step meanwhile.
-        if (call.parked && call.at == at) {
-            ++call.at;
-            return resume(call, hold);
-        }
-        slot.state.store(Arrival::stored, std::memory_order_release); // [slot]
-    } else if (awaited) {
-        call.parked = false; // ours now
+        if (!last) return;
+        slot.stored.store(true, std::memory_order_release); // [stored]
+    } else if (call.parked && call.at == at) {              // what was kept is in already
+        call.parked = false;                                // ours now
         hold.unlock();
-        merge(call, action, bytes);
+        merge(call, action, from, bytes);
         hold.lock();
-        ++call.at;
         call.parked = true;
-        resume(call, hold);
+        if (!last && !call.failed) return;
     } else {
-        slot.kept = hub_->pool().take(bytes.size());
-        if (!bytes.empty()) std::memcpy(slot.kept.data(), bytes.data(), bytes.size());
-        slot.state.store(Arrival::kept, std::memory_order_relaxed);
+        if (slot.kept.size == 0) {
+            slot.kept = hub_->pool().take(action.bytes - from);
+            slot.kept.size = 0;
+            slot.kept_from = from;
+        }
+        if (!bytes.empty()) std::memcpy(slot.kept.data() + slot.kept.size, bytes.data(), bytes.size());
+        slot.kept.size += bytes.size();
+        return;
     }
+    if (call.parked && call.at == at) resume(call, hold);
 }
 
 /// The parked call can go on: here, or on the thread that is blocked in it.
@@ -341,8 +357,11 @@ void Team::finish(Call& call) {
 void Team::release(Call& call) {
     for (std::size_t slot = 0; slot < call.prepared->script.action_of_slot.size(); ++slot) {
         Call::Slot& each = call.slots[slot];
-        each.state.store(Arrival::nothing, std::memory_order_relaxed);
-        hub_->pool().give(std::move(each.kept));
+        each.stored.store(false, std::memory_order_relaxed);
+        each.complete = false;
+        each.came = 0;
+        if (each.kept.memory != nullptr) hub_->pool().give(std::move(each.kept));
+        each.kept = {};
     }
     hub_->pool().give(std::move(call.scratch));
     call.scratch = {};
@@ -352,35 +371,43 @@ void Team::release(Call& call) {
     call.ready.store(false, std::memory_order_relaxed);
     call.at = 0;
     call.parked = call.failed = false;
+    call.left_heard = 0;
     const auto mine =
         std::find_if(calls_.begin(), calls_.end(), [&](const auto& each) { return each.get() == &call; });
     spare_.push_back(std::move(*mine));
     calls_.erase(mine);
 }
 
-void Team::store(Call& call, const Action& action, Bytes bytes) {
+/// Calls `what(place, bytes)` for each run of memory that `bytes` of the action from `from` on belong to.
+template <class Do>
+void Team::each_run(Call& call, const Action& action, std::uint64_t from, Bytes bytes, Do&& what) {
     const Segment* segment = call.prepared->script.segments.data() + action.first_segment;
-    const std::byte* from = bytes.data();
-    for (std::uint32_t i = 0; i < action.segments; ++i, ++segment) {
-        std::memcpy(call.space[static_cast<std::size_t>(segment->space)] + segment->offset, from,
-                    segment->bytes);
-        from += segment->bytes;
+    while (!bytes.empty()) {
+        if (from >= segment->bytes) {
+            from -= segment++->bytes;
+            continue;
+        }
+        const Bytes now = bytes.first(std::min<std::uint64_t>(bytes.size(), segment->bytes - from));
+        what(call.space[static_cast<std::size_t>(segment->space)] + segment->offset + from, now);
+        from += now.size();
+        bytes = bytes.subspan(now.size());
     }
 }
 
-void Team::merge(Call& call, const Action& action, Bytes bytes) {
-    if (action.merge == Merge::store) return store(call, action, bytes);
+void Team::store(Call& call, const Action& action, std::uint64_t from, Bytes bytes) {
+    each_run(call, action, from, bytes,
+             [](std::byte* place, Bytes run) { std::memcpy(place, run.data(), run.size()); });
+}
+
+void Team::merge(Call& call, const Action& action, std::uint64_t from, Bytes bytes) {
+    if (action.merge == Merge::store) return store(call, action, from, bytes);
     const std::size_t size = call.prepared->signature.element_bytes;
     const detail::Combine& combine = call.combine;
-    const Segment* segment = call.prepared->script.segments.data() + action.first_segment;
-    const std::byte* came = bytes.data();
-    for (std::uint32_t i = 0; i < action.segments; ++i, ++segment) {
-        std::byte* const here = call.space[static_cast<std::size_t>(segment->space)] + segment->offset;
+    each_run(call, action, from, bytes, [&](std::byte* here, Bytes run) {
         action.merge == Merge::before
-            ? combine.run(combine.op.get(), here, came, here, segment->bytes / size)
-            : combine.run(combine.op.get(), here, here, came, segment->bytes / size);
-        came += segment->bytes;
-    }
+            ? combine.run(combine.op.get(), here, run.data(), here, run.size() / size)
+            : combine.run(combine.op.get(), here, here, run.data(), run.size() / size);
+    });
 }
 
 } // namespace plexus::eco::exec

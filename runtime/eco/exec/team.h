@@ -74,8 +74,11 @@ class Team : public std::enable_shared_from_this<Team> {
     static void copy(Call& call, const std::vector<Copy>& copies);
     void advance(Call& call);
     void send(Call& call, const Action& action);
-    void merge(Call& call, const Action& action, Bytes bytes);
-    void store(Call& call, const Action& action, Bytes bytes);
+    void arrive_at(Call& call, const Early& head, Bytes bytes, std::unique_lock<std::mutex>& hold);
+    template <class Do>
+    static void each_run(Call& call, const Action& action, std::uint64_t from, Bytes bytes, Do&& what);
+    static void merge(Call& call, const Action& action, std::uint64_t from, Bytes bytes);
+    static void store(Call& call, const Action& action, std::uint64_t from, Bytes bytes);
     bool take(Call& call, const Action& action);
     void resume(Call& call, std::unique_lock<std::mutex>& hold);
     void finish(Call& call);
@@ -83,7 +86,8 @@ class Team : public std::enable_shared_from_this<Team> {
     void wait(Call& call);
     void ask_after(Rank peer, std::uint32_t call, std::uint32_t digest);
     void differ(Rank peer, std::uint32_t call);
-    void has_left(Rank peer);
+    bool waits_for(Rank peer, std::uint32_t number);
+    void hear_left(Rank peer, std::uint32_t number);
     void tell_others(Status status, const std::string& why);
     void lost(Rank peer, const Error& error);
     Call* find(std::uint32_t number);

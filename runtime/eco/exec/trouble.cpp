@@ -87,15 +87,35 @@ void Team::ask_after(Rank peer, std::uint32_t call, std::uint32_t digest) {
         .then([team = shared_from_this(), peer, call](auto answer) {
             try {
                 const auto presence = static_cast<Presence>(answer.get());
-                if (presence == Presence::differs) team->differ(peer, call);
-                if (presence == Presence::left) team->has_left(peer);
+                if (presence == Presence::differs) return team->differ(peer, call);
+                if (presence == Presence::left) team->hear_left(peer, call);
             } catch (const Error& error) {
-                error.status() == Status::dead_pointer ? team->has_left(peer) : team->lost(peer, error);
+                if (error.status() == Status::dead_pointer) return team->hear_left(peer, call);
+                if (team->waits_for(peer, call)) team->lost(peer, error);
             }
         });
 }
 
-void Team::has_left(Rank peer) {
+bool Team::waits_for(Rank peer, std::uint32_t number) {
+    const std::lock_guard hold(hub_->mutex());
+    const Call* const call = find(number);
+    return call != nullptr && call->parked && call->prepared->script.actions[call->at].peer == peer;
+}
+
+/// What it sent before it went may come by another link than this news: so it must be heard more
+/// than once, while the call still waits at the same step.
+void Team::hear_left(Rank peer, std::uint32_t number) {
+    constexpr unsigned kOften = 3;
+    {
+        const std::lock_guard hold(hub_->mutex());
+        Call* const call = find(number);
+        if (call == nullptr || !call->parked || call->prepared->script.actions[call->at].peer != peer) return;
+        if (call->left_at != call->at) {
+            call->left_at = call->at;
+            call->left_heard = 0;
+        }
+        if (++call->left_heard < kOften) return;
+    }
     break_up(Status::peer_lost, fmt::format("member {} has left the group", peer), true);
 }
 
