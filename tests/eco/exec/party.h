@@ -23,8 +23,7 @@ inline std::string fresh_name() {
 
 class Party {
   public:
-    Party(eco::Rank size, std::string_view methods, const Values& more = {})
-      : name_(fresh_name()) {
+    Party(eco::Rank size, std::string_view methods, const Values& more = {}) {
         for (eco::Rank rank = 0; rank < size; ++rank)
             contexts_.push_back(std::make_unique<Context>(by(methods, more)));
     }
@@ -37,13 +36,19 @@ class Party {
     /// the error it ended with, or what `body` returned.
     template <class Body>
     std::vector<std::string> run(Body body, const eco::GroupOptions& options = {}) {
+        return run_with([&](eco::Rank) { return options; }, body);
+    }
+    /// The same, each member with options of its own.
+    template <class OptionsOf, class Body>
+    std::vector<std::string> run_with(OptionsOf options_of, Body body) {
         const std::string name = fresh_name();
         std::vector<std::string> said(size());
         std::vector<std::thread> threads;
         for (eco::Rank rank = 0; rank < size(); ++rank)
             threads.emplace_back([&, rank] {
                 try {
-                    const auto group = eco::Group::meet(*contexts_[rank], name, rank, size(), options);
+                    const auto group =
+                        eco::Group::meet(*contexts_[rank], name, rank, size(), options_of(rank));
                     said[rank] = body(group);
                 } catch (const std::exception& error) { said[rank] = std::string("threw: ") + error.what(); }
             });
@@ -52,7 +57,6 @@ class Party {
     }
 
   private:
-    std::string name_;
     std::vector<std::unique_ptr<Context>> contexts_;
 };
 
