@@ -5,6 +5,7 @@
 #include "topology/refuse.h"
 
 #include <algorithm>
+#include <thread>
 #include <unistd.h>
 
 namespace plexus::eco::exec {
@@ -82,6 +83,8 @@ void Team::learn_hosts(const std::vector<std::string>& hosts) {
     for (Rank member = 0; member < size(); ++member) members_[member].host = hosts[member];
     const bool one_host =
         std::all_of(hosts.begin(), hosts.end(), [&](const auto& each) { return each == hosts[0]; });
+    const auto here = std::count(hosts.begin(), hosts.end(), hosts[me_]);
+    crowded_ = here > static_cast<std::ptrdiff_t>(std::thread::hardware_concurrency());
     std::optional<Network> network;
     std::uint64_t map_number = 0;
     if (options_.map != nullptr) {

@@ -14,6 +14,8 @@ namespace {
 
 /// Turns of the poll loop that a blocked caller makes before it waits in earnest.
 constexpr int kTurns = 64;
+/// Where members share processors each gives its own away in every idle turn: whom it waits for may want it.
+constexpr int kCrowdedTurns = 1000;
 
 /// Messages above this leave in pieces of about this size: the receiver takes one in while the
 /// next is on its way, from memory that is still in the cache.
@@ -307,9 +309,9 @@ void Team::wait(Call& call) {
     const auto is_ready = [&] {
         return call.ready.exchange(false, std::memory_order_acquire);
     }; // pairs with [ready]
-    for (int turn = 0; turn < kTurns; ++turn) {
+    for (int turn = 0; turn < (crowded_ ? kCrowdedTurns : kTurns); ++turn) {
         if (is_ready()) return;
-        hub_->context().progress();
+        if (hub_->context().progress() == 0 && crowded_) std::this_thread::yield();
     }
     for (;;) {
         std::shared_ptr<Typed> sleeper;

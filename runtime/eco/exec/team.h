@@ -100,6 +100,7 @@ class Team : public std::enable_shared_from_this<Team> {
     std::vector<Member> members_;
     const GroupOptions options_;
     Planner planner_;
+    bool crowded_ = false; ///< more members on this host than it has processors
 
     // Under the hub's lock.
     std::uint32_t next_ = 0;
