@@ -28,6 +28,7 @@ int run(int count, char** arguments);
 int info(int count, char** arguments);
 int explain(int count, char** arguments);
 int bench_verb(int count, char** arguments);
+int probe_verb(int count, char** arguments);
 int map_verb(int count, char** arguments);
 int check_module(int count, char** arguments);
 int lab_verb(int count, char** arguments);

@@ -24,11 +24,12 @@ extern "C" void stuck(int) {
 
 } // namespace
 
-Progress::Progress()
-  : shows_(::isatty(STDERR_FILENO) == 1) {
+Progress::Progress(unsigned patience_seconds)
+  : patience_seconds_(patience_seconds)
+  , shows_(::isatty(STDERR_FILENO) == 1) {
     std::signal(SIGTTOU, SIG_IGN); // a process of a job is in the background: it may write all the same
     std::signal(SIGALRM, stuck);
-    ::alarm(kPatienceSeconds);
+    ::alarm(patience_seconds_);
 }
 
 Progress::~Progress() {
@@ -37,7 +38,7 @@ Progress::~Progress() {
 }
 
 void Progress::show(const std::string& what) {
-    ::alarm(kPatienceSeconds);
+    ::alarm(patience_seconds_);
     if (!shows_) return;
     write_text("\r\x1b[K" + what);
     shown_ = true;

@@ -11,7 +11,8 @@ namespace plexus::tools::bench {
 /// no terminal. One at a time in a process.
 class Progress {
   public:
-    Progress();
+    /// A process whose measurement does not move for `patience_seconds` ends; 0: never.
+    explicit Progress(unsigned patience_seconds = kPatienceSeconds);
     ~Progress();
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
@@ -23,6 +24,7 @@ class Progress {
     static constexpr unsigned kPatienceSeconds = 60;
 
   private:
+    unsigned patience_seconds_;
     bool shows_;
     bool shown_ = false;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `plexus map partition`: one subnet a line, hosts in the order of the map.
 #include "tools/json.h"
+#include "tools/map/subnets.h"
 #include "tools/map/wish.h"
 
 #include "plexus/error.h"
@@ -10,24 +11,6 @@
 
 namespace plexus::tools {
 namespace {
-
-std::string to_json(const eco::Partition& partition, const eco::Map& map) {
-    std::vector<std::string> subnets;
-    for (const eco::Subnet& subnet : partition) {
-        std::vector<std::string> hosts;
-        for (const std::size_t host : subnet) hosts.push_back(json::quote(map.hosts()[host]));
-        subnets.push_back(json::list(hosts));
-    }
-    return json::list(subnets);
-}
-
-void print(const eco::Partition& partition, const eco::Map& map) {
-    for (const eco::Subnet& subnet : partition) {
-        std::string line;
-        for (const std::size_t host : subnet) line += (line.empty() ? "" : " ") + map.hosts()[host];
-        std::printf("%s\n", line.c_str());
-    }
-}
 
 eco::CostMatrix costs_in(const eco::Map& map, const MapWish& wish) {
     const std::size_t size = wish.size_bytes ? map.size_index(*wish.size_bytes) : 0;

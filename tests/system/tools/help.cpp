@@ -20,7 +20,7 @@ TEST_CASE("the JSON reader of these tests takes JSON and nothing else") {
 TEST_CASE("every verb is listed, and explains itself") {
     Command all({"--help"});
     CHECK(all.wait() == 0);
-    for (const std::string verb : {"run", "info", "explain", "bench", "map", "lab", "check-module"}) {
+    for (const std::string verb : {"run", "info", "explain", "bench", "probe", "map", "lab", "check-module"}) {
         INFO(verb);
         CHECK(count_of(all.out(), "\n  " + verb + " ") == 1);
         Command help({verb, "--help"});
@@ -54,6 +54,13 @@ TEST_CASE("a wrong command line ends with 2 and one sentence that names what is 
         {{"bench", "dual", "--skip-poll", "1,0"}, "\"0\""},
         {{"bench", "dual", "--methods", "shm"}, "two methods"},
         {{"bench", "rate", "--cores", "0"}, "--inside"},
+        {{"probe"}, "FILE"},
+        {{"probe", "x"}, "one context"},
+        {{"probe", "x", "--sizes", "8,many"}, "\"many\""},
+        {{"probe", "x", "--metric", "speed"}, "\"speed\""},
+        {{"probe", "x", "--sizes", "8", "--metric", "64"}, "--metric 64"},
+        {{"probe", "x", "--tolerance", "20"}, "\"20\""},
+        {{"probe", "x", "--trips", "0"}, "--trips"},
         {{"map"}, "partition"},
         {{"map", "draw", "x"}, "\"draw\""},
         {{"map", "partition"}, "FILE"},

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which pairs a probe measures, and what it keeps of an older map.
+#include "tools/probe/schedule.h"
+
+#include "plexus/error.h"
+#include "support/catch.h"
+
+#include <algorithm>
+#include <set>
+
+using namespace plexus::eco;
+using namespace plexus::tools::probe;
+
+namespace {
+
+Cost cost_like(double us) { return {us, us + 1, us + 2, us + 3, us + 4, 5, 0}; }
+
+Map three() {
+    Map map({"a", "b", "c"}, {"tcp"}, {8, 1024}, "then");
+    for (const std::size_t size : {0u, 1u}) {
+        map.set_both(size, 0, 1, cost_like(1));
+        map.set_both(size, 0, 2, cost_like(2));
+    }
+    map.set_both(0, 1, 2, cost_like(3)); // of 1024 bytes: interrupted
+    return map;
+}
+
+} // namespace
+
+TEST_CASE("every pair is measured once, in as few rounds of disjoint pairs as can be") {
+    for (std::size_t hosts = 0; hosts <= 41; ++hosts) {
+        const auto rounds = rounds_of(hosts);
+        INFO(hosts);
+        CHECK(rounds.size() == (hosts < 2 ? 0 : hosts - 1 + hosts % 2));
+        std::set<HostPair> seen;
+        for (const Round& round : rounds) {
+            std::set<std::size_t> busy;
+            for (const HostPair& pair : round) {
+                CHECK(pair.a < pair.b);
+                CHECK(pair.b < hosts);
+                CHECK(busy.insert(pair.a).second);
+                CHECK(busy.insert(pair.b).second);
+                CHECK(seen.insert(pair).second);
+            }
+        }
+        CHECK(seen.size() == (hosts < 2 ? 0 : hosts * (hosts - 1) / 2));
+    }
+}
+
+TEST_CASE("what needs no measuring is left out, and one pair at a time is a round of one") {
+    const auto rounds = only(rounds_of(6), [](const HostPair& pair) { return pair.a == 2 || pair.b == 2; });
+    CHECK(rounds.size() == 5);
+    for (const Round& round : rounds) CHECK(round.size() == 1);
+    CHECK(one_by_one(rounds_of(6)).size() == 15);
+    CHECK(only(rounds_of(6), [](const HostPair&) { return false; }).empty());
+}
+
+TEST_CASE("a pair counts as measured when every size is") {
+    const Map map = three();
+    CHECK(is_measured(map, {0, 1}));
+    CHECK(is_measured(map, {0, 2}));
+    CHECK_FALSE(is_measured(map, {1, 2}));
+}
+
+TEST_CASE("a map that goes on keeps its costs, hosts and sizes, and gets new hosts at the end") {
+    const Map map = extended(three(), {"d", "b"}, {"shm", "tcp"}, "now");
+    CHECK(map.hosts() == std::vector<std::string>{"a", "b", "c", "d"});
+    CHECK(map.methods() == std::vector<std::string>{"tcp", "shm"});
+    CHECK(map.sizes_bytes() == three().sizes_bytes());
+    CHECK(map.date() == "now");
+    CHECK(map.cost(1, 2, 0) == cost_like(2));
+    CHECK_FALSE(map.cost(1, 1, 2).measured());
+    CHECK_FALSE(map.cost(0, 0, 3).measured());
+}
+
+TEST_CASE("of repeats the median is kept, number by number") {
+    const Cost repeats[] = {cost_like(9), cost_like(1), cost_like(4)};
+    const Cost kept = median_of(repeats);
+    CHECK(kept.min_us == 4);
+    CHECK(kept.p95_us == 8);
+    CHECK(kept.samples == 15);
+    CHECK(median_of(std::span(repeats, 2)).min_us == 5);
+    // Numbers of different repeats may be mixed; they still rise.
+    const Cost crossing[] = {{1, 9, 9, 9, 9, 1, 0}, {2, 3, 4, 5, 20, 1, 0}, {3, 3, 3, 3, 3, 1, 0}};
+    Map map({"a", "b"}, {"tcp"}, {8}, "");
+    CHECK_NOTHROW(map.set(0, 0, 1, median_of(crossing)));
+    CHECK(rounded({1.23456789, 2, 2, 2, 2, 1, 0}).min_us == 1.2346);
+}

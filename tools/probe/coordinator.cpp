@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tools/probe/coordinator.h"
+
+#include "tools/probe/start_map.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <fmt/format.h>
+#include <set>
+
+namespace plexus::tools::probe {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kShortPatience{5};
+constexpr std::size_t kMostRepeatRounds = 3;
+
+/// The same answer for a thread that must not poll.
+template <class R>
+std::future<R> without_polling(Future<R> answer) {
+    std::promise<R> promise;
+    std::future<R> out = promise.get_future();
+    answer.then([promise = std::move(promise)](Future<R> done) mutable {
+        try {
+            if constexpr (std::same_as<R, void>) {
+                done.get();
+                promise.set_value();
+            } else {
+                promise.set_value(done.get());
+            }
+        } catch (const Error&) { promise.set_exception(std::current_exception()); }
+    });
+    return out;
+}
+
+std::string show_time(double seconds) {
+    const auto whole = static_cast<long>(seconds + 0.5);
+    if (whole < 100) return fmt::format("{} s", whole);
+    if (whole < 100 * 60) return fmt::format("{} min", (whole + 30) / 60);
+    return fmt::format("{:.1f} h", seconds / 3600);
+}
+
+/// Lets all stations go, however the probe ends.
+class Dismissal {
+  public:
+    explicit Dismissal(const Members& members)
+      : members_(members) {}
+    ~Dismissal() {
+        std::vector<std::future<void>> answers;
+        const auto tell = [&](const GlobalPointer<Station>& station) {
+            try {
+                answers.push_back(without_polling(station.call(finish)));
+            } catch (const Error&) {
+                // It is gone: its pairs were said to be missing, or whoever started it tells.
+            }
+        };
+        for (const auto& station : members_.resting) tell(station);
+        for (const Member& member : members_.measuring)
+            if (!member.lost) tell(member.station);
+        const auto deadline = Clock::now() + kShortPatience;
+        for (auto& answer : answers) answer.wait_until(deadline);
+    }
+    Dismissal(const Dismissal&) = delete;
+    Dismissal& operator=(const Dismissal&) = delete;
+
+  private:
+    const Members& members_;
+};
+
+class Coordinator {
+  public:
+    Coordinator(const Wish& wish, Members& members, std::size_t contexts)
+      : wish_(wish)
+      , members_(members)
+      , map_(start_map(wish, members_))
+      , saver_(wish.file)
+      , contexts_(contexts) {
+        for (const Member& member : members_.measuring) place_.push_back(map_.index_of(member.name));
+        save(map_, wish.file); // whether it can be written is known before hours of work
+    }
+
+    Outcome run() {
+        const auto start = Clock::now();
+        const auto due = [&](const HostPair& pair) { return is_due(pair); };
+        const std::vector<Round> rounds = only(rounds_of(members_.measuring.size()), due);
+        std::size_t pairs = 0;
+        for (const Round& round : rounds) pairs += round.size();
+        measure_all(rounds, pairs, "pairs",
+                    [&](const HostPair& pair, std::vector<eco::Cost> costs) { keep(pair, costs); });
+        std::vector<std::string> missing = std::move(missing_);
+        const std::size_t repeated = repeat_deciding_edges();
+        progress_.clear();
+        saver_.now(map_);
+        const std::size_t without = missing.size();
+        return {map_,
+                partition(),
+                contexts_,
+                pairs - without,
+                repeated,
+                std::move(missing),
+                std::chrono::duration<double>(Clock::now() - start).count()};
+    }
+
+  private:
+    // Pairs are of places in members_.measuring.
+
+    HostPair in_map(const HostPair& pair) const { return {place_[pair.a], place_[pair.b]}; }
+
+    bool is_due(const HostPair& pair) const {
+        if (!wish_.continues()) return true;
+        const auto anew = [&](std::size_t member) {
+            return std::find(wish_.refresh.begin(), wish_.refresh.end(), members_.measuring[member].name) !=
+                   wish_.refresh.end();
+        };
+        return anew(pair.a) || anew(pair.b) || (wish_.resume && !is_measured(map_, in_map(pair)));
+    }
+
+    void keep(const HostPair& pair, const std::vector<eco::Cost>& costs) {
+        const HostPair hosts = in_map(pair);
+        for (std::size_t size = 0; size < costs.size(); ++size)
+            map_.set_both(size, hosts.a, hosts.b, costs[size]);
+    }
+
+    std::size_t deciding_size() const { return wish_.cost ? map_.size_index(*wish_.cost) : 0; }
+
+    eco::CostMatrix deciding_costs() const {
+        return map_.matrix(deciding_size(), eco::Statistic::min, eco::Symmetry::min);
+    }
+
+    eco::Partition partition() const { return eco::partition(deciding_costs(), wish_.tolerance); }
+
+    /// ECO's rule forgives an edge measured too high, but not one that is too low. New costs
+    /// may make other edges decide, so it looks again, but not for ever.
+    std::size_t repeat_deciding_edges() {
+        std::set<HostPair> repeated;
+        const std::size_t size = deciding_size();
+        for (std::size_t again = 0; wish_.confirm > 0 && again < kMostRepeatRounds; ++again) {
+            std::set<HostPair> deciding;
+            for (const HostPair& edge : edges_to_remeasure(deciding_costs(), wish_.tolerance))
+                if (!repeated.contains(edge)) deciding.insert(edge);
+            const auto rounds = only(rounds_of(members_.measuring.size()), [&](const HostPair& pair) {
+                const HostPair hosts = in_map(pair);
+                return deciding.contains({std::min(hosts.a, hosts.b), std::max(hosts.a, hosts.b)});
+            });
+            if (rounds.empty()) break;
+            std::vector<Round> all;
+            for (std::uint32_t times = 0; times < wish_.confirm; ++times)
+                all.insert(all.end(), rounds.begin(), rounds.end());
+            std::map<HostPair, std::vector<eco::Cost>> repeats;
+            measure_all(
+                all, deciding.size() * wish_.confirm, "repeats of edges that decide",
+                [&](const HostPair& pair, std::vector<eco::Cost> costs) {
+                    repeats[in_map(pair)].push_back(costs.front());
+                },
+                Sizes{map_.sizes_bytes()[size]});
+            missing_.clear(); // what was measured before still holds
+            for (auto& [hosts, costs] : repeats) {
+                costs.push_back(map_.cost(size, hosts.a, hosts.b));
+                map_.set_both(size, hosts.a, hosts.b, median_of(costs));
+            }
+            repeated.insert(deciding.begin(), deciding.end());
+        }
+        return repeated.size();
+    }
+
+    template <class Keep>
+    void measure_all(const std::vector<Round>& rounds, std::size_t pairs, const char* what, Keep&& keep_costs,
+                     const Sizes& sizes = {}) {
+        const auto start = Clock::now();
+        std::size_t done = 0;
+        for (const Round& round : wish_.parallel ? rounds : one_by_one(rounds)) {
+            show(round, done, pairs, what, start);
+            std::vector<std::optional<std::future<Readings>>> answers;
+            for (const HostPair& pair : round) answers.push_back(order(pair, sizes));
+            const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                                     std::chrono::duration<double>(wish_.patience_s));
+            for (std::size_t at = 0; at < round.size(); ++at)
+                if (auto costs = answer(round[at], answers[at], deadline)) keep_costs(round[at], *costs);
+            done += round.size();
+            saver_.maybe(map_);
+        }
+    }
+
+    void show(const Round& round, std::size_t done, std::size_t pairs, const char* what,
+              Clock::time_point start) {
+        const double gone = std::chrono::duration<double>(Clock::now() - start).count();
+        const double left =
+            done == 0 ? 0 : gone / static_cast<double>(done) * static_cast<double>(pairs - done);
+        progress_.show(fmt::format("{} of {} {}{}: {} and {}{}", done, pairs, what,
+                                   done == 0 ? "" : ", " + show_time(left) + " left", name(round.front().a),
+                                   name(round.front().b), round.size() > 1 ? ", and others" : ""));
+    }
+
+    const std::string& name(std::size_t member) const { return members_.measuring[member].name; }
+
+    /// Nothing: one of the two is lost, which was said.
+    std::optional<std::future<Readings>> order(const HostPair& pair, const Sizes& sizes) {
+        const Member& one = members_.measuring[pair.a];
+        const Member& other = members_.measuring[pair.b];
+        for (const Member* each : {&one, &other})
+            if (each->lost) {
+                miss(pair, each->name + " is lost");
+                return {};
+            }
+        try {
+            return without_polling(one.station.call(
+                measure, other.station, sizes.empty() ? map_.sizes_bytes() : sizes, wish_.effort));
+        } catch (const Error& error) {
+            miss(pair, error.what());
+            return {};
+        }
+    }
+
+    std::optional<std::vector<eco::Cost>>
+    answer(const HostPair& pair, std::optional<std::future<Readings>>& awaited, Clock::time_point deadline) {
+        if (!awaited) return {};
+        try {
+            if (awaited->wait_until(deadline) != std::future_status::ready) {
+                members_.measuring[pair.a].station.send(abandon);
+                if (awaited->wait_for(kShortPatience) != std::future_status::ready)
+                    members_.measuring[pair.a].lost = true;
+                throw Error(Status::timed_out,
+                            fmt::format("no answer within {:g} s (--patience)", wish_.patience_s));
+            }
+            return costs_of(awaited->get());
+        } catch (const Error& error) {
+            for (const std::size_t each : {pair.a, pair.b}) look_after(members_.measuring[each]);
+            miss(pair, error.what());
+            return {};
+        }
+    }
+
+    /// A measurement failed: does this one still answer at all?
+    void look_after(Member& member) {
+        if (member.lost) return;
+        try {
+            auto answer = without_polling(member.station.call(identify));
+            member.lost = answer.wait_for(kShortPatience) != std::future_status::ready;
+            if (!member.lost) answer.get();
+        } catch (const Error&) { member.lost = true; }
+    }
+
+    std::vector<eco::Cost> costs_of(const Readings& readings) const {
+        const auto& methods = map_.methods();
+        const auto found = std::find(methods.begin(), methods.end(), readings.method);
+        const auto method = found == methods.end() ? eco::Cost::kNoMethod
+                                                   : static_cast<std::uint16_t>(found - methods.begin());
+        std::vector<eco::Cost> costs;
+        for (const std::vector<double>& samples : readings.samples_us)
+            costs.push_back(rounded(eco::cost_of(samples, method)));
+        return costs;
+    }
+
+    void miss(const HostPair& pair, const std::string& why) {
+        missing_.push_back(fmt::format("{} and {}: {}", name(pair.a), name(pair.b), why));
+    }
+
+    const Wish& wish_;
+    Members& members_;
+    eco::Map map_;
+    Saver saver_;
+    std::size_t contexts_;
+    std::vector<std::size_t> place_; // of each member in the map
+    std::vector<std::string> missing_;
+    bench::Progress progress_{0};
+};
+
+} // namespace
+
+Outcome coordinate(Context& here, const Wish& wish) {
+    Members members = meet_all(here, wish.per_context);
+    const Dismissal dismissal(members);
+    return Coordinator(wish, members, here.size()).run();
+}
+
+} // namespace plexus::tools::probe

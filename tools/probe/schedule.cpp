@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tools/probe/schedule.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace plexus::tools::probe {
+namespace {
+
+constexpr double eco::Cost::*kNumbers[] = {&eco::Cost::min_us, &eco::Cost::p25_us, &eco::Cost::median_us,
+                                           &eco::Cost::p75_us, &eco::Cost::p95_us};
+
+double middle(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    const std::size_t half = values.size() / 2;
+    return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+void add_missing(std::vector<std::string>& list, const std::vector<std::string>& names) {
+    for (const std::string& name : names)
+        if (std::find(list.begin(), list.end(), name) == list.end()) list.push_back(name);
+}
+
+} // namespace
+
+std::vector<Round> rounds_of(std::size_t hosts) {
+    std::vector<Round> rounds;
+    if (hosts < 2) return rounds;
+    // The last seat stays, the others move round by one; with an odd number it is empty.
+    const std::size_t seats = hosts + hosts % 2;
+    const std::size_t moving = seats - 1;
+    for (std::size_t turn = 0; turn < moving; ++turn) {
+        Round round;
+        for (std::size_t place = 0; place < seats / 2; ++place) {
+            const std::size_t one = place == 0 ? moving : (turn + place) % moving;
+            const std::size_t other = (turn + moving - place) % moving;
+            if (std::max(one, other) < hosts) round.push_back({std::min(one, other), std::max(one, other)});
+        }
+        std::sort(round.begin(), round.end());
+        rounds.push_back(std::move(round));
+    }
+    return rounds;
+}
+
+std::vector<Round> one_by_one(const std::vector<Round>& rounds) {
+    std::vector<Round> out;
+    for (const Round& round : rounds)
+        for (const HostPair& pair : round) out.push_back({pair});
+    return out;
+}
+
+bool is_measured(const eco::Map& map, const HostPair& pair) {
+    for (std::size_t size = 0; size < map.sizes_bytes().size(); ++size)
+        if (!map.cost(size, pair.a, pair.b).measured() || !map.cost(size, pair.b, pair.a).measured())
+            return false;
+    return true;
+}
+
+eco::Map extended(const eco::Map& old, const std::vector<std::string>& hosts,
+                  const std::vector<std::string>& methods, std::string date) {
+    std::vector<std::string> all_hosts = old.hosts();
+    std::vector<std::string> all_methods = old.methods();
+    add_missing(all_hosts, hosts);
+    add_missing(all_methods, methods);
+    eco::Map map(std::move(all_hosts), std::move(all_methods), old.sizes_bytes(), std::move(date));
+    for (std::size_t size = 0; size < old.sizes_bytes().size(); ++size)
+        for (std::size_t from = 0; from < old.hosts().size(); ++from)
+            for (std::size_t to = 0; to < old.hosts().size(); ++to)
+                if (from != to) map.set(size, from, to, old.cost(size, from, to));
+    return map;
+}
+
+eco::Cost rounded(eco::Cost cost) {
+    constexpr double kSteps = 1e4; // of a microsecond
+    for (const auto number : kNumbers) cost.*number = std::round(cost.*number * kSteps) / kSteps;
+    return cost;
+}
+
+eco::Cost median_of(std::span<const eco::Cost> repeats) {
+    eco::Cost out = repeats.back();
+    out.samples = 0;
+    for (const eco::Cost& each : repeats) out.samples += each.samples;
+    // The medians of numbers that rise in every repeat rise as well.
+    for (const auto number : kNumbers) {
+        std::vector<double> values;
+        for (const eco::Cost& each : repeats) values.push_back(each.*number);
+        out.*number = middle(std::move(values));
+    }
+    return rounded(out);
+}
+
+} // namespace plexus::tools::probe
