@@ -62,14 +62,18 @@ void read(Wish& wish, const std::string& metric, const std::string& tolerance) {
         usage_error("probe", "--metric " + metric + " is not among the --sizes");
 }
 
-/// Whoever measures looks for the answer all the time, for longer than most ways take, and
-/// gives no core away meanwhile; the others sleep. Contexts that share a host would be in each
-/// other's way so.
-Options looking_hard(const CommandLine& line, const Wish& wish) {
+/// What suits a probe, where the user has said nothing else. Whoever measures looks for the
+/// answer all the time, for longer than most ways take, and gives no core away meanwhile; the
+/// others sleep. Contexts that share a host would be in each other's way so.
+Options usual_settings(const CommandLine& line, const Wish& wish) {
     Options options;
-    if (wish.per_context) return options;
-    for (const auto& [key, value] : {std::pair{"progress.spin", "1 ms"}, {"progress.yield", "0 us"}})
+    const auto unless_said = [&](const char* key, const char* value) {
         if (!line.settings().contains(key)) options.set[key] = value;
+    };
+    unless_said("handlers.threads", "16"); // one waits for each peer that stands still
+    if (wish.per_context) return options;
+    unless_said("progress.spin", "1 ms");
+    unless_said("progress.yield", "0 us");
     return options;
 }
 
@@ -161,7 +165,7 @@ int probe_verb(int count, char** arguments) {
     wish.json = line.json();
     if (contexts > 0 && !inside) return start_job(contexts, count, arguments);
 
-    Context here = line.start(looking_hard(line, wish));
+    Context here = line.start(usual_settings(line, wish));
     if (here.size() == 1 && !inside)
         usage_error("probe",
                     "there is one context, and a pair has two: start it with a launcher on all hosts, "

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <fmt/format.h>
+#include <map>
 #include <set>
 
 namespace plexus::tools::probe {
@@ -84,19 +85,21 @@ class Coordinator {
         const auto start = Clock::now();
         const auto due = [&](const HostPair& pair) { return is_due(pair); };
         const std::vector<Round> rounds = only(rounds_of(members_.measuring.size()), due);
-        std::size_t pairs = 0;
-        for (const Round& round : rounds) pairs += round.size();
-        measure_all(rounds, pairs, "pairs",
-                    [&](const HostPair& pair, std::vector<eco::Cost> costs) { keep(pair, costs); });
-        std::vector<std::string> missing = std::move(missing_);
+        std::size_t measured = 0;
+        measure_all(rounds, "pairs", [&](const HostPair& pair, const std::vector<eco::Cost>& costs) {
+            keep(pair, costs);
+            ++measured;
+        });
+        std::vector<std::string> missing;
+        for (const auto& [pair, why] : missing_)
+            missing.push_back(fmt::format("{} and {}: {}", name(pair.a), name(pair.b), why));
         const std::size_t repeated = repeat_deciding_edges();
         progress_.clear();
         saver_.now(map_);
-        const std::size_t without = missing.size();
         return {map_,
                 partition(),
                 contexts_,
-                pairs - without,
+                measured,
                 repeated,
                 std::move(missing),
                 std::chrono::duration<double>(Clock::now() - start).count()};
@@ -149,12 +152,11 @@ class Coordinator {
                 all.insert(all.end(), rounds.begin(), rounds.end());
             std::map<HostPair, std::vector<eco::Cost>> repeats;
             measure_all(
-                all, deciding.size() * wish_.confirm, "repeats of edges that decide",
-                [&](const HostPair& pair, std::vector<eco::Cost> costs) {
+                all, "repeats of edges that decide",
+                [&](const HostPair& pair, const std::vector<eco::Cost>& costs) {
                     repeats[in_map(pair)].push_back(costs.front());
                 },
                 Sizes{map_.sizes_bytes()[size]});
-            missing_.clear(); // what was measured before still holds
             for (auto& [hosts, costs] : repeats) {
                 costs.push_back(map_.cost(size, hosts.a, hosts.b));
                 map_.set_both(size, hosts.a, hosts.b, median_of(costs));
@@ -164,19 +166,38 @@ class Coordinator {
         return repeated.size();
     }
 
+    /// `sizes`: nothing means those of the map.
     template <class Keep>
-    void measure_all(const std::vector<Round>& rounds, std::size_t pairs, const char* what, Keep&& keep_costs,
+    void measure_all(std::vector<Round> rounds, const char* what, Keep&& keep_costs,
                      const Sizes& sizes = {}) {
+        if (!wish_.parallel) rounds = one_by_one(rounds);
+        missing_.clear();
+        measure_once(rounds, what, keep_costs, sizes);
+        // Who measures cannot tell whose loss was told to it, so a pair may fail for another.
+        Round again;
+        for (const auto& [pair, why] : missing_)
+            if (!members_.measuring[pair.a].lost && !members_.measuring[pair.b].lost) again.push_back(pair);
+        measure_once(one_by_one({again}), "pairs again", keep_costs, sizes);
+    }
+
+    template <class Keep>
+    void measure_once(const std::vector<Round>& rounds, const char* what, Keep&& keep_costs,
+                      const Sizes& sizes) {
         const auto start = Clock::now();
+        std::size_t pairs = 0;
+        for (const Round& round : rounds) pairs += round.size();
         std::size_t done = 0;
-        for (const Round& round : wish_.parallel ? rounds : one_by_one(rounds)) {
+        for (const Round& round : rounds) {
             show(round, done, pairs, what, start);
             std::vector<std::optional<std::future<Readings>>> answers;
             for (const HostPair& pair : round) answers.push_back(order(pair, sizes));
             const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                                      std::chrono::duration<double>(wish_.patience_s));
             for (std::size_t at = 0; at < round.size(); ++at)
-                if (auto costs = answer(round[at], answers[at], deadline)) keep_costs(round[at], *costs);
+                if (const auto costs = answer(round[at], answers[at], deadline)) {
+                    missing_.erase(round[at]);
+                    keep_costs(round[at], *costs);
+                }
             done += round.size();
             saver_.maybe(map_);
         }
@@ -218,8 +239,7 @@ class Coordinator {
         try {
             if (awaited->wait_until(deadline) != std::future_status::ready) {
                 members_.measuring[pair.a].station.send(abandon);
-                if (awaited->wait_for(kShortPatience) != std::future_status::ready)
-                    members_.measuring[pair.a].lost = true;
+                awaited->wait_for(short_patience());
                 throw Error(Status::timed_out,
                             fmt::format("no answer within {:g} s (--patience)", wish_.patience_s));
             }
@@ -231,12 +251,17 @@ class Coordinator {
         }
     }
 
+    std::chrono::duration<double> short_patience() const {
+        return std::min(std::chrono::duration<double>(wish_.patience_s),
+                        std::chrono::duration<double>(kShortPatience));
+    }
+
     /// A measurement failed: does this one still answer at all?
     void look_after(Member& member) {
         if (member.lost) return;
         try {
             auto answer = without_polling(member.station.call(identify));
-            member.lost = answer.wait_for(kShortPatience) != std::future_status::ready;
+            member.lost = answer.wait_for(short_patience()) != std::future_status::ready;
             if (!member.lost) answer.get();
         } catch (const Error&) { member.lost = true; }
     }
@@ -252,17 +277,15 @@ class Coordinator {
         return costs;
     }
 
-    void miss(const HostPair& pair, const std::string& why) {
-        missing_.push_back(fmt::format("{} and {}: {}", name(pair.a), name(pair.b), why));
-    }
+    void miss(const HostPair& pair, const std::string& why) { missing_[pair] = why; }
 
     const Wish& wish_;
     Members& members_;
     eco::Map map_;
     Saver saver_;
     std::size_t contexts_;
-    std::vector<std::size_t> place_; // of each member in the map
-    std::vector<std::string> missing_;
+    std::vector<std::size_t> place_;          // of each member in the map
+    std::map<HostPair, std::string> missing_; // and why
     bench::Progress progress_{0};
 };
 

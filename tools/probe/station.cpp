@@ -10,6 +10,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr std::chrono::seconds kMeetingLimit{10};
 constexpr double kRepetitionSeconds = 0.002;
 constexpr double kMostTrips = 100;
 constexpr std::uint32_t kFewestRepetitions = 3;
@@ -48,22 +49,37 @@ void Station::install() {
         station.back_.send(pong, game, bytes);
     });
     here_.on(pong, [](Station& station, std::uint64_t game, Bytes) { station.returned(game); });
-    here_.on(abandon, [](Station& station) { station.fail("it took too long"); });
+    here_.on(abandon, [](Station& station) {
+        station.abandons_.fetch_add(1, std::memory_order_relaxed);
+        station.fail("it took too long");
+    });
     here_.on(finish, [](Station& station) { station.finished_.store(true, std::memory_order_relaxed); });
-    // On a pool thread, as the answer has to wait; the main thread measures, as it is the one
-    // that polls.
-    here_.on(
-        measure, threaded, [](Station& station, GlobalPointer<Station> partner, Sizes sizes, Effort effort) {
-            std::unique_lock hold(station.mutex_);
-            station.order_ = Order{std::move(partner), std::move(sizes), effort};
-            station.readings_.reset();
-            station.refused_ = Status::ok;
-            station.has_order_.store(true, std::memory_order_relaxed); // order_ is under mutex_
-            station.here_.stop();                                      // wakes serve()
-            station.answered_.wait(hold, [&] { return station.readings_ || station.refused_ != Status::ok; });
-            if (!station.readings_) throw Error(station.refused_, station.refusal_);
-            return std::move(*station.readings_);
-        });
+    here_.on(measure, threaded,
+             [](Station& station, GlobalPointer<Station> partner, Sizes sizes, Effort effort) {
+                 return station.have_measured({std::move(partner), std::move(sizes), effort});
+             });
+}
+
+/// On a pool thread, which may wait: to open a way to a partner that does not answer takes long,
+/// and meanwhile the main thread is there for others. It then measures, as it is the one that
+/// polls.
+Readings Station::have_measured(Order order) {
+    const std::uint32_t abandons = abandons_.load(std::memory_order_relaxed);
+    auto met = order.partner.call(meet, bound_.pointer());
+    if (!met.wait_for(kMeetingLimit)) throw Error(Status::timed_out, "it does not answer");
+    met.get();
+    const std::lock_guard in_turn(turn_); // an order that was abandoned may still be on its way out
+    if (abandons != abandons_.load(std::memory_order_relaxed))
+        throw Error(Status::timed_out, "it took too long");
+    std::unique_lock hold(mutex_);
+    order_ = std::move(order);
+    readings_.reset();
+    refused_ = Status::ok;
+    has_order_.store(true, std::memory_order_relaxed); // order_ is under mutex_
+    here_.stop();                                      // wakes serve()
+    answered_.wait(hold, [&] { return readings_ || refused_ != Status::ok; });
+    if (!readings_) throw Error(refused_, refusal_);
+    return std::move(*readings_);
 }
 
 void Station::serve(const std::atomic<bool>& abandoned) {
@@ -100,7 +116,6 @@ Readings Station::fulfil(const Order& order) {
     failed_.store(false, std::memory_order_relaxed);
     game_.fetch_add(1, std::memory_order_relaxed); // what returns from the last one is nothing to us
     far_ = order.partner;
-    far_.call(meet, bound_.pointer()).get();
     Readings readings;
     for (const std::uint64_t bytes : order.sizes) {
         payload_.assign(bytes, std::byte{1});
@@ -129,18 +144,20 @@ std::vector<double> Station::measure_size(const Effort& effort) {
     return samples;
 }
 
+/// Also ends, with an error, when something failed or the order was abandoned.
+void Station::until(const std::function<bool()>& done) {
+    here_.run_until([&] { return done() || failed_.load(std::memory_order_acquire); });
+    if (!failed_.load(std::memory_order_acquire)) return;
+    const std::lock_guard hold(mutex_);
+    throw Error(Status::message_lost, failure_);
+}
+
 /// Seconds for so many round trips.
 double Station::play(std::uint32_t trips) {
     left_.store(trips, std::memory_order_release);
     const auto start = Clock::now();
     far_.send(ping, game_.load(std::memory_order_relaxed), payload_);
-    here_.run_until([&] {
-        return left_.load(std::memory_order_acquire) == 0 || failed_.load(std::memory_order_acquire);
-    });
-    if (failed_.load(std::memory_order_acquire)) {
-        const std::lock_guard hold(mutex_);
-        throw Error(Status::message_lost, failure_);
-    }
+    until([&] { return left_.load(std::memory_order_acquire) == 0; });
     return seconds_since(start);
 }
 

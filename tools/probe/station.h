@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <optional>
 
@@ -32,8 +33,10 @@ class Station {
     };
 
     void install();
+    Readings have_measured(Order order);
     Readings fulfil(const Order& order);
     std::vector<double> measure_size(const Effort& effort);
+    void until(const std::function<bool()>& done);
     double play(std::uint32_t trips);
     void returned(std::uint64_t game);
     void fail(const std::string& why);
@@ -43,6 +46,8 @@ class Station {
     GlobalPointer<Station> back_; // handlers' own
     std::atomic<bool> finished_{false};
 
+    std::mutex turn_;                        // held by the pool thread whose order is the one below
+    std::atomic<std::uint32_t> abandons_{0}; // a number that goes with nothing else
     // Handed over by a pool thread, under mutex_; has_order_ tells serve() to look.
     std::mutex mutex_;
     std::condition_variable answered_;

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A probe of networks whose delays and rates are known: those of the lab.
+#include "system/lab/lab.h"
+#include "system/probe/probe.h"
+
+#include "plexus/eco/partition.h"
+
+#include <algorithm>
+
+using namespace plexus;
+using namespace plexus::testing;
+
+namespace {
+
+Words in_lab(const std::string& network, Words options, const Words& probe) {
+    options.insert(options.begin(), {"lab", network});
+    options.insert(options.end(), {"--", tested_plexus(), "probe"});
+    options.insert(options.end(), probe.begin(), probe.end());
+    return options;
+}
+
+/// Two hosts of eco1996-ethernet share a segment.
+bool are_close(std::size_t a, std::size_t b) { return a / 3 == b / 3; }
+
+/// The median over the pairs inside segments, or between them, of the least cost.
+double typical(const eco::Map& map, std::uint64_t bytes, bool close) {
+    std::vector<double> costs;
+    for (std::size_t a = 0; a < map.hosts().size(); ++a)
+        for (std::size_t b = 0; b < a; ++b)
+            if (are_close(a, b) == close) costs.push_back(map.cost(map.size_index(bytes), a, b).min_us);
+    std::nth_element(costs.begin(), costs.begin() + static_cast<std::ptrdiff_t>(costs.size() / 2),
+                     costs.end());
+    return costs[costs.size() / 2];
+}
+
+} // namespace
+
+TEST_CASE("the segments of a network are found, with the rates and the delay of its file") {
+    NEEDS_LABS();
+    const TmpDir folder;
+    const std::string file = (folder / "net.toml").string();
+    // In slow motion, so that the machine's own share is small: 1 Mb/s, and a bridge of 1 ms.
+    Command lab(in_lab("eco1996-ethernet", {"--scale", "0.1", "--quiet"},
+                       {file, "--sizes", "8,1032", "--repetitions", "8", "--trips", "1"}));
+    CHECK(lab.wait(100s) == 0);
+    INFO(lab.out() << lab.err());
+    const eco::Map map = eco::load_map(file);
+    REQUIRE(map.hosts().size() == 8);
+    CHECK(pairs_in(map) == 28);
+    CHECK(map.methods().at(map.cost(0, 0, 1).method) == "tcp");
+    CHECK(lab.out().find("alpha-1 alpha-2 alpha-3\n") != std::string::npos);
+    CHECK(lab.out().find("alpha-4 alpha-5 alpha-6\n") != std::string::npos);
+    CHECK(lab.out().find("alpha-7 alpha-8\n") != std::string::npos);
+    // 1,024 bytes more in a frame take 8,192 bits longer on each wire, whatever else is sent.
+    const double on_one_wire = typical(map, 1032, true) - typical(map, 8, true);
+    const double on_two_wires = typical(map, 1032, false) - typical(map, 8, false);
+    CHECK(on_one_wire == Approx(8192).epsilon(0.1));
+    CHECK(on_two_wires == Approx(2 * 8192).epsilon(0.1));
+    // From segment to segment is twice the way inside one, and the bridge.
+    CHECK(typical(map, 8, false) - 2 * typical(map, 8, true) == Approx(1000).epsilon(0.1));
+}
+
+TEST_CASE("a delay that is longer than anything else is what a probe measures") {
+    NEEDS_LABS();
+    const NetworkFile network(kOneSwitch);
+    const TmpDir folder;
+    const std::string file = (folder / "net.toml").string();
+    Command lab(in_lab(network.path(), {"--quiet"}, {file}));
+    CHECK(lab.wait() == 0);
+    INFO(lab.out() << lab.err());
+    const eco::Map map = eco::load_map(file);
+    CHECK(map.cost(0, 0, 1).min_us == Approx(5000).epsilon(0.1));
+    // 20 Mb/s for the content, and for the headers of 23 frames.
+    const double content = map.cost(2, 0, 1).min_us - map.cost(1, 0, 1).min_us;
+    CHECK(content == Approx((32768 - 1024) * 8 / 20.0).epsilon(0.1));
+}
+
+TEST_CASE("subnets are found as the network is, without slow motion") {
+    NEEDS_LABS();
+    const TmpDir folder;
+    const std::string file = (folder / "net.toml").string();
+    Command lab(in_lab("two-clusters", {"--quiet"}, {file, "--sizes", "8", "--json"}));
+    CHECK(lab.wait(60s) == 0);
+    INFO(lab.out() << lab.err());
+    const eco::Map map = eco::load_map(file);
+    const eco::Partition found = eco::partition(map.matrix(0, eco::Statistic::min));
+    REQUIRE(found.size() == 2);
+    for (const eco::Subnet& subnet : found)
+        for (const std::size_t host : subnet)
+            CHECK(map.hosts()[host].substr(0, 4) == map.hosts()[subnet.front()].substr(0, 4));
+}
