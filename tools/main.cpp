@@ -18,7 +18,7 @@ constexpr Verb kVerbs[] = {
     {"explain", "says which method a pointer, table or URL would take, and why not the others", explain},
     {"bench", "measures latency, bandwidth, message rate, and two methods at once", bench_verb},
     {"probe", "measures what messages cost between hosts, and writes the map", probe_verb},
-    {"map", "tells which hosts of a measured network share a subnet", map_verb},
+    {"map", "tells which hosts of a measured network share a subnet, and draws it", map_verb},
     {"lab", "runs a job in a network that exists on this machine only", lab_verb},
     {"check-module", "says which promises a module keeps", check_module},
 };

@@ -10,10 +10,8 @@
 #include <fmt/format.h>
 
 namespace plexus::tools {
-namespace {
 
-eco::CostMatrix costs_in(const eco::Map& map, const MapWish& wish) {
-    const std::size_t size = wish.size_bytes ? map.size_index(*wish.size_bytes) : 0;
+eco::CostMatrix costs_in(const eco::Map& map, const MapWish& wish, std::size_t size) {
     try {
         return map.matrix(size, wish.statistic, wish.symmetry);
     } catch (const Error& error) {
@@ -22,11 +20,9 @@ eco::CostMatrix costs_in(const eco::Map& map, const MapWish& wish) {
     }
 }
 
-} // namespace
-
 int print_partition(const MapWish& wish) {
     const eco::Map map = eco::load_map(wish.file);
-    const eco::CostMatrix costs = costs_in(map, wish);
+    const eco::CostMatrix costs = costs_in(map, wish, wish.size_bytes ? map.size_index(*wish.size_bytes) : 0);
     const std::vector<eco::Partition> levels =
         wish.levels ? eco::hierarchy(costs, wish.tolerance)
                     : std::vector<eco::Partition>{eco::partition(costs, wish.tolerance)};

@@ -57,4 +57,15 @@ PLEXUS_API Plan plan_eco(const Task& task, const Network& network);
 /// @error bad_argument the network has another number of members, or the plan does not end (thrown)
 PLEXUS_API double estimate_us(const Plan& plan, const Network& network);
 
+/// When one message is on its way, in microseconds from the common start.
+struct Flight {
+    double sent_us = 0;  ///< its sender begins to send it
+    double free_us = 0;  ///< its sender goes on to its next step
+    double taken_us = 0; ///< its receiver has all of it and goes on
+    bool operator==(const Flight&) const = default;
+};
+
+/// What estimate_us() adds up: a flight for each of Plan::messages. @error as estimate_us()
+PLEXUS_API std::vector<Flight> timeline(const Plan& plan, const Network& network);
+
 } // namespace plexus::eco

@@ -71,3 +71,33 @@ TEST_CASE("a plan of another size, or one that does not end, is refused") {
     for (auto& steps : stuck.steps) std::swap(steps[0], steps[1]);
     CHECK_THROWS_AS(estimate_us(stuck, flat(2, 1)), plexus::Error);
 }
+
+TEST_CASE("the timeline of a plan ends when the estimate says, and no message is taken before it is sent") {
+    const Map map = [] {
+        Map made({"a", "b", "c", "d", "e", "f"}, {}, {0, 10000}, "");
+        for (std::size_t a = 0; a < 6; ++a)
+            for (std::size_t b = 0; b < a; ++b) {
+                const double base = a / 3 == b / 3 ? 50 : 700;
+                for (const std::size_t size : {0u, 1u}) {
+                    const double us = base * (1 + 3.0 * static_cast<double>(size));
+                    made.set_both(size, a, b, {us, us, us, us, us, 1, Cost::kNoMethod});
+                }
+            }
+        return made;
+    }();
+    const Network network(map, {0, 1, 2, 3, 4, 5});
+    for (const Operation operation : kOperations) {
+        const Plan plan = plan_eco({operation, 6, 0, 4096, 1, true}, network);
+        const auto flights = timeline(plan, network);
+        REQUIRE(flights.size() == plan.messages.size());
+        double last = 0;
+        for (std::size_t at = 0; at < flights.size(); ++at) {
+            const Message& message = plan.messages[at];
+            CHECK(flights[at].sent_us <= flights[at].free_us);
+            CHECK(flights[at].taken_us >= flights[at].sent_us + network.latency_us(message.from, message.to));
+            last = std::max({last, flights[at].free_us, flights[at].taken_us});
+        }
+        CHECK(last == Approx(estimate_us(plan, network)));
+    }
+    CHECK_THROWS_AS(timeline(plan({}, {}), network), plexus::Error);
+}

@@ -20,7 +20,8 @@ TEST_CASE("the JSON reader of these tests takes JSON and nothing else") {
 TEST_CASE("every verb is listed, and explains itself") {
     Command all({"--help"});
     CHECK(all.wait() == 0);
-    for (const std::string verb : {"run", "info", "explain", "bench", "probe", "map", "lab", "check-module"}) {
+    for (const std::string verb :
+         {"run", "info", "explain", "bench", "probe", "map", "lab", "check-module"}) {
         INFO(verb);
         CHECK(count_of(all.out(), "\n  " + verb + " ") == 1);
         Command help({verb, "--help"});
