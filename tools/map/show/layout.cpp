@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <limits>
 
 namespace plexus::tools::show {
 namespace {
@@ -13,7 +14,7 @@ constexpr double kRow = 44;
 constexpr double kPadding = 12;
 constexpr double kHead = 22; // of a box, for its label
 constexpr double kGap = 16;
-constexpr double kAspect = 1.7;
+constexpr double kAspect = 2;
 constexpr std::size_t kMostLetters = 14;
 
 struct Group {
@@ -108,15 +109,30 @@ class Arranger {
         group.box.height = height + kHead + kPadding;
     }
 
-    /// Boxes side by side, in rows that make the whole about as wide as a screen.
-    std::pair<double, double> in_rows(std::vector<Group>& groups) const {
-        double area = 0;
+    /// Boxes side by side in rows, so wide that the whole fits a screen best.
+    static std::pair<double, double> in_rows(std::vector<Group>& groups) {
         double widest = 0;
+        double all = 0;
         for (const Group& group : groups) {
-            area += (group.box.width + kGap) * (group.box.height + kGap);
             widest = std::max(widest, group.box.width);
+            all += group.box.width + kGap;
         }
-        const double wanted = std::max(widest, std::sqrt(area * kAspect));
+        constexpr int kTries = 40;
+        double best = all;
+        double least = std::numeric_limits<double>::infinity();
+        for (int attempt = 0; attempt <= kTries; ++attempt) {
+            const double wanted = widest + (all - widest) * attempt / kTries;
+            const auto [width, height] = in_rows(groups, wanted);
+            const double screen = std::max(width / kAspect, height);
+            if (screen < least - 1) { // of alike ones the narrowest
+                least = screen;
+                best = wanted;
+            }
+        }
+        return in_rows(groups, best);
+    }
+
+    static std::pair<double, double> in_rows(std::vector<Group>& groups, double wanted) {
         double x = 0;
         double y = 0;
         double row = 0;

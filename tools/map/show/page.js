@@ -29,6 +29,8 @@ const isFirstOfSubnet = (row) => row > 0 && isBetween(data.order[row], data.orde
 let shown = null; // the plan with its messages as objects
 let now = 0;
 let playing = null;
+// A link may say what to show: #operation=scatter&pattern=star&root=HOST&size=64 KiB&time=0.5
+let asked = new URLSearchParams(location.hash.slice(1));
 
 function messagesOf(plan) {
   const out = [];
@@ -46,7 +48,7 @@ function fits(plan, count) {
 function offer() {
   keys.forEach((key, count) => {
     const select = at(key);
-    const wanted = select.value;
+    const wanted = key === "root" && asked.has(key) ? String(data.hosts.indexOf(asked.get(key))) : asked.get(key) ?? select.value;
     const values = [...new Set(data.plans.filter((plan) => fits(plan, count)).map((plan) => String(plan[key] ?? "")))];
     select.replaceChildren(...values.map((value) =>
       new Option(key === "root" && value !== "" ? data.hosts[value] : value.replaceAll("_", " ") || "none", value)));
@@ -291,4 +293,6 @@ at("cost-size").replaceChildren(...data.sizes.map((size) => new Option(size)));
 at("cost-size").addEventListener("change", drawCosts);
 drawCosts();
 offer();
+if (asked.has("time")) moveTo(Number(asked.get("time")) * shown.end);
+asked = new URLSearchParams();
 })();

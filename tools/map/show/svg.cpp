@@ -29,6 +29,7 @@ constexpr char kStyle[] = R"(
 
 /// What a page and a picture have in common.
 constexpr char kNetworkStyle[] = R"(
+  .host text, text.soft { paint-order: stroke; stroke: var(--box); stroke-width: 3px; stroke-linejoin: round; }
   text { font: 11px system-ui, "DejaVu Sans", sans-serif; fill: var(--ink); }
   .soft { fill: var(--soft); }
   .box { fill: var(--box); stroke: var(--line); }
@@ -49,15 +50,19 @@ std::string shortened(const std::string& name, std::size_t letters) {
     return name.substr(0, half) + "…" + name.substr(name.size() - (letters - 1 - half));
 }
 
-std::string boxes_and_hosts(const eco::Map& map, const Layout& layout, std::optional<std::size_t> root) {
+/// Boxes, over them `ways`, and over these all that is to be read, `numbers` last.
+std::string layers(const eco::Map& map, const Layout& layout, std::optional<std::size_t> root,
+                   const std::string& ways, const std::string& numbers) {
     std::string out;
     for (const Box& box : layout.boxes)
         fmt::format_to(
             std::back_inserter(out),
-            "<rect class=\"box{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" rx=\"8\"/>\n"
-            "<text class=\"soft\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n",
-            box.level > 0 ? " outer" : "", box.x, box.y, box.width, box.height, box.x + 12, box.y + 15,
-            in_xml(box.label));
+            "<rect class=\"box{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" rx=\"8\"/>\n",
+            box.level > 0 ? " outer" : "", box.x, box.y, box.width, box.height);
+    out += ways;
+    for (const Box& box : layout.boxes)
+        fmt::format_to(std::back_inserter(out), "<text class=\"soft\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n",
+                       box.x + 12, box.y + 15, in_xml(box.label));
     for (std::size_t host = 0; host < layout.hosts.size(); ++host) {
         const Spot& spot = layout.hosts[host];
         fmt::format_to(
@@ -68,7 +73,7 @@ std::string boxes_and_hosts(const eco::Map& map, const Layout& layout, std::opti
             spot.x, spot.y + Layout::kHostRadius + 12,
             in_xml(shortened(map.hosts()[host], layout.most_letters)));
     }
-    return out;
+    return out + numbers;
 }
 
 /// All messages from one host to another.
@@ -114,8 +119,9 @@ struct Curve {
     }
 };
 
-std::string arrows_svg(const eco::Map& map, const Layout& layout, const eco::Partition& subnets,
-                       const ShownPlan& shown) {
+/// The lines, and their numbers.
+std::pair<std::string, std::string> arrows_svg(const eco::Map& map, const Layout& layout,
+                                               const eco::Partition& subnets, const ShownPlan& shown) {
     std::vector<std::size_t> subnet_of(map.hosts().size());
     for (std::size_t at = 0; at < subnets.size(); ++at)
         for (const std::size_t host : subnets[at]) subnet_of[host] = at;
@@ -145,7 +151,7 @@ std::string arrows_svg(const eco::Map& map, const Layout& layout, const eco::Par
                        between ? " between" : "", curve.middle.x, curve.middle.y, curve.middle.x,
                        curve.middle.y + 3, ++number);
     }
-    return ways + numbers;
+    return {ways, numbers};
 }
 
 std::string tip(const char* name, const char* colour) {
@@ -159,11 +165,12 @@ std::string tip(const char* name, const char* colour) {
 } // namespace
 
 std::string network_svg(const eco::Map& map, const Layout& layout) {
-    return fmt::format("<svg id=\"network\" viewBox=\"0 0 {0:.0f} {1:.0f}\" style=\"max-width:{0:.0f}px\" "
+    return fmt::format("<svg id=\"network\" viewBox=\"0 0 {0:.0f} {1:.0f}\" style=\"max-width:{5:.0f}px\" "
                        "role=\"img\" "
-                       "aria-label=\"the network\"><defs>{2}{3}</defs>\n{4}<g id=\"ways\"></g></svg>",
+                       "aria-label=\"the network\"><defs>{2}{3}</defs>\n{4}</svg>",
                        layout.width, layout.height, tip("near-tip", "--near"), tip("far-tip", "--far"),
-                       boxes_and_hosts(map, layout, {})) +
+                       layers(map, layout, {}, "<g id=\"ways\"></g>\n", {}),
+                       std::max(layout.width, std::min(kLeastWidth, layout.width * 1.5))) +
            fmt::format("<style>{}</style>", kNetworkStyle);
 }
 
@@ -183,8 +190,8 @@ std::string picture_svg(const eco::Map& map, const Layout& layout, const eco::Pa
                     "<defs>{5}{6}</defs>\n<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n",
                     width, height, in_xml(what), kStyle, kNetworkStyle, tip("near-tip", "--near"),
                     tip("far-tip", "--far"));
-    out += boxes_and_hosts(map, layout, root);
-    out += arrows_svg(map, layout, subnets, shown);
+    const auto [ways, numbers] = arrows_svg(map, layout, subnets, shown);
+    out += layers(map, layout, root, ways, numbers);
     const double foot = layout.height + 14;
     fmt::format_to(std::back_inserter(out),
                    "<text x=\"12\" y=\"{0:.0f}\">{1}</text>\n"

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `plexus map show`: files that stand alone, are well-formed, and show what the map holds. The
+// page is also tried in a browser, a graph in Graphviz and a picture in an XML parser, where
+// this machine has them.
+#include "support/catch.h"
+#include "support/tmpdir.h"
+#include "system/launcher/command.h"
+#include "system/tools/json_text.h"
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+using namespace plexus::testing;
+
+namespace {
+
+/// Two subnets of three and a host alone, one pair not measured; names as nasty as a map allows.
+const std::string kNetwork = "7 a b c d<e f&g \"h\" </script>\n"
+                             "- 10 11 900 900 900 -\n"
+                             "10 - 10 900 900 900 2000\n"
+                             "11 10 - 900 900 900 2000\n"
+                             "900 900 900 - 20 21 2000\n"
+                             "900 900 900 20 - 20 2000\n"
+                             "900 900 900 21 20 - 2000\n"
+                             "- 2000 2000 2000 2000 2000 -\n";
+
+std::string shown(const std::string& file, const Words& more) {
+    Words words{"map", "show", file};
+    words.insert(words.end(), more.begin(), more.end());
+    Command tool(words);
+    CHECK(tool.wait() == 0);
+    INFO(tool.err());
+    CHECK(tool.err().empty());
+    return tool.out();
+}
+
+std::string text_of(const std::string& path) {
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Everything that a browser would fetch has one of these.
+void check_alone(std::string text) {
+    const std::string name_of_svg = "http://www.w3.org/2000/svg";
+    for (std::size_t at = 0; (at = text.find(name_of_svg)) != text.npos;) text.erase(at, name_of_svg.size());
+    for (const char* link : {"http:", "https:", " src=", "@import", "href=", "fetch(", "url(\"", "//cdn"})
+        CHECK(text.find(link) == std::string::npos);
+}
+
+bool is_there(const std::string& program) {
+    return std::system(("command -v " + program + " > /dev/null 2>&1").c_str()) == 0;
+}
+
+/// Runs any program, bounded and cleaned up after, as a job of one.
+std::string output_of(const Words& program) {
+    Words words{"run", "-n", "1", "--no-prefix", "--"};
+    words.insert(words.end(), program.begin(), program.end());
+    Command job(words);
+    CHECK(job.wait(60s) == 0);
+    INFO(job.err());
+    return job.out();
+}
+
+/// What the page is after its scripts ran.
+std::string page_in_browser(const std::string& browser, const TmpDir& folder, const std::string& address) {
+    return output_of({browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+                      "--user-data-dir=" + (folder / "browser").string(), "--virtual-time-budget=3000",
+                      "--dump-dom", "file://" + address});
+}
+
+} // namespace
+
+TEST_CASE("a page stands alone, and its data is JSON that no name can break out of") {
+    const TmpDir folder;
+    const std::string file = folder.file("net", kNetwork);
+    const std::string page = shown(file, {});
+    check_alone(page);
+    CHECK(page.starts_with("<!doctype html>"));
+    CHECK(page.find("[[") == page.find("[[0,1")); // no mark is left; lists of lists may be there
+    CHECK(count_of(page, "</script>") == 2);
+    const std::string mark = "id=\"data\">";
+    const std::size_t start = page.find(mark) + mark.size();
+    const std::string data = page.substr(start, page.find("</script>", start) - start);
+    REQUIRE(is_json(data));
+    CHECK(value_of(data, "subnet") == "[0,0,0,1,1,1,2]");
+    CHECK(count_of(data, "\"pattern\":\"eco\"") >= 8);
+    CHECK(count_of(page, "data-host=") == 7);
+    CHECK(count_of(page, "class=\"box\"") == 3);
+    const std::string copy = (folder / "page.html").string();
+    CHECK(shown(file, {"-o", copy}).empty());
+    CHECK(text_of(copy) == page);
+}
+
+TEST_CASE("options leave the plans that were asked for") {
+    const TmpDir folder;
+    const std::string file = folder.file("net", kNetwork);
+    const std::string one =
+        shown(file, {"--operation", "scatter", "--pattern", "star", "--root", "c", "--size", "4KiB"});
+    CHECK(count_of(one, "\"operation\":") == 1);
+    CHECK(one.find(R"("operation":"scatter","pattern":"star","root":2,"size":"4 KiB")") != std::string::npos);
+    CHECK(count_of(shown(file, {"--operation", "barrier"}), "\"operation\":\"broadcast\"") == 0);
+}
+
+TEST_CASE("a picture is XML with every host, box and message of the plan") {
+    const TmpDir folder;
+    const std::string file = folder.file("net", kNetwork);
+    const std::string svg = shown(file, {"--svg", "--pattern", "star"});
+    check_alone(svg);
+    CHECK(count_of(svg, "data-host=") == 7);
+    CHECK(count_of(svg, "marker-end=") == 6 + 2); // and two of the legend
+    CHECK(count_of(svg, "class=\"way far\"") == 4 + 1);
+    CHECK(svg.find("d&lt;e") != std::string::npos);
+    if (!is_there("python3")) SKIP_TEST("python3 is not installed: nothing reads the XML");
+    const std::string path = folder.file("net.svg", svg);
+    CHECK(output_of({"python3", "-c",
+                     "import sys, xml.dom.minidom as x; print(x.parse(sys.argv[1]).documentElement.tagName)",
+                     path}) == "svg\n");
+}
+
+TEST_CASE("a graph has every host and edge, and Graphviz reads it") {
+    const TmpDir folder;
+    const std::string file = folder.file("net", kNetwork);
+    const std::string dot = shown(file, {"--dot", "--pattern", "star"});
+    CHECK(count_of(dot, " -> ") == 6);
+    CHECK(count_of(dot, "subgraph cluster_") >= 3);
+    CHECK(count_of(dot, "{") == count_of(dot, "}"));
+    CHECK(dot.find("[label=\"\\\"h\\\"\"]") != std::string::npos);
+    if (!is_there("dot")) SKIP_TEST("dot is not installed: nothing reads the graph");
+    CHECK(output_of({"dot", "-Tplain", folder.file("net.dot", dot).string()}).starts_with("graph "));
+}
+
+TEST_CASE("in a browser the page draws costs, plan and patterns, at the time that its link says") {
+    const std::string browser = is_there("chromium") ? "chromium" : "chromium-browser";
+    if (!is_there(browser)) SKIP_TEST("chromium is not installed: nothing runs the page's script");
+    const TmpDir folder;
+    const std::string page = (folder / "page.html").string();
+    shown(folder.file("net", kNetwork), {"-o", page});
+    const std::string whole = page_in_browser(browser, folder, page);
+    CHECK(count_of(whole, "<rect x=") >= 7 * 7); // cells
+    CHECK(count_of(whole, "class=\"none\"") == 7 + 2 + 1);
+    CHECK(whole.find("6 of 6 sent, 6 taken") != std::string::npos);
+    CHECK(count_of(whole, "<tr class=\"\">") + count_of(whole, "<tr>") >= 5);
+    const std::string start =
+        page_in_browser(browser, folder, page + "#operation=broadcast&pattern=star&root=a&time=0");
+    CHECK(start.find("0 us of ") != std::string::npos);
+    CHECK(start.find("1 of 6 sent, 0 taken") != std::string::npos);
+    CHECK(count_of(start, "class=\"way") == 1);
+    const std::string middle =
+        page_in_browser(browser, folder, page + "#operation=gather&pattern=star&root=a&time=0.999");
+    CHECK(middle.find("6 of 6 sent, 5 taken") != std::string::npos);
+}
+
+TEST_CASE("what cannot be shown is said in a sentence") {
+    const TmpDir folder;
+    const std::string file = folder.file("net", kNetwork);
+    const std::tuple<Words, int, std::string> cases[] = {
+        {{"--operation", "dance"}, 2, "broadcast, scatter"},
+        {{"--pattern", "dance"}, 2, "eco, star"},
+        {{"--root", "nobody"}, 3, "has no host nobody"},
+        {{"--operation", "scatter", "--pattern", "ring"}, 3, "ring does not suit scatter"},
+        {{"--svg", "--operation", "scatter", "--pattern", "ring"}, 3, "ring"},
+        {{"--svg", "--dot"}, 2, "--svg"},
+        {{"--json"}, 2, "go with partition"},
+        {{"-o", (folder / "none" / "x").string()}, 3, "cannot be written"},
+    };
+    for (const auto& [more, code, part] : cases) {
+        Words words{"map", "show", file};
+        words.insert(words.end(), more.begin(), more.end());
+        Command tool(words);
+        CHECK(tool.wait() == code);
+        INFO(tool.err());
+        CHECK(tool.err().find(part) != std::string::npos);
+        CHECK(count_of(tool.err(), "\n") == 1);
+    }
+    Command partition({"map", "partition", file, "--svg"});
+    CHECK(partition.wait() == 2);
+    CHECK(partition.err().find("go with show") != std::string::npos);
+}
