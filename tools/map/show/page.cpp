@@ -6,7 +6,7 @@
 #include "tools/map/show/text.h"
 #include "tools/quantity.h"
 
-#include "page_text.h"
+#include "tools/map/show/page_text.h"
 
 #include <algorithm>
 #include <cmath>

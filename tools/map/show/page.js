@@ -255,7 +255,7 @@ function drawCosts() {
     const size = `font-size:${Math.min(10, cell)}px`, name = shortened(data.hosts[from], 20);
     parts.push(node("text", {x: left - 5, y: top + (row + 0.5) * cell + 3, "text-anchor": "end", style: size}, name));
     const x = left + (row + 0.5) * cell + 3;
-    parts.push(node("text", {x, y: top - 5, transform: `rotate(-60 ${x} ${top - 5})`, style: size}, name));
+    parts.push(node("text", {x, y: top - 5, transform: `rotate(${cell < 14 ? -90 : -60} ${x} ${top - 5})`, style: size}, name));
   });
   data.order.forEach((host, row) => {
     if (!isFirstOfSubnet(row)) return;
@@ -279,14 +279,14 @@ function drawCosts() {
 }
 function drawScale(least, most) {
   const svg = at("scale"), width = 420, parts = [];
-  svg.setAttribute("viewBox", `0 0 ${width + 140} 44`);
-  svg.style.maxWidth = `${width + 140}px`;
+  svg.setAttribute("viewBox", `0 0 ${width + 190} 44`);
+  svg.style.maxWidth = `${width + 190}px`;
   for (let i = 0; i < 60; ++i)
     parts.push(node("rect", {x: 10 + i * width / 60, y: 8, width: width / 60 + 0.5, height: 12, fill: colour(i / 59)}));
   for (const share of most > least ? [0, 0.25, 0.5, 0.75, 1] : [0])
     parts.push(node("text", {x: 10 + share * width, y: 34, "text-anchor": share === 0 ? "start" : share === 1 ? "end" : "middle"},
       isFinite(least) ? showTime(least * (most / least) ** share) : "nothing measured"));
-  parts.push(node("rect", {x: width + 30, y: 8, width: 12, height: 12, class: "none"}), node("text", {x: width + 47, y: 18}, "not measured"));
+  parts.push(node("rect", {x: width + 30, y: 8, width: 12, height: 12, class: "none"}), node("text", {x: width + 47, y: 18}, "itself, or not measured"));
   svg.replaceChildren(...parts);
 }
 at("cost-size").replaceChildren(...data.sizes.map((size) => new Option(size)));
