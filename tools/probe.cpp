@@ -21,10 +21,9 @@ namespace {
 using probe::Wish;
 
 constexpr char kFooter[] =
-    "Run it under any launcher, one context on each host:\n"
+    "Run it as a job, one context on each host:\n"
     "  plexus run --no-prefix -n 4 -- plexus probe net.toml\n"
     "  plexus lab eco1996-dome -- plexus probe net.toml\n"
-    "  mpirun --map-by node plexus probe net.toml\n"
     "\n"
     "Every pair plays ping-pong, one pair at a time; a time is that of a round trip, halved. Of\n"
     "a host with several contexts, the one with the least rank stands for it. The map keeps the\n"
@@ -168,7 +167,7 @@ int probe_verb(int count, char** arguments) {
     Context here = line.start(usual_settings(line, wish));
     if (here.size() == 1 && !inside)
         usage_error("probe",
-                    "there is one context, and a pair has two: start it with a launcher on all hosts, "
+                    "there is one context, and a pair has two: start it as a job, as plexus run does, "
                     "or on this machine with -n 4 --per-context");
     if (here.rank() == 0) return be_rank_0(here, wish);
     probe::Station station(here);
