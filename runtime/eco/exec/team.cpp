@@ -218,7 +218,10 @@ bool Team::take(Call& call, const Action& action) {
         hold.lock();
         hub_->pool().give(std::move(kept));
     }
-    if (slot.complete) return true;
+    // Complete is said before the last bytes are put in their place, which is done without the lock.
+    const bool there =
+        call.prepared->script.early ? slot.stored.load(std::memory_order_relaxed) : slot.complete;
+    if (there) return true;
     call.parked = true;
     call.parked_at = {};
     return false;
