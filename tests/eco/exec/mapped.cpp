@@ -102,8 +102,8 @@ TEST_CASE("a map that lacks a member's host is refused by all, and names it") {
 
 TEST_CASE("a member with another map than the others is found out") {
     const auto map = two_subnets();
-    Party party(3, "local");
     const auto late = expect_warning("plexus.eco.arrive");
+    Party party(3, "local");
     const auto said = party.run_with(
         [&](Rank rank) {
             GroupOptions options = on(map, rank);

@@ -23,9 +23,9 @@ TEST_CASE("members that call different things are named, and all are told") {
     const std::string methods = GENERATE(as<std::string>{}, "local", "tcp");
     const int kind = GENERATE(0, 1, 2, 3);
     CAPTURE(methods, kind);
-    Party party(4, methods);
     const auto late = expect_warning("plexus.eco.arrive"); // for a member that has left by then
-    std::barrier<> told(4);                                // nobody leaves the group before all have heard
+    Party party(4, methods);
+    std::barrier<> told(4); // nobody leaves the group before all have heard
     const auto said = party.run([&](const Group& all) -> std::string {
         const bool odd = all.rank() == 2;
         std::vector<int> data(8, 1);
@@ -53,8 +53,8 @@ TEST_CASE("members that call different things are named, and all are told") {
 }
 
 TEST_CASE("a broken group stays broken and says so; others go on") {
-    Party party(3, "local");
     const auto late = expect_warning("plexus.eco.arrive");
+    Party party(3, "local");
     CHECK(first_of(party.run([](const Group& all) -> std::string {
               const Group other = all.dup();
               std::vector<int> data(4);
@@ -73,8 +73,8 @@ TEST_CASE("a member that ends inside a collective is named to all others, and ot
     const std::string methods = GENERATE(as<std::string>{}, "local", "shm", "tcp");
     const bool async = GENERATE(false, true);
     CAPTURE(methods, async);
-    Party party(4, methods);
     const auto lost = expect_warning("");
+    Party party(4, methods);
     CHECK(first_of(party.run([&](const Group& all) -> std::string {
               const Group rest = all.split(all.rank() == 3 ? Group::kNoColour : 0);
               all.barrier();
