@@ -19,7 +19,7 @@ TEST_CASE("a group broadcasts and meets at a barrier") {
     const Rank members = GENERATE(1u, 2u, 3u, 5u);
     CAPTURE(methods, members);
     Party party(members, methods);
-    CHECK(first_of(party.run([](const Group& all) -> std::string {
+    CHECK(complaints(party.run([](const Group& all) -> std::string {
               for (Rank root = 0; root < all.size(); ++root)
                   for (const std::size_t size : {0, 1, 7, 100'000}) {
                       std::vector<int> data(size);
@@ -40,7 +40,7 @@ TEST_CASE("several calls of one group may be under way at once") {
     const std::string methods = GENERATE(as<std::string>{}, "local", "shm", "tcp");
     CAPTURE(methods);
     Party party(4, methods);
-    CHECK(first_of(party.run([](const Group& all) -> std::string {
+    CHECK(complaints(party.run([](const Group& all) -> std::string {
               constexpr std::size_t kCalls = 40;
               std::vector<std::vector<std::uint64_t>> data(kCalls);
               std::vector<Future<void>> open;
@@ -60,7 +60,7 @@ TEST_CASE("several calls of one group may be under way at once") {
 
 TEST_CASE("a prepared call runs any number of times") {
     Party party(3, "shm");
-    CHECK(first_of(party.run([](const Group& all) -> std::string {
+    CHECK(complaints(party.run([](const Group& all) -> std::string {
               std::vector<int> data(100);
               Prepared sum = all.prepare().all_reduce(std::span(data), std::plus<>{});
               Prepared other = std::move(sum);
@@ -83,7 +83,7 @@ TEST_CASE("parts may have lengths of their own, and places") {
     CAPTURE(members, methods);
     Party party(members, methods);
     CHECK(
-        first_of(party.run([](const Group& all) -> std::string {
+        complaints(party.run([](const Group& all) -> std::string {
             const Rank me = all.rank();
             const Rank size = all.size();
             std::vector<std::uint64_t> counts(size);
@@ -139,7 +139,7 @@ TEST_CASE("parts may have lengths of their own, and places") {
 
 TEST_CASE("values of archived types are broadcast, gathered and scattered") {
     Party party(3, "local, tcp");
-    CHECK(first_of(party.run([](const Group& all) -> std::string {
+    CHECK(complaints(party.run([](const Group& all) -> std::string {
               using Book = std::map<std::string, std::vector<int>>;
               const auto page = [](Rank rank) {
                   return Book{{std::string(rank + 1, 'x'), std::vector<int>(rank, 7)}};
@@ -159,7 +159,7 @@ TEST_CASE("values of archived types are broadcast, gathered and scattered") {
 
 TEST_CASE("groups come out of groups; ranks are translated; messages never mix") {
     Party party(6, "local");
-    CHECK(first_of(party.run([](const Group& all) -> std::string {
+    CHECK(complaints(party.run([](const Group& all) -> std::string {
               const Rank me = all.rank();
               const Group half = all.split(me % 2, -static_cast<std::int64_t>(me)); // ranks turned round
               if (half.size() != 3 || half.rank() != 2 - me / 2) return "split";
@@ -188,7 +188,7 @@ TEST_CASE("groups come out of groups; ranks are translated; messages never mix")
 
 TEST_CASE("neighbours on rings and grids exchange") {
     Party party(6, "local");
-    CHECK(first_of(party.run([](const Group& all) -> std::string {
+    CHECK(complaints(party.run([](const Group& all) -> std::string {
               const auto [left, right] = all.ring().neighbours();
               const auto lefts = all.all_gather(left);
               if (lefts[right] != all.rank()) return "the ring is torn";

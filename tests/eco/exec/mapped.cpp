@@ -89,7 +89,7 @@ TEST_CASE("a group with a map follows it, and gives what every other pattern giv
                                return "the ring crosses subnets " + std::to_string(torn) + " times";
                            return rights[left] == all.rank() ? "" : "the ring is torn";
                        });
-    CHECK(first_of(said) == "");
+    CHECK(complaints(said) == "");
 }
 
 TEST_CASE("a map that lacks a member's host is refused by all, and names it") {

@@ -198,7 +198,7 @@ TEST_CASE("every operation by every pattern gives what the sequential reference 
     const Rank members = GENERATE(1u, 2u, 3u, 4u, 7u, 9u);
     CAPTURE(methods, members);
     Party party(members, methods);
-    CHECK(first_of(party.run([](const Group& all) -> std::string {
+    CHECK(complaints(party.run([](const Group& all) -> std::string {
               for (const Operation operation : kOperations)
                   for (const Pattern pattern : kPatterns) {
                       if (!suits(pattern, operation)) continue;
@@ -221,7 +221,7 @@ TEST_CASE("every operation by the pattern that a group takes by itself, sizes fr
     const Rank members = GENERATE(2u, 5u);
     CAPTURE(methods, members);
     Party party(members, methods);
-    CHECK(first_of(party.run([](const Group& all) -> std::string {
+    CHECK(complaints(party.run([](const Group& all) -> std::string {
               for (const Operation operation : kOperations)
                   if (std::string bad = rounds(all, all, operation, 6, 60'000, 7); !bad.empty()) return bad;
               return {};
@@ -231,7 +231,7 @@ TEST_CASE("every operation by the pattern that a group takes by itself, sizes fr
 TEST_CASE("an operation that does not commute is carried out in the order of ranks") {
     const Rank members = GENERATE(1u, 2u, 5u, 8u);
     Party party(members, "local");
-    CHECK(first_of(party.run([](const Group& all) -> std::string {
+    CHECK(complaints(party.run([](const Group& all) -> std::string {
               for (const Operation operation :
                    {Operation::reduce, Operation::all_reduce, Operation::reduce_scatter, Operation::scan,
                     Operation::exclusive_scan})

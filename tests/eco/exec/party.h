@@ -60,11 +60,13 @@ class Party {
     std::vector<std::unique_ptr<Context>> contexts_;
 };
 
-/// The first complaint, or nothing.
-inline std::string first_of(const std::vector<std::string>& said) {
+/// All complaints, a line each, or nothing.
+inline std::string complaints(const std::vector<std::string>& said) {
+    std::string all;
     for (std::size_t rank = 0; rank < said.size(); ++rank)
-        if (!said[rank].empty()) return "member " + std::to_string(rank) + ": " + said[rank];
-    return {};
+        if (!said[rank].empty())
+            all += (all.empty() ? "member " : "\nmember ") + std::to_string(rank) + ": " + said[rank];
+    return all;
 }
 
 } // namespace plexus::testing
