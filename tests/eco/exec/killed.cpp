@@ -6,6 +6,7 @@
 
 #include <csignal>
 #include <cstring>
+#include <functional>
 #include <sys/stat.h>
 
 using namespace plexus;
@@ -17,8 +18,9 @@ namespace {
 constexpr Rank kMembers = 4;
 constexpr Rank kVictim = 2;
 
-/// What the others see when the victim dies: empty if it is what they should.
-std::string survive(const Group& all) {
+/// What the others see when the victim dies: empty if it is what they should. `ready` is called
+/// when all of them are through with everything that they need the victim for.
+std::string survive(const Group& all, const std::function<void()>& ready) {
     const Group rest = all.split(all.rank() == kVictim ? Group::kNoColour : 0);
     std::vector<double> data(1000, 1);
     all.all_reduce(std::span(data), std::plus<>{});
@@ -26,6 +28,8 @@ std::string survive(const Group& all) {
     if (all.rank() == kVictim) { // waits for its end
         for (;;) std::this_thread::sleep_for(kLimit);
     }
+    rest.barrier();
+    ready();
     try {
         all.all_reduce(std::span(data), std::plus<>{});
         return "nothing was thrown";
@@ -57,7 +61,7 @@ TEST_CASE("when a member's process is killed all others are told who, and other 
             Context here = Context::attach(url, by(methods, more));
             here.on_error([](const Error&) {});
             const Group all = Group::meet(here, "killed " + methods, rank, kMembers);
-            const std::string said = survive(all);
+            const std::string said = survive(all, [] {});
             channel.put(std::as_bytes(std::span(said)));
             return said.empty() ? 0 : 2;
         }));
@@ -68,13 +72,15 @@ TEST_CASE("when a member's process is killed all others are told who, and other 
     const std::string url = here.url();
     for (const auto& each : others) REQUIRE(each->channel().put(std::as_bytes(std::span(url))));
     const Group all = Group::meet(here, "killed " + methods, 0, kMembers);
-    std::thread killer([&] {
-        std::this_thread::sleep_for(std::chrono::milliseconds(300) *
-                                    kPatience); // inside, or before: both must end well
-        others[kVictim - 1]->kill(SIGKILL);
+    std::thread killer;
+    const std::string said = survive(all, [&] {
+        killer = std::thread([&] {
+            std::this_thread::sleep_for(
+                std::chrono::milliseconds(200)); // inside, or before: both must end well
+            others[kVictim - 1]->kill(SIGKILL);
+        });
     });
-    const std::string said = survive(all);
-    killer.join();
+    if (killer.joinable()) killer.join();
     CHECK(said == "");
     for (Rank rank = 1; rank < kMembers; ++rank) {
         CAPTURE(rank);

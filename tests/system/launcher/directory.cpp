@@ -13,7 +13,7 @@ namespace {
 
 std::string value_in(const std::string& line, const std::string& name) {
     const std::size_t start = line.find(name + "=") + name.size() + 1;
-    return line.substr(start, line.find_complaints(" \n", start) - start);
+    return line.substr(start, line.find_first_of(" \n", start) - start);
 }
 
 } // namespace
