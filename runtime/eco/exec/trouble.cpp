@@ -77,7 +77,10 @@ void Team::tell_others(Status status, const std::string& why) {
 }
 
 void Team::lost(Rank peer, const Error& error) {
-    const Status status = error.status() == Status::again ? Status::too_large : error.status();
+    // Why it can't be reached, whether its links broke or nobody answers at its door, the text says.
+    const Status said = error.status();
+    const bool ours = said == Status::too_large || said == Status::closed;
+    const Status status = said == Status::again ? Status::too_large : ours ? said : Status::peer_lost;
     break_up(status, fmt::format("member {} can't be reached: {}", peer, error.what()), true);
 }
 
