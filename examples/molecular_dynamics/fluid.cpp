@@ -12,6 +12,13 @@ namespace {
 /// From -1 to 1. Spelled out, as the standard leaves its distributions to the implementation.
 double uniform(std::mt19937_64& random) { return std::ldexp(static_cast<double>(random() >> 11), -52) - 1; }
 
+/// How many cells of four atoms along it hold so many.
+std::uint32_t edge_of_crystal(std::uint32_t atoms) {
+    std::uint32_t cells = 1;
+    while (4 * cells * cells * cells < atoms) ++cells;
+    return cells;
+}
+
 double wrapped(double place, double way, double side) {
     if (!(std::abs(way) < side)) // neither where it is no number
         throw std::range_error("an atom has crossed the box in one step: take a shorter --time-step");
@@ -24,23 +31,24 @@ double wrapped(double place, double way, double side) {
 
 double box_side(std::uint32_t atoms, double density) { return std::cbrt(atoms / density); }
 
+std::uint32_t whole_crystal(std::uint32_t atoms) {
+    const std::uint32_t cells = edge_of_crystal(atoms);
+    return 4 * cells * cells * cells;
+}
+
 Fluid make_crystal(std::uint32_t atoms, double density, double temperature, std::uint64_t seed) {
     Fluid fluid;
     fluid.side = box_side(atoms, density);
 
-    std::uint64_t cells = 1; // along an edge
-    while (4 * cells * cells * cells < atoms) ++cells;
-    const std::uint64_t sites = 4 * cells * cells * cells;
-    const double step = fluid.side / static_cast<double>(cells);
+    const std::uint32_t cells = edge_of_crystal(atoms);
+    const double step = fluid.side / cells;
     constexpr Vector kBasis[] = {
         {0.25, 0.25, 0.25}, {0.75, 0.75, 0.25}, {0.75, 0.25, 0.75}, {0.25, 0.75, 0.75}};
-    for (std::uint64_t atom = 0; atom < atoms; ++atom) {
-        const std::uint64_t site = atom * sites / atoms; // holes, if any, are spread evenly
-        const std::uint64_t cell = site / 4;
-        const Vector& in = kBasis[site % 4];
-        fluid.positions.push_back({(static_cast<double>(cell % cells) + in.x) * step,
-                                   (static_cast<double>(cell / cells % cells) + in.y) * step,
-                                   (static_cast<double>(cell / cells / cells) + in.z) * step});
+    for (std::uint32_t atom = 0; atom < atoms; ++atom) {
+        const std::uint32_t cell = atom / 4;
+        const Vector& in = kBasis[atom % 4];
+        fluid.positions.push_back({(cell % cells + in.x) * step, (cell / cells % cells + in.y) * step,
+                                   (cell / cells / cells + in.z) * step});
     }
 
     std::mt19937_64 random(seed);

@@ -9,7 +9,7 @@
 
 namespace dynamics {
 
-inline constexpr std::uint32_t kMostAtoms = 500'000;
+inline constexpr std::uint32_t kMostAtoms = 500'000; ///< a whole crystal
 
 struct Vector {
     double x = 0, y = 0, z = 0;
@@ -22,7 +22,9 @@ struct Fluid {
 };
 
 double box_side(std::uint32_t atoms, double density);
-/// A face-centred cubic crystal whose atoms move at random, at rest as a whole.
+/// Of so many atoms or a few more: 108, 256, 500, 864 …
+std::uint32_t whole_crystal(std::uint32_t atoms);
+/// A whole face-centred cubic crystal whose atoms move at random, at rest as a whole.
 Fluid make_crystal(std::uint32_t atoms, double density, double temperature, std::uint64_t seed);
 
 Vector momentum(std::span<const Vector> velocities);

@@ -48,7 +48,8 @@ Options read_options(const std::vector<std::string>& arguments) {
         "A Lennard-Jones fluid in a periodic box. Every member has all positions and computes a share\n"
         "of the forces. Start it with: plexus run -n 4 -- molecular_dynamics"};
     app.name("molecular_dynamics");
-    app.add_option("--atoms", options.atoms, "how many")
+    app.add_option("--atoms", options.atoms,
+                   "how many, or a few more: a whole crystal has 108, 256, 500, 864 ...")
         ->check(CLI::Range(2u, kMostAtoms))
         ->capture_default_str();
     app.add_option("--density", options.density, "atoms in a unit of volume")
@@ -90,11 +91,11 @@ Options read_options(const std::vector<std::string>& arguments) {
     options.how = read_pattern(options.pattern);
     if (options.how.follows_map() && options.map.empty())
         throw Ending{2, "--pattern eco follows a map: name its file with --map"};
+    options.atoms = whole_crystal(options.atoms);
     if (box_side(options.atoms, options.density) < 2 * kCutoff) {
-        const double volume = std::pow(2 * kCutoff, 3);
+        const auto least = static_cast<std::uint32_t>(std::ceil(std::pow(2 * kCutoff, 3) * options.density));
         throw Ending{2, "the box is too small: at this density take at least " +
-                            std::to_string(static_cast<int>(std::ceil(volume * options.density))) +
-                            " --atoms"};
+                            std::to_string(whole_crystal(least)) + " --atoms"};
     }
     return options;
 }

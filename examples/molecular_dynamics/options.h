@@ -13,7 +13,7 @@ namespace dynamics {
 
 /// In the units of the Lennard-Jones potential.
 struct Options {
-    std::uint32_t atoms = 864;
+    std::uint32_t atoms = 864; ///< a whole crystal
     double density = 0.8442;
     double temperature = 1.44; ///< of the crystal that melts; about half of it remains
     double time_step = 0.004;

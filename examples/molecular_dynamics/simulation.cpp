@@ -37,8 +37,9 @@ Simulation<Sum>::Simulation(const eco::Group& all, const Options& options)
         counts_.push_back(options.atoms / all.size() + (rank < options.atoms % all.size() ? 1 : 0));
         if (rank <= all.rank()) last_ += counts_.back();
     }
+    gather_positions(); // everyone has them, but now the way is planned and connections are open
     add_forces();
-    communication_ = {}; // what was planned and opened for the first time is not what a step costs
+    communication_ = {};
 }
 
 /// Half a step of acceleration.
@@ -50,6 +51,13 @@ void Simulation<Sum>::push() {
         const double half = time_step_ / 2;
         v = {v.x + half * force.x, v.y + half * force.y, v.z + half * force.z};
     }
+}
+
+template <class Sum>
+void Simulation<Sum>::gather_positions() {
+    const auto begin = Clock::now();
+    by_pattern_.all_gather_v(std::span(fluid_.positions), {counts_});
+    communication_ += Clock::now() - begin;
 }
 
 template <class Sum>
@@ -67,9 +75,7 @@ void Simulation<Sum>::step() {
         const Vector& v = fluid_.velocities[atom];
         move(fluid_.positions[atom], {v.x * time_step_, v.y * time_step_, v.z * time_step_}, fluid_.side);
     }
-    const auto begin = Clock::now();
-    by_pattern_.all_gather_v(std::span(fluid_.positions), {counts_});
-    communication_ += Clock::now() - begin;
+    gather_positions();
     add_forces();
     push();
 }

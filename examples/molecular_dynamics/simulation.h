@@ -44,6 +44,7 @@ class Simulation {
     using Number = typename Sum::Number;
 
     void push();
+    void gather_positions();
     void add_forces();
 
     plexus::eco::Group all_;

@@ -26,14 +26,14 @@ try() { # CONTEXTS OPTION...
 }
 
 printf '1 %s\n0\n' "$(uname -n)" >"$folder/map.txt"
-for contexts in 1 2 3; do try $contexts --atoms 200 --sums fixed; done
+for contexts in 1 2 3; do try $contexts --atoms 256 --sums fixed; done
 for pattern in star tree:4 binomial chain ring butterfly; do
-    try 4 --atoms 200 --sums fixed --pattern $pattern
+    try 4 --atoms 256 --sums fixed --pattern $pattern
 done
-try 4 --atoms 200 --sums fixed --pattern eco --map "$folder/map.txt"
+try 4 --atoms 256 --sums fixed --pattern eco --map "$folder/map.txt"
 
 digest=
-try 4 --atoms 200
-try 4 --atoms 200
+try 4 --atoms 256
+try 4 --atoms 256
 digest=
-for pattern in auto star ring butterfly; do try 2 --atoms 150 --pattern $pattern; done
+for pattern in auto star ring butterfly; do try 2 --atoms 108 --pattern $pattern; done
