@@ -55,8 +55,8 @@ Parcel take(std::vector<Row>& rows, double passes) {
 
 } // namespace
 
-std::uint64_t even_out(const plexus::eco::Ring& ring, plexus::eco::Rank members, Worker& worker, double load,
-                       std::uint32_t columns) {
+std::uint64_t even_out(const plexus::eco::Ring& ring, Worker& worker, double load, std::uint32_t columns) {
+    const plexus::eco::Rank members = ring.shape().lengths[0];
     if (members == 1) return 0;
     const auto work = static_cast<double>(worker.work());
     const Load mine{load, work > 0 ? load / work : 0};

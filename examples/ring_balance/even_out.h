@@ -14,7 +14,6 @@ namespace balance {
 
 /// Every member calls it, with the load of its last iteration. How many rows it gave away.
 /// Each member keeps one at least. @error those of Grid::exchange (thrown)
-std::uint64_t even_out(const plexus::eco::Ring& ring, plexus::eco::Rank members, Worker& worker, double load,
-                       std::uint32_t columns);
+std::uint64_t even_out(const plexus::eco::Ring& ring, Worker& worker, double load, std::uint32_t columns);
 
 } // namespace balance

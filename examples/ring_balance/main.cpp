@@ -51,7 +51,7 @@ bool run(const eco::Group& all, const balance::Options& options) {
     };
     for (std::uint32_t row = first(place); row < first(std::uint64_t{place} + 1); ++row)
         worker.rows().push_back(picture.fresh(row));
-    if (speaks) balance::print_head(options, ring, all.size());
+    if (speaks) balance::print_head(options, ring);
 
     balance::Total mine;
     std::chrono::duration<double> balancing{0};
@@ -64,7 +64,7 @@ bool run(const eco::Group& all, const balance::Options& options) {
         all.barrier(); // waiting for the slowest is not balancing
         const auto begin = std::chrono::steady_clock::now();
         if (options.balances && iteration < options.iterations)
-            turn.given = balance::even_out(ring, all.size(), worker, turn.load, options.columns);
+            turn.given = balance::even_out(ring, worker, turn.load, options.columns);
         balancing += std::chrono::steady_clock::now() - begin;
         all.gather(std::span(&turn, 1), std::span(turns));
         if (speaks) balance::print_turn(iteration, options, turns);

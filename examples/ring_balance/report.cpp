@@ -8,9 +8,9 @@
 
 namespace balance {
 
-void print_head(const Options& options, const plexus::eco::Ring& ring, std::uint32_t members) {
+void print_head(const Options& options, const plexus::eco::Ring& ring) {
     std::string order;
-    for (std::uint32_t place = 0; place < members; ++place)
+    for (std::uint32_t place = 0; place < ring.shape().lengths[0]; ++place)
         order += " " + std::to_string(ring.rank_at(std::span(&place, 1)));
     std::printf("%-12s %u of %u points, %u passes an iteration\n", "rows", options.rows, options.columns,
                 options.passes);

@@ -26,7 +26,7 @@ struct Total {
     std::uint64_t checksum = 0;
 };
 
-void print_head(const Options& options, const plexus::eco::Ring& ring, std::uint32_t members);
+void print_head(const Options& options, const plexus::eco::Ring& ring);
 /// `turns` by rank.
 void print_turn(int iteration, const Options& options, std::span<const Turn> turns);
 /// True if `found` is what it should be.
