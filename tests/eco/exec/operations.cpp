@@ -3,7 +3,9 @@
 // reference: random sizes, all roots, in place and not, orders that count and that do not.
 #include "eco/exec/party.h"
 #include "eco/topology/networks.h"
+#include "support/arguments.h"
 
+#include <filesystem>
 #include <numeric>
 
 using namespace plexus;
@@ -224,6 +226,23 @@ TEST_CASE("every operation by the pattern that a group takes by itself, sizes fr
     CHECK(complaints(party.run([](const Group& all) -> std::string {
               for (const Operation operation : kOperations)
                   if (std::string bad = rounds(all, all, operation, 6, 60'000, 7); !bad.empty()) return bad;
+              return {};
+          })) == "");
+}
+
+// In a run of its own: it needs the module that breaks links.
+TEST_CASE("every operation over links that break, stall and refuse", "[.faults]") {
+    const std::string plan = GENERATE(as<std::string>{}, "faults?drop_link_every=60&seed=3",
+                                      "faults?again_every=3&seed=4", "faults?delay=1 ms&withhold=2");
+    CAPTURE(plan);
+    Values more{{"progress.close_timeout", "500 ms"}};
+    more["module_path"] = std::filesystem::path(arguments().objects.at("faults")).parent_path().string();
+    const auto broken = expect_warning(""); // what the plan does is in the log
+    Party party(4, plan, more);
+    CHECK(complaints(party.run([](const Group& all) -> std::string {
+              for (const Operation operation : kOperations)
+                  if (std::string bad = rounds(all, all, operation, 4, 20'000, 7); !bad.empty()) return bad;
+              all.barrier();
               return {};
           })) == "");
 }
