@@ -17,6 +17,7 @@ using bench::Kind;
 using bench::SkipPoll;
 using bench::Wish;
 
+constexpr char kCollective[] = "collective";
 constexpr char kFooter[] =
     "latency    a ping-pong of one-way requests: half of a round trip; from 16 KiB on the\n"
     "           programs answer from their loops, smaller ones from their handlers\n"
@@ -25,6 +26,7 @@ constexpr char kFooter[] =
     "put, get   bulk memory, several transfers at once\n"
     "dual       two ping-pongs at once between the same two contexts, by a fast and a slow\n"
     "           method, for each skip_poll of the slow one\n"
+    "collective operations of groups; plexus bench collective --help tells its options\n"
     "\n"
     "Two processes are started and pinned to different cores. Means and rates are those of\n"
     "the best of five rounds (dual: medians of five); percentiles are of single messages in\n"
@@ -52,10 +54,14 @@ Kind kind_of(const std::string& name) {
     for (const Kind kind :
          {Kind::latency, Kind::bandwidth, Kind::rate, Kind::put, Kind::get, Kind::dual, Kind::survey})
         if (name == bench::name_of(kind)) return kind;
-    usage_error("bench",
-                name.empty()
-                    ? "what to measure is missing: latency, bandwidth, rate, put, get or dual"
-                    : "\"" + name + "\" cannot be measured: latency, bandwidth, rate, put, get or dual can");
+    usage_error(
+        "bench",
+        name.empty() ? "what to measure is missing: latency, bandwidth, rate, put, get, dual or "
+                       "collective"
+        : name == kCollective
+            ? "collective has options of its own: write it before them"
+            : "\"" + name +
+                  "\" cannot be measured: latency, bandwidth, rate, put, get, dual or collective can");
 }
 
 std::vector<std::uint64_t> sizes_of(const std::string& text, Kind kind) {
@@ -113,8 +119,10 @@ int be_an_end(const CommandLine& line, const Wish& wish) {
 } // namespace
 
 int bench_verb(int count, char** arguments) {
+    if (count > 1 && std::string_view(arguments[1]) == kCollective)
+        return bench_collective(count - 1, arguments + 1);
     CommandLine line("bench", "Measures what requests cost on this machine.",
-                     "latency|bandwidth|rate|put|get|dual [OPTIONS]", kFooter);
+                     "latency|bandwidth|rate|put|get|dual|collective [OPTIONS]", kFooter);
     Wish wish;
     std::string kind;
     std::string sizes;

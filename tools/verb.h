@@ -29,6 +29,7 @@ int info(int count, char** arguments);
 int explain(int count, char** arguments);
 int bench_verb(int count, char** arguments);
 int probe_verb(int count, char** arguments);
+int bench_collective(int count, char** arguments); ///< `plexus bench collective`
 int map_verb(int count, char** arguments);
 int check_module(int count, char** arguments);
 int lab_verb(int count, char** arguments);

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `plexus bench collective` in a lab: its figures are those that the wires allow.
+#include "system/lab/lab.h"
+#include "system/tools/json_text.h"
+
+using namespace plexus::testing;
+
+TEST_CASE("a broadcast over one wire takes at least the time of its bits") {
+    NEEDS_LABS();
+    const NetworkFile network(kOneWire);
+    Command lab(lab_words(network, {"--no-prefix", "--quiet"},
+                          {std::getenv("TESTED_PLEXUS"), "bench", "collective", "--json", "--operation",
+                           "broadcast", "--pattern", "star", "--size", "16000", "--iterations", "5"}));
+    CHECK(lab.wait(60s * kPatience) == 0);
+    INFO(lab.out() << lab.err());
+    const auto lines = lab.lines();
+    REQUIRE(lines.size() == 1);
+    REQUIRE(is_json(lines[0]));
+    CHECK(number_of(lines[0], "contexts") == 4);
+    // Three messages of 16,000 bytes take their turns on 10 Mb/s: 12.8 ms each.
+    const double least = number_of(lines[0], "min").value_or(0);
+    CHECK(least >= 3 * 12800);
+    CHECK(number_of(lines[0], "p50").value_or(0) <= 10 * 3 * 12800);
+    CHECK(lab.left_nothing());
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `plexus bench collective` on loopback: every operation runs, is found right, and says what
+// was asked of it. How fast anything is, is no matter of these tests.
+#include "support/catch.h"
+#include "support/tmpdir.h"
+#include "system/launcher/command.h"
+#include "system/tools/json_text.h"
+
+#include <unistd.h>
+
+using namespace plexus::testing;
+
+namespace {
+
+std::string quoted(const std::string& text) { return '"' + text + '"'; }
+
+void check_line(const std::string& line) {
+    INFO(line);
+    REQUIRE(is_json(line));
+    CHECK(value_of(line, "bench") == "\"collective\"");
+    for (const char* key : {"operation", "pattern", "size_bytes", "contexts", "root", "order", "clock"})
+        CHECK(value_of(line, key));
+    const double least = number_of(line, "min").value_or(-1);
+    CHECK(least > 0);
+    CHECK(number_of(line, "mean").value_or(0) >= least);
+    CHECK(number_of(line, "p50").value_or(0) >= least);
+}
+
+/// The lines of a run that ended well.
+std::vector<std::string> measure(const Words& before, Words words) {
+    words.insert(words.begin(), {"bench", "collective", "--json", "--iterations", "5"});
+    words.insert(words.begin(), before.begin(), before.end());
+    Command tool(words);
+    CHECK(tool.wait(60s * kPatience) == 0);
+    CHECK(tool.err() == "");
+    CHECK(tool.left_nothing());
+    for (const std::string& line : tool.lines()) check_line(line);
+    return tool.lines();
+}
+
+} // namespace
+
+TEST_CASE("bench collective measures every operation on contexts that it starts") {
+    const std::string operations[] = {"broadcast",      "barrier",    "scatter",       "gather",
+                                      "reduce",         "all_gather", "all_reduce",    "all_to_all",
+                                      "reduce_scatter", "scan",       "exclusive_scan"};
+    std::string list;
+    for (const std::string& each : operations) list += (list.empty() ? "" : ",") + each;
+    for (const std::string clock : {"common", "own"}) {
+        const auto lines = measure({}, {"--contexts", "3", "--operation", list, "--size", "8,40000", "--root",
+                                        "1", "--clock", clock});
+        REQUIRE(lines.size() == 21); // a barrier has no size
+        std::size_t at = 0;
+        for (const std::string& operation : operations)
+            for (int size = operation == "barrier" ? 1 : 0; size < 2; ++size) {
+                const std::string& line = lines[at++];
+                CHECK(value_of(line, "operation") == quoted(operation));
+                CHECK(value_of(line, "clock") == quoted(clock));
+                CHECK(number_of(line, "contexts") == 3);
+                CHECK(number_of(line, "root") == 1);
+                CHECK(number_of(line, "iterations") == 5);
+                CHECK(value_of(line, "order") == "null");
+            }
+    }
+}
+
+TEST_CASE("bench collective compares patterns, orders and groups, within a job") {
+    const auto lines =
+        measure({"run", "-n", "4", "--no-prefix", "--", std::getenv("TESTED_PLEXUS")},
+                {"--operation", "broadcast,all_to_all", "--pattern", "tree:3,chain:4KiB,pairwise", "--size",
+                 "16000", "--order", "7,8", "--members", "2,4"});
+    REQUIRE(lines.size() == 2 * 2 * 5); // pairwise does not broadcast
+    for (std::size_t at = 0; at < lines.size(); ++at) {
+        CHECK(number_of(lines[at], "order") == (at < 10 ? 7 : 8));
+        CHECK(number_of(lines[at], "contexts") == (at % 10 < 5 ? 2 : 4));
+    }
+    CHECK(value_of(lines[1], "pattern") == quoted("chain:4KiB"));
+    CHECK(value_of(lines[4], "pattern") == quoted("pairwise"));
+    CHECK(value_of(lines[4], "operation") == quoted("all_to_all"));
+}
+
+TEST_CASE("bench collective follows a map, and prints a table") {
+    TmpDir folder;
+    char host[256] = {};
+    REQUIRE(::gethostname(host, sizeof host - 1) == 0);
+    const std::string map = folder.file("map.txt", "1 " + std::string(host) + "\n0\n").string();
+    Command tool({"bench", "collective", "--contexts", "3", "--operation", "broadcast", "--size", "8",
+                  "--pattern", "eco,auto", "--map", map, "--iterations", "5"});
+    CHECK(tool.wait(60s * kPatience) == 0);
+    for (const char* part : {"mean us", "p50 us", "min us", "eco", "auto"})
+        CHECK(count_of(tool.out(), part) == 1);
+    CHECK(tool.err() == ""); // progress is for terminals
+    CHECK(tool.left_nothing());
+}
+
+TEST_CASE("a collective that cannot be measured ends with 3 and says why") {
+    Command alone({"bench", "collective"});
+    CHECK(alone.wait(60s * kPatience) == 3);
+    CHECK(alone.err().find("--contexts") != std::string::npos);
+    const std::pair<Words, std::string> cases[] = {{{"--root", "3"}, "--root 3"},
+                                                   {{"--members", "2,5"}, "--members 5"},
+                                                   {{"--map", "/no/such/map"}, "/no/such/map"}};
+    for (const auto& [words, part] : cases) {
+        Words all{"bench", "collective", "--contexts", "3", "--size", "8"};
+        all.insert(all.end(), words.begin(), words.end());
+        Command tool(all);
+        CHECK(tool.wait(60s * kPatience) == 3);
+        INFO(tool.err());
+        CHECK(tool.err().find(part) != std::string::npos);
+        CHECK(tool.left_nothing());
+    }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a user asked `plexus bench collective` for. Plain data; all members have the same.
+#pragma once
+
+#include "plexus/eco/how.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace plexus::tools::bench {
+
+struct NamedPattern {
+    std::string name; ///< as it was written: "tree:4"
+    eco::How how;
+    bool suits(eco::Operation operation) const {
+        return !how.shape() || eco::suits(how.shape()->pattern, operation);
+    }
+};
+
+/// `common`: from the start, at one time on all clocks, until the last member is done (the ECO
+/// paper, section 6.1). `own`: what the call takes on the member where it takes longest, after
+/// a barrier (as MPI's benchmarks do).
+enum class TimedBy : std::uint8_t { common, own };
+
+constexpr const char* name_of(TimedBy by) { return by == TimedBy::common ? "common" : "own"; }
+
+struct CollectiveWish {
+    std::vector<eco::Operation> operations;
+    std::vector<NamedPattern> patterns;
+    std::vector<std::uint64_t> sizes; ///< bytes: of the vector, or of each member's part
+    std::vector<TimedBy> clocks;
+    /// Seeds that shuffle the members; nullopt: by their ranks in the job.
+    std::vector<std::optional<std::uint64_t>> orders;
+    std::vector<eco::Rank> members; ///< how many take part, the first of the order; empty: all
+    eco::Rank root = 0;             ///< a rank in that order
+    std::string map_file;
+    std::uint64_t iterations = 0; ///< 0: as many as take about kSeconds
+    bool json = false;
+
+    static constexpr double kSeconds = 0.5;
+};
+
+/// True of the operations that add numbers of 8 bytes.
+constexpr bool adds_up(eco::Operation operation) {
+    using eco::Operation;
+    return operation == Operation::reduce || operation == Operation::all_reduce ||
+           operation == Operation::reduce_scatter || operation == Operation::scan ||
+           operation == Operation::exclusive_scan;
+}
+
+/// True of those that only the root begins: the others have nothing to do until they hear of it.
+constexpr bool begins_at_root(eco::Operation operation) {
+    return operation == eco::Operation::broadcast || operation == eco::Operation::scatter;
+}
+
+} // namespace plexus::tools::bench

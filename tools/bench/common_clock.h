@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One time for all contexts of a job: that of rank 0. The others ask it for its time and keep
+// by how much their own clock differs, from the exchange that was quickest (the ECO paper,
+// section 6.1: the offsets between clocks are determined before). Main thread.
+#pragma once
+
+#include "plexus/eco/group.h"
+
+#include <chrono>
+#include <cstdint>
+
+namespace plexus::tools::bench {
+
+class CommonClock {
+  public:
+    /// All contexts of the job make one. @error timed_out not_found rank 0 does not come (thrown)
+    CommonClock(Context& here, const eco::Group& world);
+
+    /// Determines the difference anew, one context after the other; all call it.
+    void set();
+    /// set() if the last time was so long ago that clocks may have drifted; all call it.
+    void keep();
+
+    /// Nanoseconds of rank 0's steady clock.
+    std::int64_t now() const noexcept { return own() + ahead_; }
+    /// Makes progress until then.
+    void wait_until(std::int64_t then) const;
+
+    /// What rank 0 shows to the others.
+    struct Face {};
+
+  private:
+    static std::int64_t own() noexcept {
+        return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+    }
+    void ask();
+
+    Context& here_;
+    const eco::Group& world_;
+    Face face_;
+    Bound<Face> bound_;
+    GlobalPointer<Face> first_;
+    std::int64_t ahead_ = 0; ///< of us
+    std::int64_t set_at_ = 0;
+};
+
+} // namespace plexus::tools::bench
