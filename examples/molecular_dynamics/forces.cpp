@@ -25,7 +25,7 @@ double shortest(double way, double side) {
 template <class Sum>
 Forces<Sum>::Forces(std::size_t atoms, double side)
   : side_(side)
-  , cells_(side)
+  , cells_(side, atoms)
   , numbers_(3 * atoms + 1) {}
 
 template <class Sum>

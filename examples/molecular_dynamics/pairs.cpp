@@ -2,12 +2,15 @@
 #include "pairs.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace dynamics {
 
-Cells::Cells(double side)
+// No more cells than atoms: in a thin gas they are larger than the cut-off.
+Cells::Cells(double side, std::size_t atoms)
   : side_(side)
-  , edge_(static_cast<std::uint32_t>(side / kCutoff))
+  , edge_(static_cast<std::uint32_t>(
+        std::min(side / kCutoff, std::max(2.0, std::ceil(std::cbrt(static_cast<double>(atoms)))))))
   , near_(std::size_t{edge_} * edge_ * edge_)
   , atoms_(near_.size()) {
     const auto number = [this](std::uint32_t x, std::uint32_t y, std::uint32_t z) {

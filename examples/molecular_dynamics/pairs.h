@@ -15,7 +15,7 @@ inline constexpr double kCutoff = 2.5; ///< beyond it there is no force
 class Cells {
   public:
     /// `side` is at least twice the cut-off.
-    explicit Cells(double side);
+    Cells(double side, std::size_t atoms);
 
     void sort(std::span<const Vector> positions);
 

@@ -145,7 +145,7 @@ static double run_at_common_start(const struct call* call, double* ahead, double
 
 static long iterations_for(long wished, double once) {
     double count = wished > 0 ? (double)wished : kSeconds / once;
-    if (wished == 0) count = count < kFewest ? kFewest : count > kMost ? kMost : count;
+    if (wished <= 0) count = count < kFewest ? kFewest : count > kMost ? kMost : count;
     MPI_Bcast(&count, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     return (long)count;
 }
@@ -240,8 +240,15 @@ static int place_in_order(const char* seed) {
     return found;
 }
 
-static void pin(int core) {
+/* To the place-th of the processors that this process may use. */
+static void pin(int place) {
     cpu_set_t set;
+    cpu_set_t allowed;
+    int core = 0;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+    for (; core < CPU_SETSIZE; ++core)
+        if (CPU_ISSET((unsigned)core, &allowed) && place-- == 0) break;
+    if (core == CPU_SETSIZE) return;
     CPU_ZERO(&set);
     CPU_SET((unsigned)core, &set);
     sched_setaffinity(0, sizeof set, &set);

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 #include <ctime>
+#include <filesystem>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -39,7 +40,15 @@ std::string date_now() {
     return text;
 }
 
-void save(const eco::Map& map, const std::string& path) {
+void save(const eco::Map& map, const std::string& file) {
+    std::error_code none;
+    const auto there = std::filesystem::status(file, none);
+    if (std::filesystem::exists(there) && !std::filesystem::is_regular_file(there))
+        throw Error(Status::bad_config,
+                    fmt::format("{} cannot be written: a map is put in the place of a regular file", file));
+    const bool linked = std::filesystem::is_symlink(std::filesystem::symlink_status(file, none));
+    const std::string path =
+        linked && std::filesystem::exists(there) ? std::filesystem::canonical(file, none).string() : file;
     const std::string beside = fmt::format("{}.{}.new", path, ::getpid());
     if (write_all(beside, to_toml(map)) && std::rename(beside.c_str(), path.c_str()) == 0) return;
     const int error = errno;

@@ -31,11 +31,15 @@ std::string host_name() {
 
 Station::Station(Context& here)
   : here_(here)
-  , bound_(here.bind(*this))
-  , game_(std::uint64_t{here.rank()} << 32) {
+  , game_(std::uint64_t{here.rank()} << 32)
+  , bound_(here.bind(*this)) {
     install();
     here_.on_error([this](const Error& error) { fail(error.what()); });
     here_.publish(station_name(here_.rank()), bound_.pointer());
+}
+
+Station::~Station() {
+    here_.on_error([](const Error&) {});
 }
 
 void Station::install() {
@@ -102,6 +106,9 @@ void Station::serve(const std::atomic<bool>& abandoned) {
             readings = fulfil(order);
         } catch (const Error& error) {
             refused = error.status();
+            refusal = error.what();
+        } catch (const std::exception& error) { // no memory for messages of that size
+            refused = Status::too_large;
             refusal = error.what();
         }
         const std::lock_guard hold(mutex_);

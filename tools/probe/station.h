@@ -18,6 +18,7 @@ class Station {
   public:
     /// Its handlers, its name in the job, and the context's errors are the station's.
     explicit Station(Context& here);
+    ~Station();
     Station(const Station&) = delete;
     Station& operator=(const Station&) = delete;
 
@@ -42,7 +43,6 @@ class Station {
     void fail(const std::string& why);
 
     Context& here_;
-    Bound<Station> bound_;
     GlobalPointer<Station> back_; // handlers' own
     std::atomic<bool> finished_{false};
 
@@ -65,6 +65,8 @@ class Station {
     std::atomic<std::uint32_t> left_{0};
     std::atomic<bool> failed_{false}; // [set] after failure_, which is under mutex_
     std::string failure_;
+
+    Bound<Station> bound_; // ends first: no handler runs after that
 };
 
 } // namespace plexus::tools::probe

@@ -19,7 +19,7 @@ TEST_CASE("a broadcast over one wire takes at least the time of its bits") {
     CHECK(number_of(lines[0], "contexts") == 4);
     // Three messages of 16,000 bytes take their turns on 10 Mb/s: 12.8 ms each.
     const double least = number_of(lines[0], "min").value_or(0);
-    CHECK(least >= 3 * 12800);
+    CHECK(least >= 0.9 * 3 * 12800); // clocks are compared to half of the quickest exchange
     CHECK(number_of(lines[0], "p50").value_or(0) <= 10 * 3 * 12800);
     CHECK(lab.left_nothing());
 }

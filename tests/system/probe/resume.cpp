@@ -21,7 +21,7 @@ void forget(const std::string& file, std::size_t a, std::size_t b) {
 TEST_CASE("a probe that was killed goes on where the file ends") {
     const TmpDir folder;
     const std::string file = (folder / "net.toml").string();
-    Command job(probe_words(6, file, {"--repetitions", "1000", "--trips", "100", "--sizes", "1KiB"}));
+    Command job(probe_words(6, file, {"--repetitions", "300", "--trips", "100", "--sizes", "1KiB"}));
     REQUIRE(eventually(30s, [&] { return std::ifstream(file).good() && pairs_in(eco::load_map(file)) > 0; }));
     job.kill(SIGKILL);
     REQUIRE(job.left_nothing());

@@ -87,9 +87,10 @@ std::string data_of(const eco::Map& map, const Layout& layout, const std::vector
 }
 
 /// So that no name can end the script that it stands in.
-std::string in_script(std::string text) {
-    for (std::size_t at = 0; (at = text.find("</", at)) != text.npos; at += 3) text.replace(at, 2, "<\\/");
-    return text;
+std::string in_script(const std::string& text) {
+    std::string out;
+    for (const char each : text) each == '<' ? out += "\\u003c" : out += each; // JSON has it in strings alone
+    return out;
 }
 
 std::string replaced(std::string text, const std::string& mark, const std::string& by) {
