@@ -7,9 +7,11 @@
 #include "unit/context/contexts.h"
 
 #include <atomic>
+#include <barrier>
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -44,12 +46,18 @@ class Party {
         const std::string name = fresh_name();
         std::vector<std::string> said(size());
         std::vector<std::thread> threads;
+        // Nobody breaks the group while others still meet: they would hear of it there.
+        std::barrier<> met(static_cast<std::ptrdiff_t>(size()));
         for (eco::Rank rank = 0; rank < size(); ++rank)
             threads.emplace_back([&, rank] {
+                std::optional<eco::Group> group;
                 try {
-                    const auto group =
-                        eco::Group::meet(*contexts_[rank], name, rank, size(), options_of(rank));
-                    said[rank] = body(group);
+                    group.emplace(eco::Group::meet(*contexts_[rank], name, rank, size(), options_of(rank)));
+                } catch (const std::exception& error) { said[rank] = std::string("threw: ") + error.what(); }
+                met.arrive_and_wait();
+                if (!group) return;
+                try {
+                    said[rank] = body(*group);
                 } catch (const std::exception& error) { said[rank] = std::string("threw: ") + error.what(); }
             });
         for (std::thread& each : threads) each.join();
