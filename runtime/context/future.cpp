@@ -75,11 +75,14 @@ void CallState::fail(Status status, std::string why) noexcept {
 
 void CallState::settle() noexcept {
     // [done] release: whoever sees kDone sees the result; acquire: pairs with [then].
+    const std::shared_ptr<Core> core = core_; // who waits may drop this at once
     Waiter* const waiter = waiter_.exchange(kDone, std::memory_order_acq_rel);
     if (waiter != nullptr && waiter != kDone) {
         const std::unique_ptr<Waiter> owned(waiter);
         owned->call(owned->self);
     }
+    // Off the thread that polls, a waiter may sleep on what polls bring.
+    if (core != nullptr && !core->scheduler().inside_turn()) core->scheduler().wake();
 }
 
 } // namespace plexus::detail

@@ -48,7 +48,7 @@ Commuting(Op) -> Commuting<Op>;
 /// bit_xor, logical_and and logical_or on numbers. Specialise it for types of your own. Of
 /// any other function contributions are combined in the order of ranks: op(op(x0, x1), x2) with
 /// brackets as the pattern has them. The same plan always combines in the same order, and every
-/// member gets the same bits.
+/// member gets the same bits. It must not throw: it runs wherever a message arrives.
 template <class Op, class T>
 inline constexpr bool commutes = false;
 template <class Op, class T>
@@ -66,6 +66,9 @@ requires(std::is_same_v<Op<Of>, std::plus<Of>> || std::is_same_v<Op<Of>, std::mu
 
 namespace detail {
 
+/// What arrives is aligned to so many bytes.
+inline constexpr std::size_t kAlignment = 8;
+
 /// A function without its types.
 struct Combine {
     /// into = op(left, right), element by element; `into` is one of the two, or neither.
@@ -73,7 +76,6 @@ struct Combine {
                          std::size_t elements);
     Run run = nullptr;
     std::shared_ptr<const void> op = nullptr;
-    std::size_t alignment = 1; ///< that elements need
     bool commutative = true;
 };
 
@@ -85,11 +87,22 @@ Combine combine_by(Op&& op) {
     Combine out;
     out.run = [](const void* function, std::byte* into, const std::byte* left, const std::byte* right,
                  std::size_t elements) {
-        T* const to = reinterpret_cast<T*>(into);
-        const T* const a = reinterpret_cast<const T*>(left);
-        const T* const b = reinterpret_cast<const T*>(right);
         const Function& apply = *static_cast<const Function*>(function);
-        for (std::size_t i = 0; i < elements; ++i) to[i] = apply(a[i], b[i]);
+        if constexpr (alignof(T) <= kAlignment) {
+            T* const to = reinterpret_cast<T*>(into);
+            const T* const a = reinterpret_cast<const T*>(left);
+            const T* const b = reinterpret_cast<const T*>(right);
+            for (std::size_t i = 0; i < elements; ++i) to[i] = apply(a[i], b[i]);
+        } else {
+            for (std::size_t at = 0; at < elements * sizeof(T); at += sizeof(T)) {
+                alignas(T) std::byte room[2][sizeof(T)];
+                std::memcpy(room[0], left + at, sizeof(T));
+                std::memcpy(room[1], right + at, sizeof(T));
+                const T one =
+                    apply(*reinterpret_cast<const T*>(room[0]), *reinterpret_cast<const T*>(room[1]));
+                std::memcpy(into + at, &one, sizeof(T));
+            }
+        }
     };
     if constexpr (std::is_empty_v<Function> && std::is_default_constructible_v<Function>) {
         static constexpr Function kFunction{}; // shared by all calls: nothing to keep
@@ -97,7 +110,6 @@ Combine combine_by(Op&& op) {
     } else {
         out.op = std::make_shared<const Function>(std::forward<Op>(op));
     }
-    out.alignment = alignof(T);
     out.commutative = commutes<Function, T>;
     return out;
 }

@@ -64,6 +64,7 @@ struct Call {
     bool parked = false;
     bool replaying = false; ///< what came before it began is being put in its slots
     bool failed = false;
+    bool unsent = false;  ///< a message of its own did not leave
     unsigned writers = 0; ///< handlers that put bytes in place
     std::chrono::steady_clock::time_point parked_at{};
     std::size_t left_at = 0; ///< the step at which the awaited member was said to have left

@@ -113,7 +113,7 @@ std::vector<Group::Bytes> Group::gather_bytes(const Bytes& mine, Rank root) cons
     std::vector<std::uint64_t> lengths(rank() == root ? size() : 0);
     gather(std::span(&length, 1), std::span(lengths), root);
     Bytes all(std::accumulate(lengths.begin(), lengths.end(), std::uint64_t{0}));
-    gather_v(std::span(mine), std::span(all), Parts{lengths, {}}, root);
+    by(How()).gather_v(std::span(mine), std::span(all), Parts{lengths, {}}, root); // one pattern suits it
     return cut(all, lengths);
 }
 
@@ -138,7 +138,7 @@ Group::Bytes Group::scatter_bytes(const std::vector<Bytes>& all, Rank root) cons
     std::uint64_t length = 0;
     scatter(std::span(lengths), std::span(&length, 1), root);
     Bytes mine(length);
-    scatter_v(std::span(together), Parts{lengths, {}}, std::span(mine), root);
+    by(How()).scatter_v(std::span(together), Parts{lengths, {}}, std::span(mine), root); // as above
     return mine;
 }
 

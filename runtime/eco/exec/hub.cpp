@@ -103,8 +103,13 @@ void Hub::install() {
 void Hub::arrive(std::uint64_t group, const Early& head, Bytes bytes) {
     const auto self = weak_from_this().lock(); // the last of its groups may end in here
     if (self == nullptr) return;
+    std::shared_ptr<Team> team; // ends after the lock: with it the group may
     std::unique_lock hold(mutex_);
-    if (Team* const team = find(group)) return team->arrive(head, bytes, hold);
+    if (Team* const found = find(group)) {
+        team = found->weak_from_this().lock(); // null: it is just ending
+        if (team != nullptr) team->arrive(head, bytes, hold);
+        return;
+    }
     if (has_left(group)) return;
     Early kept{head.call, head.slot, head.last, head.digest, head.sender, pool_.take(bytes.size())};
     if (!bytes.empty()) std::memcpy(kept.bytes.data(), bytes.data(), bytes.size());

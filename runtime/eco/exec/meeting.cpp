@@ -5,6 +5,7 @@
 #include "topology/refuse.h"
 
 #include <algorithm>
+#include <bit>
 #include <thread>
 #include <unistd.h>
 
@@ -17,6 +18,20 @@ std::string host_name() {
     char name[256] = {};
     if (::gethostname(name, sizeof name - 1) != 0) return "localhost";
     return name;
+}
+
+/// Two maps that could lead to different plans have different numbers. Never 0.
+std::uint64_t number_of(const Map& map, const Tolerance& tolerance) {
+    std::uint64_t number = mix(mix(0xcbf29ce484222325ull, tolerance.numerator), tolerance.denominator);
+    for (const std::string& host : map.hosts()) number = mix(number, host);
+    for (std::size_t size = 0; size < map.sizes_bytes().size(); ++size) {
+        number = mix(number, map.sizes_bytes()[size]);
+        for (std::size_t from = 0; from < map.hosts().size(); ++from)
+            for (std::size_t to = 0; to < map.hosts().size(); ++to)
+                if (const Cost& cost = map.cost(size, from, to); from != to && cost.measured())
+                    number = mix(number, std::bit_cast<std::uint64_t>(cost.min_us));
+    }
+    return number | 1;
 }
 
 /// Everyone's text, by rank.
@@ -61,7 +76,7 @@ std::shared_ptr<Team> meet(Context& here, std::string_view name, Rank me, Rank s
     }
     auto team =
         Team::make(hub, mix(mix(mix(0xcbf29ce484222325ull, name), times), size), me, std::move(members), own);
-    team->learn_hosts(gather_texts(Group(team), own.host));
+    team->learn_hosts(gather_texts(Group(team).by(How()), own.host));
     return team;
 }
 
@@ -92,7 +107,7 @@ void Team::learn_hosts(const std::vector<std::string>& hosts) {
         std::vector<std::size_t> places;
         for (const std::string& host : hosts) places.push_back(map.index_of(host));
         network.emplace(map, std::move(places), options_.tolerance);
-        map_number = mix(mix(0xcbf29ce484222325ull, map.date()), map.hosts().size()) | 1;
+        map_number = number_of(map, options_.tolerance);
     }
     planner_.learn(one_host, std::move(network), map_number);
 }

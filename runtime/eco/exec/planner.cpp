@@ -33,6 +33,8 @@ void Planner::learn(bool one_host, std::optional<Network> network, std::uint64_t
     one_host_ = one_host;
     network_ = std::move(network);
     map_number_ = map_number;
+    parts_.clear(); // made when nothing was known
+    scripts_.clear();
 }
 
 std::shared_ptr<const Prepared> Planner::prepare(const detail::Work& work, const How& how) {

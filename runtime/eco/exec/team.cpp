@@ -137,8 +137,8 @@ void Team::run(std::shared_ptr<const Prepared> prepared, const detail::Work& wor
 Future<void> Team::start(std::shared_ptr<const Prepared> prepared, const detail::Work& work,
                          std::shared_ptr<plexus::detail::CallState>* state) {
     auto future = std::make_shared<Typed>(hub_->context().core());
-    if (state != nullptr) *state = future;
     Call& call = begin(std::move(prepared), work);
+    if (state != nullptr) *state = future;
     call.future = future;
     call.team = shared_from_this();
     advance(call);
@@ -190,7 +190,11 @@ void Team::send(Call& call, const Action& action) {
             members_[action.peer].mailbox.send(kArrive, id_, call.number, slot, call.prepared->digest, me_,
                                                now);
         } while (!bytes.empty());
-    } catch (const Error& error) { lost(action.peer, error); }
+    } catch (const Error& error) {
+        lost(action.peer, error);
+        const std::lock_guard hold(hub_->mutex());
+        call.unsent = true;
+    }
     if (packed.memory != nullptr) {
         const std::lock_guard hold(hub_->mutex());
         hub_->pool().give(std::move(packed));
@@ -229,8 +233,6 @@ bool Team::take(Call& call, const Action& action) {
 
 void Team::arrive(const Early& head, Bytes bytes, std::unique_lock<std::mutex>& hold) {
     if (broken_) return;
-    const auto keep = weak_from_this().lock();
-    if (keep == nullptr) return; // it is just ending
     Call* const call = find(head.call);
     if (call != nullptr && !call->replaying) return arrive_at(*call, head, bytes, hold);
     if (call == nullptr && static_cast<std::int32_t>(head.call - next_) < 0) {
@@ -265,6 +267,7 @@ void Team::arrive_at(Call& call, const Early& head, Bytes bytes, std::unique_loc
     }
     if (call.failed) return;
     slot.came += bytes.size();
+    call.left_heard = 0; // there is more of it than was known when it was said to have left
     slot.complete = last;
     if (script.early) {
         ++call.writers;
@@ -276,9 +279,11 @@ void Team::arrive_at(Call& call, const Early& head, Bytes bytes, std::unique_loc
         slot.stored.store(true, std::memory_order_release); // [stored]
     } else if (call.parked && call.at == at) {              // what was kept is in already
         call.parked = false;                                // ours now
+        ++call.writers;
         hold.unlock();
         merge(call, action, from, bytes);
         hold.lock();
+        --call.writers;
         call.parked = true;
         if (!last && !call.failed) return;
     } else {
@@ -339,16 +344,22 @@ void Team::wait(Call& call) {
 void Team::finish(Call& call) {
     Status status = Status::ok;
     std::string why;
-    const std::shared_ptr<Typed> future = std::move(call.future);
-    const std::shared_ptr<Team> keep = std::move(call.team);
+    // What may be somebody's last hold on a group ends without the lock.
+    std::shared_ptr<Team> keep;
+    std::shared_ptr<Typed> future;
+    detail::Combine combine;
     {
         std::unique_lock hold(hub_->mutex());
+        keep = std::move(call.team);
+        future = std::move(call.future);
+        combine = std::move(call.combine);
         while (call.writers > 0) { // they write where the caller's memory may end soon
             hold.unlock();
             std::this_thread::yield();
             hold.lock();
         }
-        if (call.failed && call.at < call.prepared->script.actions.size()) std::tie(status, why) = *broken_;
+        const bool undone = call.unsent || call.at < call.prepared->script.actions.size();
+        if (call.failed && undone) std::tie(status, why) = *broken_;
         const bool well = status == Status::ok;
         hold.unlock();
         if (well) copy(call, call.prepared->script.after);
@@ -375,7 +386,7 @@ void Team::release(Call& call) {
     call.sleeper.reset();
     call.ready.store(false, std::memory_order_relaxed);
     call.at = 0;
-    call.parked = call.failed = false;
+    call.parked = call.failed = call.unsent = false;
     call.left_heard = 0;
     const auto mine =
         std::find_if(calls_.begin(), calls_.end(), [&](const auto& each) { return each.get() == &call; });
@@ -404,7 +415,7 @@ void Team::store(Call& call, const Action& action, std::uint64_t from, Bytes byt
              [](std::byte* place, Bytes run) { std::memcpy(place, run.data(), run.size()); });
 }
 
-void Team::merge(Call& call, const Action& action, std::uint64_t from, Bytes bytes) {
+void Team::merge(Call& call, const Action& action, std::uint64_t from, Bytes bytes) noexcept {
     if (action.merge == Merge::store) return store(call, action, from, bytes);
     const std::size_t size = call.prepared->signature.element_bytes;
     const detail::Combine& combine = call.combine;

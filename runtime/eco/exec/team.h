@@ -77,7 +77,7 @@ class Team : public std::enable_shared_from_this<Team> {
     void arrive_at(Call& call, const Early& head, Bytes bytes, std::unique_lock<std::mutex>& hold);
     template <class Do>
     static void each_run(Call& call, const Action& action, std::uint64_t from, Bytes bytes, Do&& what);
-    static void merge(Call& call, const Action& action, std::uint64_t from, Bytes bytes);
+    static void merge(Call& call, const Action& action, std::uint64_t from, Bytes bytes) noexcept;
     static void store(Call& call, const Action& action, std::uint64_t from, Bytes bytes);
     bool take(Call& call, const Action& action);
     void resume(Call& call, std::unique_lock<std::mutex>& hold);

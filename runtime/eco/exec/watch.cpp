@@ -3,6 +3,8 @@
 
 #include "exec/team.h"
 
+#include <algorithm>
+
 namespace plexus::eco::exec {
 
 Watch::Watch()
@@ -42,7 +44,12 @@ void Watch::loop(const std::shared_ptr<State>& state) {
         for (const auto& each : teams)
             if (const auto team = each.lock(); team != nullptr && team->look_after()) waiting.push_back(team);
         hold.lock();
-        state->teams.insert(state->teams.end(), waiting.begin(), waiting.end());
+        for (const auto& each : waiting) { // unless it was added again meanwhile
+            const bool there = std::any_of(state->teams.begin(), state->teams.end(), [&](const auto& other) {
+                return !each.owner_before(other) && !other.owner_before(each);
+            });
+            if (!there) state->teams.push_back(each);
+        }
     }
 }
 

@@ -36,6 +36,20 @@ TEST_CASE("a group broadcasts and meets at a barrier") {
           })) == "");
 }
 
+TEST_CASE("elements may need more than the alignment of a message") {
+    const std::string methods = GENERATE(as<std::string>{}, "local", "tcp");
+    CAPTURE(methods);
+    Party party(3, methods);
+    CHECK(complaints(party.run([](const Group& all) -> std::string {
+              for (const std::size_t size : {1, 5, 20'000}) {
+                  std::vector<long double> data(size, 0.5L + all.rank());
+                  all.all_reduce(std::span(data), std::plus<>{});
+                  if (data.front() != 4.5L || data.back() != 4.5L) return "wrong sum";
+              }
+              return {};
+          })) == "");
+}
+
 TEST_CASE("several calls of one group may be under way at once") {
     const std::string methods = GENERATE(as<std::string>{}, "local", "shm", "tcp");
     CAPTURE(methods);

@@ -100,14 +100,34 @@ TEST_CASE("a map that lacks a member's host is refused by all, and names it") {
     for (const std::string& each : said) CHECK(each.find("host11") != std::string::npos);
 }
 
-TEST_CASE("a member with another map than the others is found out") {
+TEST_CASE("a group may follow its map from its beginning") {
     const auto map = two_subnets();
+    Party party(4, "local");
+    const auto said = party.run_with(
+        [&](Rank rank) {
+            GroupOptions options = on(map, rank);
+            options.how = How::eco();
+            return options;
+        },
+        [](const Group& all) -> std::string {
+            const std::vector<std::string> names = all.all_gather("member " + std::to_string(all.rank()));
+            return names.back() == "member 3" ? "" : "all_gather gave " + names.back();
+        });
+    CHECK(complaints(said) == "");
+}
+
+TEST_CASE("a member with another map than the others is found out") {
+    const bool other_costs = GENERATE(false, true);
+    CAPTURE(other_costs);
+    const auto map = two_subnets();
+    Map dearer = *map;
+    dearer.set_both(0, 0, 1, {6000, 6000, 6000, 6000, 6000, 3, 0});
     const auto late = expect_warning("plexus.eco.arrive");
     Party party(3, "local");
     const auto said = party.run_with(
         [&](Rank rank) {
             GroupOptions options = on(map, rank);
-            if (rank == 1) options.map = nullptr;
+            if (rank == 1) options.map = other_costs ? std::make_shared<const Map>(dearer) : nullptr;
             return options;
         },
         [](const Group& all) -> std::string {

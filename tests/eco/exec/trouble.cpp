@@ -99,6 +99,27 @@ TEST_CASE("a member that ends inside a collective is named to all others, and ot
           })) == "");
 }
 
+TEST_CASE("a future hears that the only other member has ended while everybody sleeps") {
+    const std::string methods = GENERATE(as<std::string>{}, "local", "shm", "tcp");
+    CAPTURE(methods);
+    const auto lost = expect_warning("");
+    Party party(2, methods);
+    std::barrier<> ready(2);
+    CHECK(complaints(party.run([&](const Group& all) -> std::string {
+              all.barrier();
+              ready.arrive_and_wait();
+              if (all.rank() == 1) {
+                  std::this_thread::sleep_for(std::chrono::milliseconds(50)); // the other one sleeps by then
+                  party.end(1);
+                  return {};
+              }
+              Future<void> done = all.async().barrier();
+              if (!done.wait_for(kLimit * kPatience)) return "no end came";
+              const std::string said = status_of([&] { done.get(); });
+              return said.rfind(std::string(to_string(Status::peer_lost)), 0) == 0 ? "" : "said " + said;
+          })) == "");
+}
+
 TEST_CASE("spans and counts that cannot be are refused before anything is sent") {
     Party party(3, "local");
     CHECK(complaints(party.run([](const Group& all) -> std::string {
