@@ -7,6 +7,7 @@
 #include "comm/method.h"
 #include "wire/frame.h"
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -35,7 +36,8 @@ struct Connection {
     Object* object = nullptr;
     plexus_link* link = nullptr;
     bool open = false;
-    bool lost = false;
+    // Set by the progress thread, read by senders too; the object's lock orders what goes with it.
+    std::atomic<bool> lost{false};
     bool heard = false;   ///< a frame of link control has come on it
     bool ignored = false; ///< its stream was given up: what still comes is not delivered
     bool broken_rules = false;
