@@ -75,14 +75,15 @@ void CallState::fail(Status status, std::string why) noexcept {
 
 void CallState::settle() noexcept {
     // [done] release: whoever sees kDone sees the result; acquire: pairs with [then].
-    const std::shared_ptr<Core> core = core_; // who waits may drop this at once
+    // Off the thread that polls, a waiter may sleep on what polls bring; it may drop this at once.
+    const bool inside = core_ == nullptr || core_->scheduler().inside_turn();
+    const std::shared_ptr<Core> core = inside ? nullptr : core_;
     Waiter* const waiter = waiter_.exchange(kDone, std::memory_order_acq_rel);
     if (waiter != nullptr && waiter != kDone) {
         const std::unique_ptr<Waiter> owned(waiter);
         owned->call(owned->self);
     }
-    // Off the thread that polls, a waiter may sleep on what polls bring.
-    if (core != nullptr && !core->scheduler().inside_turn()) core->scheduler().wake();
+    if (core != nullptr) core->scheduler().wake();
 }
 
 } // namespace plexus::detail

@@ -94,6 +94,7 @@ void Team::ask_after(Rank peer, std::uint32_t call, std::uint32_t digest) {
                 if (presence == Presence::left) team->hear_left(peer, call);
             } catch (const Error& error) {
                 if (error.status() == Status::dead_pointer) return team->hear_left(peer, call);
+                if (error.status() == Status::again) return; // too many calls are open: asked again later
                 if (team->waits_for(peer, call)) team->lost(peer, error);
             }
         });
