@@ -101,7 +101,7 @@ class PLEXUS_API Group : public Collectives<Group> {
     Group() noexcept = default;
 
     /// All contexts of the job, by their ranks. Every one of them calls it, as often as the
-    /// others; each time it is another group.
+    /// others; each time it is another group. `here` must outlive it, and not be moved meanwhile.
     /// @error timed_out not_found a member has not come within progress.lookup_timeout (thrown)
     /// @error not_found the map lacks a member's host (thrown by all; names it)
     static Group world(Context& here, const GroupOptions& options = {});

@@ -10,13 +10,15 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <ranges>
 #include <type_traits>
 
 namespace plexus::eco {
 
-/// Elements that travel as their own bytes.
+/// Elements that travel as their own bytes; a view's would mean nothing to another process.
 template <class T>
-concept Plain = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>;
+concept Plain = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> &&
+                !std::ranges::enable_view<std::remove_cv_t<T>>;
 
 /// The smaller and the greater of two.
 struct Min {

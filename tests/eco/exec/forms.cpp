@@ -14,6 +14,8 @@ using namespace plexus;
 using namespace plexus::eco;
 using namespace plexus::testing;
 
+static_assert(Plain<double> && !Plain<int*> && !Plain<std::string_view> && !Plain<std::span<int>>);
+
 TEST_CASE("a group broadcasts and meets at a barrier") {
     const std::string methods = GENERATE(as<std::string>{}, "local", "shm", "tcp");
     const Rank members = GENERATE(1u, 2u, 3u, 5u);
