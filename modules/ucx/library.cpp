@@ -66,6 +66,33 @@ std::string set(ucp_config_t* config, const std::string& name, const std::string
                     trace);
 }
 
+constexpr std::string_view kOfTcp = "TCP_";
+bool is_of_tcp(const std::string& variable) { return variable.compare(0, kOfTcp.size(), kOfTcp) == 0; }
+
+// tcp would carry the data: it is named, and no fabric is.
+bool runs_over_tcp(const Options& options) {
+    const auto is_tcp = [](const std::string& each) { return each == "tcp"; };
+    return std::any_of(options.tls.begin(), options.tls.end(), is_tcp) &&
+           std::all_of(options.tls.begin(), options.tls.end(),
+                       [&](const std::string& each) { return is_tcp(each) || stays_on_host(each); });
+}
+
+// Where a peer goes while tcp sends to it in place, UCX completes that sending twice and gives up
+// the process (runtime/notes/0006-libraries.md). Copied into segments as large as a
+// connection likes them, messages are about as fast.
+constexpr std::pair<const char*, const char*> kCopiesOverTcp[] = {{"ZCOPY_THRESH", "inf"},
+                                                                  {"RNDV_THRESH", "inf"},
+                                                                  {"TCP_TX_SEG_SIZE", "512k"},
+                                                                  {"TCP_RX_SEG_SIZE", "512k"}};
+
+// A variable of tcp's own is known without the transport's name up to UCX 1.16, later with it; a name
+// that means nothing is only remarked on.
+std::string set_everywhere(ucp_config_t* config, const std::string& name, const std::string& value) {
+    std::string error = set(config, name, value);
+    if (error.empty() && is_of_tcp(name)) error = set(config, name.substr(kOfTcp.size()), value);
+    return error;
+}
+
 std::string configure(ucp_config_t* config, const Options& options) {
     const std::string tls = options.tls.empty() ? kFabrics : joined(options.tls);
     std::string error = set(config, "TLS", tls);
@@ -73,9 +100,29 @@ std::string configure(ucp_config_t* config, const Options& options) {
     if (error.empty()) error = set(config, "MM_ERROR_HANDLING", "y");
     if (error.empty() && !options.net_devices.empty())
         error = set(config, "NET_DEVICES", joined(options.net_devices));
+    if (runs_over_tcp(options))
+        for (const auto& [name, value] : kCopiesOverTcp)
+            if (error.empty()) error = set_everywhere(config, name, value);
     for (const auto& [name, value] : options.env)
-        if (error.empty()) error = set(config, name, value);
+        if (error.empty()) error = set_everywhere(config, name, value);
     return error;
+}
+
+// UCX lists what no part of it took when its first worker stands.
+std::string unknown_variable(const Options& options, const Trace& trace) {
+    const auto remarked = [&](const std::string& name, const std::string& value) {
+        const std::string pair = name + "=" + value + ",";
+        for (const std::string& line : trace.lines()) {
+            if (line.find("invalid configuration") == std::string::npos) continue;
+            const std::string list = "," + line.substr(line.find(": ") + 2) + ",";
+            if (list.find("," + pair) != std::string::npos) return true;
+        }
+        return false;
+    };
+    for (const auto& [name, value] : options.env)
+        if (remarked(name, value) && (!is_of_tcp(name) || remarked(name.substr(kOfTcp.size()), value)))
+            return name;
+    return {};
 }
 
 bool copies_between_processes(const Resource& each) {
@@ -135,7 +182,7 @@ std::int32_t Library::open(const Options& options, std::string& why) {
         return PLEXUS_BAD_CONFIG;
     }
     const std::int32_t status = make_context(options, why);
-    return status == PLEXUS_OK ? make_worker(why) : status;
+    return status == PLEXUS_OK ? make_worker(options, why) : status;
 }
 
 std::int32_t Library::make_context(const Options& options, std::string& why) {
@@ -183,7 +230,7 @@ std::int32_t Library::make_context(const Options& options, std::string& why) {
     return PLEXUS_UNSUPPORTED;
 }
 
-std::int32_t Library::make_worker(std::string& why) {
+std::int32_t Library::make_worker(const Options& options, std::string& why) {
     ucp_worker_params_t wanted{};
     wanted.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE | UCP_WORKER_PARAM_FIELD_FLAGS |
                         UCP_WORKER_PARAM_FIELD_AM_ALIGNMENT;
@@ -209,6 +256,11 @@ std::int32_t Library::make_worker(std::string& why) {
     if (status != UCS_OK) {
         why = in_words("UCX can't make a worker: " + std::string(::ucs_status_string(status)), trace);
         return PLEXUS_UNSUPPORTED;
+    }
+    if (const std::string name = unknown_variable(options, trace); !name.empty()) {
+        ::ucp_worker_release_address(made, known.address);
+        why = "env names UCX_" + name + ", which is no variable of UCX for these transports";
+        return PLEXUS_BAD_CONFIG;
     }
     const auto* bytes = reinterpret_cast<const std::uint8_t*>(known.address);
     address_.assign(bytes, bytes + known.address_length);

@@ -45,7 +45,7 @@ class Library {
 
   private:
     std::int32_t make_context(const Options& options, std::string& why);
-    std::int32_t make_worker(std::string& why);
+    std::int32_t make_worker(const Options& options, std::string& why);
 
     std::unique_ptr<ucp_context, CloseContext> context_;
     std::unique_ptr<ucp_worker, CloseWorker> worker_; // ends before its context

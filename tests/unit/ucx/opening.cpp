@@ -31,11 +31,17 @@ TEST_CASE("a variable that UCX does not take is refused in its words") {
     const auto expected = expect_warning("");
     CHECK_THAT(open_error({{"tls", "tcp"}, {"env", "UCX_RNDV_THRESH=much"}}, PLEXUS_BAD_CONFIG),
                Contains("RNDV_THRESH") && Contains("much"));
+    CHECK_THAT(open_error({{"tls", "tcp"}, {"env", "UCX_FOO_BAR=1"}}, PLEXUS_BAD_CONFIG),
+               Contains("UCX_FOO_BAR"));
+    CHECK_THAT(open_error({{"tls", "tcp"}, {"env", "UCX_TCP_FOO=1"}}, PLEXUS_BAD_CONFIG),
+               Contains("UCX_TCP_FOO"));
     CHECK_THAT(open_error({{"tls", "tcp"}, {"env", "no variable"}}, PLEXUS_BAD_CONFIG), Contains("env"));
 }
 
 TEST_CASE("variables reach UCX without the environment") {
-    BareHost host(ucx(), with({{"tls", "tcp"}, {"env", "UCX_RNDV_THRESH=64k; MAX_RNDV_RAILS=1"}}));
+    BareHost host(ucx(), with({{"tls", "tcp"},
+                               {"env", "UCX_RNDV_THRESH=64k; MAX_RNDV_RAILS=1; UCX_TCP_TX_SEG_SIZE=32k; "
+                                       "TCP_RX_SEG_SIZE=32k"}}));
     CHECK(host.descriptor().size() > 0);
     CHECK(::getenv("UCX_RNDV_THRESH") == nullptr);
 }
