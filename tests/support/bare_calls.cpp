@@ -213,6 +213,7 @@ struct BareHost::Calls {
         if (end.lost_) report_violation("`lost` came twice for one link");
         if (why.size == 0) report_violation("`lost` came without a reason");
         {
+            const std::lock_guard one(end.calls_); // a send that returns just now is not posted yet
             const std::lock_guard hold(h.mutex_);
             for (const auto& [token, kept] : h.posted_)
                 if (kept.first == &end) report_violation("`lost` came before every posted send was ended");

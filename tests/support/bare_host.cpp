@@ -192,12 +192,9 @@ std::int32_t BareHost::send(End& end, std::shared_ptr<const Bytes> message, std:
     }
     ++end.posted_;
     std::int32_t status = PLEXUS_LINK_LOST;
-    {
-        const std::lock_guard hold(end.calls_);
-        if (end.link_ != nullptr)
-            status =
-                method_.ops.send(end.link_, views.data(), static_cast<std::uint32_t>(views.size()), token);
-    }
+    const std::lock_guard one(end.calls_);
+    if (end.link_ != nullptr)
+        status = method_.ops.send(end.link_, views.data(), static_cast<std::uint32_t>(views.size()), token);
     if (status != PLEXUS_POSTED) {
         --end.posted_;
         const std::lock_guard hold(mutex_);
@@ -232,12 +229,9 @@ std::int32_t BareHost::send_pieces(End& end, std::span<const plexus_view> pieces
     }
     ++end.posted_;
     std::int32_t status = PLEXUS_LINK_LOST;
-    {
-        const std::lock_guard hold(end.calls_);
-        if (end.link_ != nullptr)
-            status =
-                method_.ops.send(end.link_, pieces.data(), static_cast<std::uint32_t>(pieces.size()), token);
-    }
+    const std::lock_guard one(end.calls_);
+    if (end.link_ != nullptr)
+        status = method_.ops.send(end.link_, pieces.data(), static_cast<std::uint32_t>(pieces.size()), token);
     if (status != PLEXUS_POSTED) {
         --end.posted_;
         const std::lock_guard hold(mutex_);
