@@ -103,6 +103,7 @@ std::int32_t Module::query(const Link* link, plexus_query what, std::uint64_t& v
     switch (what) {
     case PLEXUS_QUERY_MAX_MESSAGE:
     case PLEXUS_QUERY_SHARED_BYTES:
+    case PLEXUS_QUERY_REMOTE_BYTES:
         break;
     case PLEXUS_QUERY_INLINE_BYTES:
     case PLEXUS_QUERY_EAGER_BYTES:

@@ -9,6 +9,10 @@
 
 namespace plexus {
 
+namespace request {
+class Attached;
+}
+
 namespace detail {
 
 /// One entry of a context's table of objects.
@@ -16,6 +20,8 @@ class PLEXUS_API Binding {
   public:
     Binding() = default;
     Binding(std::shared_ptr<Core> core, void* object, std::size_t bytes, std::uint64_t type);
+    /// Of `bytes` new ones at `memory`, all zero, that peers reach best. @error as exposing them (thrown)
+    static Binding allocate(std::shared_ptr<Core> core, std::size_t bytes, std::uint64_t type, void*& memory);
     Binding(Binding&& other) noexcept = default;
     Binding& operator=(Binding&& other) noexcept;
     ~Binding();
@@ -25,6 +31,8 @@ class PLEXUS_API Binding {
     void release() noexcept;
 
   private:
+    Binding(std::shared_ptr<Core> core, void* object, std::size_t bytes, std::uint64_t type,
+            std::shared_ptr<request::Attached> attached);
     std::shared_ptr<Core> core_;
     Target target_;
 };

@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -105,8 +106,20 @@ class PLEXUS_API Context {
     /// Lets others get and put these elements.
     template <detail::Element T>
     BoundSpan<T> bind(std::span<T> memory) {
-        return {detail::Binding(core_, memory.data(), memory.size_bytes(), detail::wire_type<T>()),
-                memory.size()};
+        return {detail::Binding(core_, memory.data(), memory.size_bytes(), detail::wire_type<T>()), memory};
+    }
+
+    /// The same for `count` new elements, all zero, in memory that peers reach best: the first method
+    /// allocates it that moves memory by itself, where there is one (as MPI_Win_allocate does). They
+    /// live until the BoundSpan's reset() or the end of this context: `local()`.
+    /// @error  too_large, or what the method says (thrown)
+    template <detail::Element T>
+    BoundSpan<T> allocate(std::uint64_t count) {
+        if (count > std::numeric_limits<std::size_t>::max() / sizeof(T))
+            throw Error(Status::too_large, "so many elements fit into no memory");
+        void* memory = nullptr;
+        auto binding = detail::Binding::allocate(core_, count * sizeof(T), detail::wire_type<T>(), memory);
+        return {std::move(binding), std::span(static_cast<T*>(memory), count)};
     }
 
     /// Makes a pointer findable by name in the job. @error busy somebody else has that name (thrown)

@@ -11,10 +11,11 @@ namespace detail {
 PLEXUS_API void bulk_get(Route& route, const Target& target, std::uint64_t offset, std::span<std::byte> into,
                          std::shared_ptr<CallState> state);
 PLEXUS_API void bulk_put(Route& route, const Target& target, std::uint64_t offset,
-                         std::span<const std::byte> from, std::shared_ptr<CallState> state);
+                         std::span<const std::byte> from, bool in_order, std::shared_ptr<CallState> state);
 } // namespace detail
 
-/// Names `size()` elements in another context (or this one).
+/// Names `size()` elements in another context (or this one). Transfers are in no order with each
+/// other and with requests, but for put_then: wait for one before you start what depends on it.
 template <detail::Element T>
 class GlobalSpan : public detail::PointerBase {
   public:
@@ -45,11 +46,7 @@ class GlobalSpan : public detail::PointerBase {
 
     /// Copies `from` over the far elements from `offset` on. Ready when they are in place;
     /// `from` must stay as it is until then. @thread any
-    Future<void> put(std::uint64_t offset, std::span<const T> from) const {
-        auto state = start(offset, from.size());
-        detail::bulk_put(*route(), target(), (offset_ + offset) * sizeof(T), std::as_bytes(from), state);
-        return Future<void>(std::move(state));
-    }
+    Future<void> put(std::uint64_t offset, std::span<const T> from) const { return put(offset, from, false); }
 
     /// The same, and then runs `request` on `whom`, an object of the same context: its handler
     /// sees the elements in place. @error bad_argument another context (thrown)
@@ -59,7 +56,7 @@ class GlobalSpan : public detail::PointerBase {
                           const std::type_identity_t<std::remove_cvref_t<P>>&... arguments) const {
         if (whom.context() != context())
             throw Error(Status::bad_argument, "put_then: the object is in another context than the memory");
-        Future<void> landed = put(offset, from);
+        Future<void> landed = put(offset, from, true);
         GlobalPointer<O>(whom.target(), route()).send(request, arguments...); // same way: runs after
         return landed;
     }
@@ -78,6 +75,12 @@ class GlobalSpan : public detail::PointerBase {
     }
 
   private:
+    Future<void> put(std::uint64_t offset, std::span<const T> from, bool in_order) const {
+        auto state = start(offset, from.size());
+        detail::bulk_put(*route(), target(), (offset_ + offset) * sizeof(T), std::as_bytes(from), in_order,
+                         state);
+        return Future<void>(std::move(state));
+    }
     std::shared_ptr<detail::TypedCall<void>> start(std::uint64_t offset, std::uint64_t count) const {
         if (!*this) throw Error(Status::dead_pointer, "a null GlobalSpan was used");
         if (offset > size_ || count > size_ - offset)
@@ -92,16 +95,23 @@ template <detail::Element T>
 class [[nodiscard]] BoundSpan {
   public:
     BoundSpan() = default;
-    BoundSpan(detail::Binding binding, std::uint64_t size)
+    BoundSpan(detail::Binding binding, std::span<T> memory)
       : binding_(std::move(binding))
-      , size_(size) {}
-    GlobalSpan<T> span() const { return {binding_.target(), binding_.route(), 0, size_}; }
-    /// As Bound::reset(): when it returns nobody reads or writes the memory any more.
-    void reset() noexcept { binding_.release(); }
+      , memory_(memory) {}
+    GlobalSpan<T> span() const { return {binding_.target(), binding_.route(), 0, memory_.size()}; }
+    /// The elements themselves, here.
+    std::span<T> local() const noexcept { return memory_; }
+    /// As Bound::reset(): when it returns nobody reads or writes the memory any more: transfers that
+    /// are under way end first, so not from an inline handler while there may be some. Memory that
+    /// was allocated goes without waiting, when the last of them is over.
+    void reset() noexcept {
+        binding_.release();
+        memory_ = {};
+    }
 
   private:
     detail::Binding binding_;
-    std::uint64_t size_ = 0;
+    std::span<T> memory_;
 };
 
 } // namespace plexus

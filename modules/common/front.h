@@ -58,6 +58,16 @@ struct Front {
                     std::uint64_t* value) { return body().query(m, l, what, value); },
         .set = [](plexus_link* l, const char* key, const char* value,
                   plexus_text* why) { return body().set(l, key, value, why); },
+        .expose = [](plexus_module* m, void** data, std::size_t size, plexus_text* key,
+                     plexus_memory** memory) { return body().expose(m, data, size, key, memory); },
+        .withdraw = [](plexus_module* m, plexus_memory* memory) { body().withdraw(m, memory); },
+        .attach = [](plexus_link* l, plexus_view key,
+                     plexus_remote** remote) { return body().attach(l, key, remote); },
+        .detach = [](plexus_link* l, plexus_remote* remote) { body().detach(l, remote); },
+        .get = [](plexus_link* l, plexus_remote* remote, std::uint64_t offset, void* into, std::size_t size,
+                  void* token) { return body().get(l, remote, offset, into, size, token); },
+        .put = [](plexus_link* l, plexus_remote* remote, std::uint64_t offset, const void* from,
+                  std::size_t size, void* token) { return body().put(l, remote, offset, from, size, token); },
     };
 
     // [found] set once the body's code and data are there.

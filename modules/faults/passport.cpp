@@ -24,6 +24,13 @@ constexpr plexus_ops kOps = {
     .wait_fd = Module::wait_fd,
     .query = Module::query,
     .set = Link::set,
+    // Transfers go as messages, which can be delayed and lost.
+    .expose = nullptr,
+    .withdraw = nullptr,
+    .attach = nullptr,
+    .detach = nullptr,
+    .get = nullptr,
+    .put = nullptr,
 };
 
 constexpr plexus_parameter kParameters[] = {

@@ -188,6 +188,9 @@ std::int32_t Module::query(const Link* link, plexus_query what, std::uint64_t& v
     case PLEXUS_QUERY_MAX_MESSAGE:
         value = 0;
         return PLEXUS_OK;
+    case PLEXUS_QUERY_REMOTE_BYTES:
+        value = 0;
+        return PLEXUS_OK;
     case PLEXUS_QUERY_SHARED_BYTES:
         value = link == nullptr ? PageLayout::kBytes : 0;
         return PLEXUS_OK;

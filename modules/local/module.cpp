@@ -146,6 +146,7 @@ std::int32_t Module::query(const Link* link, plexus_query what, std::uint64_t& v
         value = 10'000'000'000;
         return PLEXUS_OK;
     case PLEXUS_QUERY_SHARED_BYTES:
+    case PLEXUS_QUERY_REMOTE_BYTES:
         value = 0;
         return PLEXUS_OK;
     case PLEXUS_QUERY_QUEUED_BYTES:

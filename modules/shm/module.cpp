@@ -170,6 +170,9 @@ std::int32_t Module::query(const Link* link, plexus_query what, std::uint64_t& v
     case PLEXUS_QUERY_LINKS:
         value = link_count_.load(std::memory_order_relaxed);
         return PLEXUS_OK;
+    case PLEXUS_QUERY_REMOTE_BYTES: // its large messages are moved in one copy already
+        value = 0;
+        return PLEXUS_OK;
     case PLEXUS_QUERY_SHARED_BYTES:
         if (link != nullptr)
             value = ready ? link->segment.size() + link->sender.area_bytes() : 0;

@@ -203,6 +203,7 @@ std::int32_t Module::query(const Link* link, plexus_query what, std::uint64_t& v
         value = or_guess(link != nullptr ? link->bytes_a_second() : 0, kBandwidth);
         return PLEXUS_OK;
     case PLEXUS_QUERY_SHARED_BYTES:
+    case PLEXUS_QUERY_REMOTE_BYTES:
         value = 0;
         return PLEXUS_OK;
     case PLEXUS_QUERY_QUEUED_BYTES: {

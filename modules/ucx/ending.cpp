@@ -190,6 +190,7 @@ void Module::drain() {
     }
     {
         const Hold hold(lock_);
+        for (Link* link : links) link->drop_remotes();
         library_.close();
         for (Op* op : orphans_) ops_.give_back(*op);
         orphans_.clear();

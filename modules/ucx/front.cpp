@@ -7,7 +7,7 @@ namespace {
 
 struct Traits {
     static constexpr const char* kBody = "body_ucx.so";
-    static constexpr std::uint32_t kCaps = PLEXUS_CAP_SLEEP | PLEXUS_CAP_FRAGILE;
+    static constexpr std::uint32_t kCaps = PLEXUS_CAP_SLEEP | PLEXUS_CAP_FRAGILE | PLEXUS_CAP_REMOTE_MEMORY;
     static std::string refuses(const plexus_host& host) {
         if (!module::nothing_to_reach(host, {"tls", "net_devices", "env"})) return {};
         return "this machine has no fabric that UCX reaches; tls = \"tcp\" or \"shm\" would use it without";

@@ -198,6 +198,8 @@ std::int32_t Library::make_context(const Options& options, std::string& why) {
     ucp_params_t wanted{};
     wanted.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED | UCP_PARAM_FIELD_NAME;
     wanted.features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP;
+    moves_memory_ = options.remote > 0 && !runs_over_tcp(options);
+    if (moves_memory_) wanted.features |= UCP_FEATURE_RMA;
     wanted.mt_workers_shared = 0;
     wanted.name = "plexus";
     const Trace trace;

@@ -42,6 +42,10 @@ class Library {
     /// it is off, and a lifeline tells.
     bool endpoints_fail() const noexcept { return endpoints_fail_; }
     bool on_host() const noexcept { return on_host_; } ///< no transport leaves it
+    /// UCX reaches peers' memory by itself, and not by messages of its own, as over tcp: there it
+    /// is slower than ours, and sends in place (runtime/notes/0006-libraries.md).
+    bool moves_memory() const noexcept { return moves_memory_; }
+    ucp_context_h context() const noexcept { return context_.get(); }
 
   private:
     std::int32_t make_context(const Options& options, std::string& why);
@@ -55,6 +59,7 @@ class Library {
     bool open_ = false;
     bool endpoints_fail_ = true;
     bool on_host_ = false;
+    bool moves_memory_ = false;
 };
 
 } // namespace plexus::ucx

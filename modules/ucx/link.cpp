@@ -153,7 +153,7 @@ void Link::enlist(Op& op) {
     ops = &op;
     if (op.posted) {
         if (posted_++ == 0) behind_ = behind_count_ = 0;
-    } else {
+    } else if (!op.moves) {
         ++in_flight_;
         in_flight_bytes_ += op.size;
     }
@@ -168,11 +168,13 @@ void Link::op_over(Op& op) {
     if (op.posted) {
         --posted_;
         module.is_over(*this, op.token, way->failed ? PLEXUS_MESSAGE_LOST : PLEXUS_OK);
+    } else if (op.moves) {
+        module.is_over(*this, op.token, op.failed ? PLEXUS_LINK_LOST : PLEXUS_OK);
     } else {
         --in_flight_;
         in_flight_bytes_ -= op.size;
     }
-    op.posted = false;
+    op.posted = op.moves = false;
     op.link = nullptr;
     module.ops().give_back(op);
     if (wishes) module.be_ready(*this);
@@ -183,9 +185,9 @@ void Link::orphan_ops(bool for_good) {
     while (ops != nullptr) {
         Op& op = *ops;
         ops = op.next;
-        if (op.posted) module.is_over(*this, op.token, PLEXUS_MESSAGE_LOST);
+        if (op.posted || op.moves) module.is_over(*this, op.token, PLEXUS_MESSAGE_LOST);
         op.link = nullptr;
-        op.posted = false;
+        op.posted = op.moves = false;
         if (for_good) {
             module.ops().give_back(op);
         } else {

@@ -30,8 +30,22 @@ struct Landing {
     std::int32_t status = PLEXUS_OK;
 };
 
+/// The peer's memory, by a key of its own.
+struct Remote {
+    explicit Remote(ucp_rkey_h unpacked, std::uint64_t at) noexcept
+      : key(unpacked)
+      , base(at) {}
+    ~Remote() { ::ucp_rkey_destroy(key); }
+    Remote(const Remote&) = delete;
+    Remote& operator=(const Remote&) = delete;
+
+    ucp_rkey_h key;
+    std::uint64_t base;
+};
+
 class Link {
   public:
+    using Remote = ucx::Remote;
     enum class State : std::uint8_t { waiting, greeting, open, leaving, failing, over };
 
     /// To be connected to `peer` at `target`; or, with no target, accepted.
@@ -43,6 +57,10 @@ class Link {
     std::int32_t send(const plexus_view* pieces, std::uint32_t count, void* token);
     void disconnect();
     std::int32_t set(const char* key, const char* value, plexus_text& why) const;
+    std::int32_t attach(plexus_view key, Remote*& remote);
+    void detach(Remote& remote);
+    std::int32_t get(Remote& remote, std::uint64_t offset, void* into, std::size_t size, void* token);
+    std::int32_t put(Remote& remote, std::uint64_t offset, const void* from, std::size_t size, void* token);
 
     // @thread progress
     void begin();                                                         ///< the way there, and the hello
@@ -85,7 +103,8 @@ class Link {
 
     /// UCX is through with `op`. Under the module's lock.
     void op_over(Op& op);
-    void orphan_ops(bool for_good); ///< under the module's lock
+    void orphan_ops(bool for_good);           ///< under the module's lock
+    void drop_remotes() { remotes_.clear(); } ///< under the module's lock
 
   private:
     static constexpr std::uint32_t kMostInFlight = 64;        // small ones that UCX holds
@@ -103,6 +122,8 @@ class Link {
     std::int32_t submit_block(Op& op, Kind kind);
     Header header_of(Kind kind, std::size_t head) const;
     void enlist(Op& op);
+    bool may_move() const;
+    std::int32_t begin_move(Op& op, std::initializer_list<ucs_status_ptr_t> requests);
 
     void answered(Arrival& arrival);
     void confirmed(Arrival& arrival);
@@ -131,6 +152,7 @@ class Link {
     std::uint32_t posted_ = 0;
     std::uint64_t behind_ = 0;
     std::uint32_t behind_count_ = 0;
+    std::vector<std::unique_ptr<Remote>> remotes_;
 
     // The progress thread's.
     std::unique_ptr<module::Handshake> handshake_;

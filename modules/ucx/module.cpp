@@ -292,6 +292,9 @@ std::int32_t Module::query(const Link* link, plexus_query what, std::uint64_t& v
     case PLEXUS_QUERY_SHARED_BYTES:
         value = 0; // UCX does not tell what it shares
         return PLEXUS_OK;
+    case PLEXUS_QUERY_REMOTE_BYTES:
+        value = library_.moves_memory() ? options_.remote : 0;
+        return PLEXUS_OK;
     case PLEXUS_QUERY_INLINE_BYTES:
         value = Arrival::kRoom;
         return PLEXUS_OK;
@@ -320,6 +323,7 @@ std::int32_t Module::query(const Link* link, plexus_query what, std::uint64_t& v
     return PLEXUS_UNSUPPORTED;
 }
 
-const plexus_ops kOps = module::table_of<Module, Link>(PLEXUS_CAP_SLEEP | PLEXUS_CAP_FRAGILE);
+const plexus_ops kOps =
+    module::table_of<Module, Link>(PLEXUS_CAP_SLEEP | PLEXUS_CAP_FRAGILE | PLEXUS_CAP_REMOTE_MEMORY);
 
 } // namespace plexus::ucx

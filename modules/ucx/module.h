@@ -21,8 +21,14 @@ namespace plexus::ucx {
 
 extern const plexus_ops kOps;
 
+/// Memory that peers may reach.
+struct Memory {
+    ucp_mem_h handle = nullptr;
+};
+
 class Module {
   public:
+    using Memory = ucx::Memory;
     Module(const plexus_host& host, Options options);
     ~Module();
     Module(const Module&) = delete;
@@ -39,6 +45,8 @@ class Module {
     std::int32_t applies(plexus_view descriptor, plexus_text& why) const;
     std::int32_t connect(plexus_view descriptor, const plexus_id& peer, void* cookie, plexus_link** link);
     std::int32_t query(const Link* link, plexus_query what, std::uint64_t& value);
+    std::int32_t expose(void*& data, std::size_t size, plexus_text& key, Memory*& memory);
+    void withdraw(Memory& memory);
     int wait_fd() const noexcept { return epoll_.get(); }
 
     // @thread progress

@@ -59,6 +59,7 @@ std::optional<Options> read_options(const plexus_host& host) {
     out.handshake_timeout = given.duration("handshake_timeout");
     out.linger = given.duration("linger");
     out.eager = given.size("eager", kLeastEager, kMostEager);
+    out.remote = given.size("remote", 0, std::uint64_t{1} << 40);
     out.queue = given.size("queue", 0, std::uint64_t{1} << 40);
     if (given.failed()) return std::nullopt;
     return out;

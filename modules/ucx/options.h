@@ -23,8 +23,9 @@ struct Options {
     std::chrono::nanoseconds connect_timeout{0};
     std::chrono::nanoseconds handshake_timeout{0};
     std::chrono::nanoseconds linger{0};
-    std::uint64_t eager = 0; ///< largest message that is copied, and delivered out of our memory
-    std::uint64_t queue = 0; ///< bytes of one link that UCX may hold
+    std::uint64_t eager = 0;  ///< largest message that is copied, and delivered out of our memory
+    std::uint64_t remote = 0; ///< smallest get or put that UCX moves without the peer; 0: none
+    std::uint64_t queue = 0;  ///< bytes of one link that UCX may hold
 };
 
 /// Nothing: the reason is in the log.

@@ -19,6 +19,8 @@ constexpr plexus_parameter kParameters[] = {
      "how long a stranger may take to prove that it holds the job's key"},
     {"linger", "duration", "1 s", "how long a link that was given up may take to send what it had accepted"},
     {"eager", "size", "8 KiB", "largest message that is copied on its way; larger ones go in place"},
+    {"remote", "size", "32 KiB",
+     "smallest get or put of bound memory that UCX moves by itself; 0: none; over tcp none is"},
     {"queue", "size", "256 KiB", "bytes of small messages that a link holds when UCX takes no more"},
 };
 } // namespace

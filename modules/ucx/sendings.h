@@ -21,6 +21,9 @@ struct Op {
     Link* link = nullptr; ///< null: nobody waits for it any more
     void* token = nullptr;
     bool posted = false;
+    bool moves = false;       ///< a get or put
+    bool failed = false;      ///< of those
+    std::uint8_t awaited = 0; ///< of those: requests of UCX that are not over
     std::size_t size = 0;
     std::array<std::uint8_t, Header::kBytes + PLEXUS_HEAD_MAX> header{}; ///< of a large one
     std::unique_ptr<std::byte[]> block;                                  ///< a small message after its header

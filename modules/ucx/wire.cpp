@@ -1,38 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ucx/wire.h"
 
+#include "common/byte_order.h"
+
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <string_view>
 
 namespace plexus::ucx {
 namespace {
 
+using module::load;
+using module::store;
+
 constexpr std::size_t kProofBytes = 32;
 constexpr std::size_t kEndBytes = 12;
-
-template <class Number>
-Number wire_order(Number value) noexcept {
-    if constexpr (std::endian::native == std::endian::little) return value;
-    Number turned = 0;
-    for (std::size_t i = 0; i < sizeof value; ++i)
-        turned = static_cast<Number>(turned << 8 | (value >> 8 * i & 0xff));
-    return turned;
-}
-
-template <class Number>
-void store(std::uint8_t* out, Number value) noexcept {
-    const Number ordered = wire_order(value);
-    std::memcpy(out, &ordered, sizeof ordered);
-}
-
-template <class Number>
-Number load(const std::uint8_t* from) noexcept {
-    Number value;
-    std::memcpy(&value, from, sizeof value);
-    return wire_order(value);
-}
 
 void put(Bytes& out, const End& end) {
     std::array<std::uint8_t, kEndBytes> room;

@@ -36,6 +36,7 @@ Landing kept(const comm::Placement& placement) noexcept {
 void Bulk::serve(comm::Exchange& exchange) {
     using Owned = Buffer;
     using comm::Connection;
+    exchange_ = &exchange;
     exchange.on(
         wire::Kind::put,
         {[](void* s, Connection& from, wire::View frame, Owned*) {
@@ -64,6 +65,28 @@ void Bulk::serve(comm::Exchange& exchange) {
          [](void* s, Connection& from, wire::View head, Status status, const std::string& why) {
              return static_cast<Bulk*>(s)->dispatcher_.refuse_reply(from, head, status, why);
          }});
+    exchange.on(wire::Kind::borrow, {[](void* s, Connection& from, wire::View frame, Owned*) {
+                                         static_cast<Bulk*>(s)->lender_.take_borrow(from, frame);
+                                     },
+                                     nullptr, this});
+    exchange.on(wire::Kind::lend, {[](void* s, Connection& from, wire::View frame, Owned*) {
+                                       static_cast<Bulk*>(s)->borrower_.take_lend(from, frame);
+                                   },
+                                   nullptr, this});
+    exchange.on(wire::Kind::give_back, {[](void* s, Connection& from, wire::View frame, Owned*) {
+                                            static_cast<Bulk*>(s)->lender_.take_give_back(from, frame);
+                                        },
+                                        nullptr, this});
+    exchange.on(wire::Kind::recall, {[](void* s, Connection& from, wire::View frame, Owned*) {
+                                         static_cast<Bulk*>(s)->borrower_.take_recall(from, frame);
+                                     },
+                                     nullptr, this});
+    dispatcher_.extend(*this);
+}
+
+void Bulk::peer_lost(const comm::Peer& peer) {
+    lender_.peer_lost(peer);
+    borrower_.peer_lost(peer);
 }
 
 /// The slot, entered; null: the other side was told why.
@@ -181,6 +204,63 @@ void Bulk::take_data(comm::Connection& from, wire::View frame) {
     }
 }
 
+namespace {
+
+// A frame around a transfer, for as long as the caller waits.
+struct Message {
+    explicit Message(const Transfer& transfer) {
+        const bool put = transfer.kind == wire::Kind::put;
+        wire::encode(transfer.kind, transfer.header, head);
+        pieces[0] = {head, sizeof head};
+        pieces[1] = {transfer.memory, transfer.header.length};
+        frame.pieces = pieces;
+        frame.count = put && transfer.header.length > 0 ? 2 : 1;
+        frame.size = sizeof head + (put ? transfer.header.length : 0);
+        frame.head = head;
+    }
+    Message(const Message&) = delete;
+    Message& operator=(const Message&) = delete;
+
+    alignas(8) std::byte head[wire::BulkHeader::kBytes];
+    detail::Piece pieces[2];
+    comm::Frame frame;
+};
+
+} // namespace
+
+void Bulk::start(detail::Route& route, Transfer transfer, bool in_order,
+                 std::shared_ptr<detail::CallState> state) {
+    request::Calls& calls = dispatcher_.calls();
+    const std::span<std::byte> into(transfer.memory, transfer.header.length);
+    const auto number =
+        calls.add({state, &route.peer(), transfer.kind == wire::Kind::get ? into : std::span<std::byte>()});
+    if (!number) return state->fail(number.status(), number.failure().why);
+    transfer.header.call = *number;
+    std::string why;
+    Status status = Status::ok;
+    comm::Object* const object = in_order ? nullptr : route.resolve(status, &why);
+    if (object != nullptr && object->moves_memory(into.size()) && borrower_.start(*object, transfer)) return;
+    Message message(transfer);
+    if (status == Status::ok) status = route.send(message.frame, &why);
+    if (status != Status::ok && calls.take(*number, &route.peer()).state != nullptr)
+        state->fail(status, std::move(why));
+}
+
+void Bulk::is_over(const comm::Peer& peer, std::uint32_t call) {
+    const auto entry = dispatcher_.calls().take(call, &peer);
+    detail::Reader nothing(nullptr, nullptr, 0, 0);
+    if (entry.state != nullptr) entry.state->complete(nothing);
+}
+
+void Bulk::by_message(comm::Object& to, const Transfer& transfer) {
+    Message message(transfer);
+    std::string why;
+    const Status status = to.exchange().answer(to, message.frame, &why);
+    if (status == Status::ok) return;
+    const auto entry = dispatcher_.calls().take(transfer.header.call, &to.peer());
+    if (entry.state != nullptr) entry.state->fail(status, std::move(why));
+}
+
 void Bulk::answer(comm::Object& to, std::uint32_t call, Status status, std::string_view why) {
     alignas(8) std::byte head[wire::ReplyHeader::kBytes];
     wire::encode(wire::Kind::data, wire::ReplyHeader{static_cast<std::uint16_t>(status), call}, head);
@@ -201,41 +281,31 @@ namespace plexus::detail {
 namespace {
 
 void start(Route& route, wire::Kind kind, const Target& target, std::uint64_t offset,
-           std::span<const std::byte> from, std::span<std::byte> into, std::shared_ptr<CallState> state) {
-    request::Dispatcher& dispatcher = request::dispatcher_of(route);
-    const auto number = dispatcher.calls().add({state, &route.peer(), into});
-    if (!number) return state->fail(number.status(), number.failure().why);
-    wire::BulkHeader header;
-    header.call = *number;
-    header.key = target.key;
-    header.handle = target.handle;
-    header.generation = target.generation;
-    header.offset = offset;
-    header.length = kind == wire::Kind::put ? from.size() : into.size();
-    alignas(8) std::byte head[wire::BulkHeader::kBytes];
-    wire::encode(kind, header, head);
-    const Piece pieces[2]{{head, sizeof head}, {from.data(), from.size()}};
-    comm::Frame frame;
-    frame.pieces = pieces;
-    frame.count = from.empty() ? 1 : 2;
-    frame.size = sizeof head + from.size();
-    frame.head = head;
-    std::string why;
-    if (const Status status = route.send(frame, &why); status != Status::ok)
-        if (dispatcher.calls().take(*number, &route.peer()).state != nullptr)
-            state->fail(status, std::move(why));
+           std::span<std::byte> memory, bool in_order, std::shared_ptr<CallState> state) {
+    bulk::Transfer transfer;
+    transfer.kind = kind;
+    transfer.header.key = target.key;
+    transfer.header.handle = target.handle;
+    transfer.header.generation = target.generation;
+    transfer.header.offset = offset;
+    transfer.header.length = memory.size();
+    transfer.memory = memory.data();
+    auto& bulk = static_cast<bulk::Bulk&>(*request::dispatcher_of(route).extension());
+    bulk.start(route, transfer, in_order, std::move(state));
 }
 
 } // namespace
 
 void bulk_get(Route& route, const Target& target, std::uint64_t offset, std::span<std::byte> into,
               std::shared_ptr<CallState> state) {
-    start(route, wire::Kind::get, target, offset, {}, into, std::move(state));
+    start(route, wire::Kind::get, target, offset, into, false, std::move(state));
 }
 
 void bulk_put(Route& route, const Target& target, std::uint64_t offset, std::span<const std::byte> from,
-              std::shared_ptr<CallState> state) {
-    start(route, wire::Kind::put, target, offset, from, {}, std::move(state));
+              bool in_order, std::shared_ptr<CallState> state) {
+    // Only read from: a put's frame and a module's put both take it as const.
+    const std::span<std::byte> memory(const_cast<std::byte*>(from.data()), from.size());
+    start(route, wire::Kind::put, target, offset, memory, in_order, std::move(state));
 }
 
 } // namespace plexus::detail

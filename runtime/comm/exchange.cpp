@@ -57,6 +57,8 @@ Result<void> Exchange::open(const loader::Module& module, const config::Settings
     method->own = {module.name, {bytes, bytes + descriptor.size}, {}};
     method->eager_bytes = method->query(nullptr, PLEXUS_QUERY_EAGER_BYTES);
     method->max_message = method->query(nullptr, PLEXUS_QUERY_MAX_MESSAGE);
+    if ((method->ops.caps & PLEXUS_CAP_REMOTE_MEMORY) != 0)
+        method->remote_bytes = method->query(nullptr, PLEXUS_QUERY_REMOTE_BYTES);
 
     poll::LaneSource lane;
     lane.name = module.name;
@@ -211,6 +213,7 @@ void Exchange::close(Clock::time_point deadline) {
 
 void Exchange::destroy() {
     for (const auto& method : methods_) method->ops.close(method->instance);
+    withdraw_all();
     for (const auto& method : methods_) method->ops.drain(method->instance);
     std::vector<std::shared_ptr<Peer>> peers;
     {

@@ -59,6 +59,14 @@ struct Sink {
                    const std::string& why) = nullptr;
 };
 
+/// Memory that peers may reach by one method.
+struct Exposure {
+    Method* method = nullptr;
+    void* data = nullptr;
+    plexus_memory* memory = nullptr;
+    wire::Bytes key; ///< for them
+};
+
 class Exchange {
   public:
     Exchange(const ContextId& self, ExchangeOptions options, poll::Scheduler& scheduler, Listener& listener);
@@ -108,6 +116,11 @@ class Exchange {
     Object& object(Peer& peer, const Descriptor& row);
     /// The same if there is one already, else null.
     Object* find_object(Peer& peer, const Descriptor& row) const;
+    /// `data` null: the module allocates it. @error what the module says. @thread any
+    Result<Exposure> expose(Method& method, void* data, std::size_t size) PLEXUS_EXCLUDES(exposed_mutex_);
+    /// Nobody uses it any more; frees what was allocated. destroy() does it for what is left. @thread any
+    void withdraw(const Exposure& exposure) noexcept PLEXUS_EXCLUDES(exposed_mutex_);
+
     /// Said once per context and text.
     void warn_once(const std::string& text);
     std::uint32_t next_stream() noexcept { return next_stream_.fetch_add(1, std::memory_order_relaxed); }
@@ -153,6 +166,7 @@ class Exchange {
     void abandon(Peer& peer, Status status, const std::string& why, Object::Estate estate);
     void say_goodbyes();
     void forget_gone();
+    void withdraw_all() noexcept PLEXUS_EXCLUDES(exposed_mutex_);
     void declare_lost(Peer& peer, Status status, const std::string& why);
 
     const ContextId self_;
@@ -174,6 +188,9 @@ class Exchange {
     mutable RankedMutex<18> peers_mutex_;
     std::unordered_map<ContextId, std::shared_ptr<Peer>> peers_ PLEXUS_GUARDED_BY(peers_mutex_);
     std::vector<std::string> warned_ PLEXUS_GUARDED_BY(peers_mutex_);
+
+    RankedMutex<36> exposed_mutex_;
+    std::vector<std::pair<Method*, plexus_memory*>> exposed_ PLEXUS_GUARDED_BY(exposed_mutex_);
 
     RankedMutex<35> connections_mutex_;
     std::vector<std::unique_ptr<Connection>> connections_ PLEXUS_GUARDED_BY(connections_mutex_);

@@ -22,8 +22,9 @@ struct Method {
     Exchange* exchange = nullptr;
     const loader::Module* module = nullptr;
     std::size_t lane = 0;
-    std::uint64_t eager_bytes = 0; ///< no send up to this size is ever posted
-    std::uint64_t max_message = 0; ///< 0: no limit of its own
+    std::uint64_t eager_bytes = 0;  ///< no send up to this size is ever posted
+    std::uint64_t max_message = 0;  ///< 0: no limit of its own
+    std::uint64_t remote_bytes = 0; ///< smallest transfer that it moves by itself; 0: none
     Descriptor own;
     /// What the module said of its failure to open; set while `opening`.
     std::string open_failure;

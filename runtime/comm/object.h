@@ -62,6 +62,25 @@ class Object : public detail::Channel {
     /// or (inside a turn) it can't be known yet. @thread any
     bool settle() PLEXUS_EXCLUDES(mutex_);
 
+    // Remote memory access, where the method has it (memory.cpp).
+    /// The peer's memory, for as long as the link lives that `stream` is of.
+    struct Reach {
+        std::uint32_t stream = 0;
+        plexus_remote* remote = nullptr;
+    };
+    /// What the method does better by itself than by messages.
+    bool moves_memory(std::size_t bytes) const noexcept {
+        return method_.remote_bytes != 0 && bytes >= method_.remote_bytes;
+    }
+    /// @error what the module says; link_lost: there is none now. @thread any
+    Result<Reach> attach(wire::View key) PLEXUS_EXCLUDES(mutex_);
+    void detach(const Reach& reach) noexcept PLEXUS_EXCLUDES(mutex_);
+    /// ok: the bytes are in place. posted: `done` will be told. Others: nothing was moved. @thread any
+    Status get(const Reach& reach, std::uint64_t offset, std::span<std::byte> into, Posted* done)
+        PLEXUS_EXCLUDES(mutex_);
+    Status put(const Reach& reach, std::uint64_t offset, std::span<const std::byte> from, Posted* done)
+        PLEXUS_EXCLUDES(mutex_);
+
     Method& method() const noexcept { return method_; }
     Peer& peer() const noexcept { return peer_; }
     /// True if it may carry what this row asks for. An object that came to be when the peer
@@ -129,6 +148,7 @@ class Object : public detail::Channel {
     void ask_fence() PLEXUS_REQUIRES(mutex_);
     void take_up_replay() PLEXUS_REQUIRES(mutex_);
     void refresh_ready() PLEXUS_REQUIRES(mutex_);
+    bool leads(const Reach& reach) const PLEXUS_REQUIRES(mutex_);
     std::string explain(Status status) const PLEXUS_EXCLUDES(mutex_);
     static void let_go(std::unique_ptr<Parcel> parcel, Status status);
     static void parcel_ended(Posted* posted, Status status);

@@ -178,11 +178,20 @@ Polling::~Polling() { core_->scheduler().lanes()[lane_].guards.fetch_sub(1, std:
 namespace plexus::detail {
 
 Binding::Binding(std::shared_ptr<Core> core, void* object, std::size_t bytes, std::uint64_t type)
+  : Binding(std::move(core), object, bytes, type, nullptr) {}
+
+Binding::Binding(std::shared_ptr<Core> core, void* object, std::size_t bytes, std::uint64_t type,
+                 std::shared_ptr<request::Attached> attached)
   : core_(std::move(core)) {
     std::uint64_t key = 0;
     while (key == 0) bootstrap::fill_random(&key, sizeof key);
-    target_ = core_->dispatcher().objects().add(object, bytes, type, key);
+    target_ = core_->dispatcher().objects().add(object, bytes, type, key, std::move(attached));
     target_.context = core_->id();
+}
+
+Binding Binding::allocate(std::shared_ptr<Core> core, std::size_t bytes, std::uint64_t type, void*& memory) {
+    auto attached = core->bulk().allocate(bytes, memory);
+    return {std::move(core), memory, bytes, type, std::move(attached)};
 }
 
 Binding& Binding::operator=(Binding&& other) noexcept {
@@ -198,7 +207,10 @@ Binding::~Binding() { release(); }
 
 void Binding::release() noexcept {
     if (core_ == nullptr) return;
-    core_->dispatcher().objects().remove(target_, core_->scheduler().inside_turn());
+    poll::Scheduler& scheduler = core_->scheduler();
+    const auto turn = [&] { scheduler.progress(); };
+    core_->dispatcher().objects().remove(target_, scheduler.inside_turn() ? std::function<void()>()
+                                                                          : std::function<void()>(turn));
     core_.reset();
 }
 

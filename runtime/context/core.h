@@ -35,6 +35,7 @@ class Core : public std::enable_shared_from_this<Core> {
     poll::Scheduler& scheduler() noexcept { return *scheduler_; }
     comm::Exchange& exchange() noexcept { return *exchange_; }
     request::Dispatcher& dispatcher() noexcept { return *dispatcher_; }
+    bulk::Bulk& bulk() noexcept { return *bulk_; }
     bootstrap::Directory& directory() noexcept { return *directory_; }
     std::string url() const;
 

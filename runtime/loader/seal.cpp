@@ -12,7 +12,8 @@ namespace plexus::loader {
 namespace {
 
 constexpr std::uint32_t kMaxTable = 4096;
-constexpr std::uint32_t kKnownCaps = PLEXUS_CAP_SLEEP | PLEXUS_CAP_FRAGILE | PLEXUS_CAP_LOCAL;
+constexpr std::uint32_t kKnownCaps =
+    PLEXUS_CAP_SLEEP | PLEXUS_CAP_FRAGILE | PLEXUS_CAP_LOCAL | PLEXUS_CAP_REMOTE_MEMORY;
 
 // What stands in the holes. Only slots that a module may leave out have one.
 std::int32_t no_arm(plexus_module*, std::uint64_t*) { return PLEXUS_UNSUPPORTED; }
@@ -25,6 +26,19 @@ std::int32_t no_set(plexus_link*, const char*, const char*, plexus_text* why) {
     constexpr std::string_view kText = "this method has nothing that can be set while it runs";
     why->size = std::min(kText.size(), why->capacity);
     std::memcpy(why->data, kText.data(), why->size);
+    return PLEXUS_UNSUPPORTED;
+}
+
+std::int32_t no_expose(plexus_module*, void**, std::size_t, plexus_text*, plexus_memory**) {
+    return PLEXUS_UNSUPPORTED;
+}
+void no_withdraw(plexus_module*, plexus_memory*) {}
+std::int32_t no_attach(plexus_link*, plexus_view, plexus_remote**) { return PLEXUS_UNSUPPORTED; }
+void no_detach(plexus_link*, plexus_remote*) {}
+std::int32_t no_get(plexus_link*, plexus_remote*, std::uint64_t, void*, std::size_t, void*) {
+    return PLEXUS_UNSUPPORTED;
+}
+std::int32_t no_put(plexus_link*, plexus_remote*, std::uint64_t, const void*, std::size_t, void*) {
     return PLEXUS_UNSUPPORTED;
 }
 
@@ -74,10 +88,26 @@ Result<plexus_ops> seal(const plexus_ops& raw) {
             return fail(Status::bad_module, "it claims that one can sleep on it, but lacks {}", missing);
     }
 
+    if ((ops.caps & PLEXUS_CAP_REMOTE_MEMORY) != 0) {
+        missing = first_missing({{"expose", ops.expose != nullptr},
+                                 {"withdraw", ops.withdraw != nullptr},
+                                 {"attach", ops.attach != nullptr},
+                                 {"detach", ops.detach != nullptr},
+                                 {"get", ops.get != nullptr},
+                                 {"put", ops.put != nullptr}});
+        if (missing) return fail(Status::bad_module, "it claims remote memory access, but lacks {}", missing);
+    }
+
     if (!ops.arm) ops.arm = no_arm;
     if (!ops.wait_fd) ops.wait_fd = no_wait_fd;
     if (!ops.query) ops.query = no_query;
     if (!ops.set) ops.set = no_set;
+    if (!ops.expose) ops.expose = no_expose;
+    if (!ops.withdraw) ops.withdraw = no_withdraw;
+    if (!ops.attach) ops.attach = no_attach;
+    if (!ops.detach) ops.detach = no_detach;
+    if (!ops.get) ops.get = no_get;
+    if (!ops.put) ops.put = no_put;
     return ops;
 }
 

@@ -24,6 +24,14 @@ struct DispatcherOptions {
     std::size_t calls = 65536;
 };
 
+/// A room above that carries calls in a way of its own.
+class Extension {
+  public:
+    virtual ~Extension() = default;
+    /// The calls to it have been ended. @thread progress
+    virtual void peer_lost(const comm::Peer& peer) = 0;
+};
+
 class Dispatcher final : public comm::Listener {
   public:
     explicit Dispatcher(DispatcherOptions options);
@@ -31,6 +39,9 @@ class Dispatcher final : public comm::Listener {
 
     /// Registers the kinds that it understands. @thread setup
     void serve(comm::Exchange& exchange);
+    /// @thread setup
+    void extend(Extension& by) noexcept { extension_ = &by; }
+    Extension* extension() const noexcept { return extension_; }
     /// Lets threaded handlers finish what was accepted, until the deadline. @thread setup
     void finish_handlers(std::chrono::steady_clock::time_point deadline);
 
@@ -90,6 +101,7 @@ class Dispatcher final : public comm::Listener {
     Objects objects_;
     Calls calls_;
     Pool pool_;
+    Extension* extension_ = nullptr;
 };
 
 /// The dispatcher of the context that a route belongs to.

@@ -9,7 +9,8 @@ Objects::~Objects() {
     for (auto& chunk : chunks_) delete[] chunk.load(std::memory_order_relaxed);
 }
 
-detail::Target Objects::add(void* object, std::size_t bytes, std::uint64_t type, std::uint64_t key) {
+detail::Target Objects::add(void* object, std::size_t bytes, std::uint64_t type, std::uint64_t key,
+                            std::shared_ptr<Attached> attached) {
     Lock hold(mutex_);
     std::uint32_t handle;
     if (!free_.empty()) {
@@ -27,6 +28,7 @@ detail::Target Objects::add(void* object, std::size_t bytes, std::uint64_t type,
     slot.object = object;
     slot.bytes = bytes;
     slot.type = type;
+    slot.attached = std::move(attached);
     detail::Target target;
     target.handle = handle;
     target.generation = slot.generation.load(std::memory_order_relaxed);
@@ -35,14 +37,18 @@ detail::Target Objects::add(void* object, std::size_t bytes, std::uint64_t type,
     return target;
 }
 
-void Objects::remove(const detail::Target& target, bool inside_turn) {
+void Objects::remove(const detail::Target& target, const std::function<void()>& turn) {
     Slot& slot = *find(target.handle);
     slot.key.store(0, std::memory_order_relaxed);
     heavy_barrier(); // [use]
     unsigned round = 0;
-    while (!inside_turn && using_.load(std::memory_order_acquire) == &slot) spin_pause(round);
+    while (turn && using_.load(std::memory_order_acquire) == &slot) spin_pause(round);
     const std::uint32_t own = own_ == &slot ? 1 : 0;
-    while (slot.pins.load(std::memory_order_acquire) > own) spin_pause(round); // [pins]
+    while (slot.pins.load(std::memory_order_acquire) > own) { // [pins]
+        if (turn) turn();
+        spin_pause(round);
+    }
+    if (const auto attached = std::move(slot.attached)) attached->unbound();
     slot.generation.fetch_add(1, std::memory_order_relaxed);
     Lock hold(mutex_);
     free_.push_back(target.handle);

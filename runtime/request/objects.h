@@ -11,10 +11,19 @@
 #include <atomic>
 #include <bit>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
 namespace plexus::request {
+
+/// What a room above keeps of a binding.
+class Attached {
+  public:
+    virtual ~Attached() = default;
+    /// The handle is dead, and nobody has it pinned. @thread any
+    virtual void unbound() noexcept = 0;
+};
 
 class Objects {
   public:
@@ -26,6 +35,8 @@ class Objects {
         void* object = nullptr;
         std::size_t bytes = 0; ///< of bound memory
         std::uint64_t type = 0;
+        /// Touched by whoever has entered the slot, and let go of by remove().
+        std::shared_ptr<Attached> attached;
     };
 
     Objects() = default;
@@ -34,10 +45,12 @@ class Objects {
     Objects& operator=(const Objects&) = delete;
 
     /// Gives `object` a handle; `target` is complete but for the context. @thread any
-    detail::Target add(void* object, std::size_t bytes, std::uint64_t type, std::uint64_t key);
+    detail::Target add(void* object, std::size_t bytes, std::uint64_t type, std::uint64_t key,
+                       std::shared_ptr<Attached> attached = nullptr);
     /// Makes a handle dead and waits until nobody uses its object: but for this thread itself,
-    /// inside a handler on it. @thread any
-    void remove(const detail::Target& target, bool inside_turn);
+    /// inside a handler on it. `turn` makes progress meanwhile: whoever uses it may need ours; null
+    /// inside a turn. @thread any
+    void remove(const detail::Target& target, const std::function<void()>& turn);
 
     /// The slot that a frame names, or null. The leader only; valid until leave().
     Slot* enter(std::uint32_t handle, std::uint32_t generation, std::uint64_t key) noexcept {

@@ -107,6 +107,7 @@ void Dispatcher::take_report(comm::Connection& from, wire::View frame) {
 void Dispatcher::peer_lost(comm::Peer& peer, Status status, const std::string& why) {
     for (const Calls::Entry& entry : calls_.take_all(&peer))
         entry.state->fail(status, "context " + to_string(peer.id).substr(0, 8) + " did not answer: " + why);
+    if (extension_ != nullptr) extension_->peer_lost(peer);
 }
 
 } // namespace plexus::request

@@ -13,7 +13,7 @@ std::optional<Kind> kind_of(View frame) noexcept {
     if (frame.empty()) return std::nullopt;
     const auto value = static_cast<std::uint8_t>(frame[0]);
     const bool known = (value >= byte(Kind::request) && value <= byte(Kind::data)) ||
-                       value == byte(Kind::declare) || value == byte(Kind::table) ||
+                       (value >= byte(Kind::declare) && value <= byte(Kind::recall)) ||
                        (value >= byte(Kind::hello) && value <= byte(Kind::goodbye));
     return known ? std::optional(static_cast<Kind>(value)) : std::nullopt;
 }
@@ -79,6 +79,27 @@ std::optional<BulkHeader> decode_bulk(View frame) noexcept {
     header.offset = in.u64();
     header.length = in.u64();
     if (header.offset + header.length < header.offset) return std::nullopt;
+    return header;
+}
+
+void encode(const LendHeader& header, std::byte* to) noexcept {
+    Out out(to);
+    out.u8(byte(Kind::lend));
+    out.u8(header.stays ? 1 : 0);
+    out.u16(header.status);
+    out.u32(header.call);
+    out.u32(header.number);
+    out.u32(0);
+}
+
+std::optional<LendHeader> decode_lend(View frame) noexcept {
+    if (frame.size() < LendHeader::kBytes) return std::nullopt;
+    In in(frame.subspan(1));
+    LendHeader header;
+    header.stays = in.u8() != 0;
+    header.status = in.u16();
+    header.call = in.u32();
+    header.number = in.u32();
     return header;
 }
 

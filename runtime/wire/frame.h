@@ -26,6 +26,10 @@ enum class Kind : std::uint8_t {
     data = 6,       ///< here they are; also the outcome of a put
     declare = 8,    ///< from now on this number means that request
     table = 9,      ///< how some context is reached
+    borrow = 10,    ///< remote access to bound memory, please
+    lend = 11,      ///< here is its key; or why not
+    give_back = 12, ///< nothing moves there any more
+    recall = 13,    ///< give it back: the memory is bound no more
     hello = 16,     ///< first on every link that its sender means to use
     confirm = 17,   ///< so many frames of your stream were delivered
     fence = 18,     ///< confirm, please
@@ -52,7 +56,8 @@ struct RequestHeader {
     std::uint32_t generation = 0;
 };
 
-/// 8 bytes, then the result (status ok) or a sentence. Kinds reply, data.
+/// 8 bytes, then the result (status ok) or a sentence. Kinds reply, data; give_back and
+/// recall, where `call` is the loan's number.
 struct ReplyHeader {
     static constexpr std::size_t kBytes = 8;
     std::uint16_t status = 0;
@@ -66,7 +71,7 @@ struct ReportHeader {
     std::uint16_t request = 0;
 };
 
-/// 40 bytes, then, for a put, the data. Kinds put, get.
+/// 40 bytes, then, for a put, the data. Kinds put, get, borrow.
 struct BulkHeader {
     static constexpr std::size_t kBytes = 40;
     std::uint8_t flags = 0;
@@ -76,6 +81,15 @@ struct BulkHeader {
     std::uint32_t generation = 0;
     std::uint64_t offset = 0; ///< bytes
     std::uint64_t length = 0; ///< bytes
+};
+
+/// 16 bytes, then the memory's key.
+struct LendHeader {
+    static constexpr std::size_t kBytes = 16;
+    bool stays = false; ///< may be kept while nothing moves: the memory outlives its binding
+    std::uint16_t status = 0;
+    std::uint32_t call = 0;   ///< of the one who borrows
+    std::uint32_t number = 0; ///< of the loan, to give back
 };
 
 struct Declare {
@@ -110,6 +124,7 @@ std::optional<Kind> kind_of(View frame) noexcept;
 void encode(Kind kind, const ReplyHeader& header, std::byte* to) noexcept;
 void encode(const ReportHeader& header, std::byte* to) noexcept;
 void encode(Kind kind, const BulkHeader& header, std::byte* to) noexcept;
+void encode(const LendHeader& header, std::byte* to) noexcept;
 void encode(Kind kind, const StreamFrame& frame, std::byte* to) noexcept;
 Bytes encode(const Declare& frame);
 Bytes encode(const Hello& frame);
@@ -119,6 +134,7 @@ Bytes encode_goodbye();
 std::optional<ReplyHeader> decode_reply(View frame) noexcept;
 std::optional<ReportHeader> decode_report(View frame) noexcept;
 std::optional<BulkHeader> decode_bulk(View frame) noexcept;
+std::optional<LendHeader> decode_lend(View frame) noexcept;
 std::optional<StreamFrame> decode_stream(View frame) noexcept;
 std::optional<Declare> decode_declare(View frame) noexcept;
 std::optional<Hello> decode_hello(View frame) noexcept;

@@ -41,6 +41,7 @@ void fuzz_frame(View frame) {
     (void)kind_of(frame);
     (void)decode_reply(frame);
     (void)decode_report(frame);
+    (void)decode_lend(frame);
     if (const auto bulk = decode_bulk(frame)) require(bulk->offset + bulk->length >= bulk->offset);
     if (const auto request = decode_request(frame)) {
         Bytes again(RequestHeader::kBytes);

@@ -20,6 +20,13 @@ inline constexpr std::string_view kPut =
     "04 02 0000 01000000 8877665544332211 02000000 03000000 0000100000000000 0001000000000000";
 inline constexpr std::string_view kGet =
     "05 00 0000 05000000 0100000000000080 00000000 ffffffff 0800000000000000 ffffffff00000000";
+inline constexpr std::string_view kBorrow =
+    "0a 00 0000 05000000 0100000000000080 07000000 02000000 0000000000000000 0000000000000000";
+// kind stays status | call | number | 0
+inline constexpr std::string_view kLend = "0b 01 0000 05000000 04030201 00000000";
+// kind 0 status | number
+inline constexpr std::string_view kGiveBack = "0c 00 0000 04030201";
+inline constexpr std::string_view kRecall = "0d 00 0000 04030201";
 // kind 0 request | signature | length of the name, name
 inline constexpr std::string_view kDeclare = "08 00 0100 efcdab8967452301 0b00 6f6365616e2e70726f6265";
 // kind 0 | context | table

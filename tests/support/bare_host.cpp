@@ -184,17 +184,23 @@ std::int32_t BareHost::send(End& end, std::shared_ptr<const Bytes> message, std:
         at += part;
     }
 
+    return post(end, std::move(message), [&](plexus_link* link, void* token) {
+        return method_.ops.send(link, views.data(), static_cast<std::uint32_t>(views.size()), token);
+    });
+}
+
+// Under the host's lock of the link; what is posted is kept until `sent`.
+template <class Call>
+std::int32_t BareHost::post(End& end, std::shared_ptr<const Bytes> kept, Call&& call) {
     void* token = nullptr;
     {
         const std::lock_guard hold(mutex_);
         token = reinterpret_cast<void*>(next_token_++);
-        posted_.emplace(token, std::pair(&end, std::move(message))); // `sent` may come before send is back
+        posted_.emplace(token, std::pair(&end, std::move(kept))); // `sent` may come before the call is back
     }
     ++end.posted_;
-    std::int32_t status = PLEXUS_LINK_LOST;
     const std::lock_guard one(end.calls_);
-    if (end.link_ != nullptr)
-        status = method_.ops.send(end.link_, views.data(), static_cast<std::uint32_t>(views.size()), token);
+    const std::int32_t status = end.link_ != nullptr ? call(end.link_, token) : PLEXUS_LINK_LOST;
     if (status != PLEXUS_POSTED) {
         --end.posted_;
         const std::lock_guard hold(mutex_);
@@ -221,23 +227,32 @@ bool BareHost::send_backlog(End& end) {
 }
 
 std::int32_t BareHost::send_pieces(End& end, std::span<const plexus_view> pieces) {
-    void* token = nullptr;
-    {
-        const std::lock_guard hold(mutex_);
-        token = reinterpret_cast<void*>(next_token_++);
-        posted_.emplace(token, std::pair(&end, nullptr));
-    }
-    ++end.posted_;
-    std::int32_t status = PLEXUS_LINK_LOST;
-    const std::lock_guard one(end.calls_);
-    if (end.link_ != nullptr)
-        status = method_.ops.send(end.link_, pieces.data(), static_cast<std::uint32_t>(pieces.size()), token);
-    if (status != PLEXUS_POSTED) {
-        --end.posted_;
-        const std::lock_guard hold(mutex_);
-        posted_.erase(token);
-    }
-    return status;
+    return post(end, nullptr, [&](plexus_link* link, void* token) {
+        return method_.ops.send(link, pieces.data(), static_cast<std::uint32_t>(pieces.size()), token);
+    });
+}
+
+std::int32_t BareHost::attach(End& end, ByteView key, plexus_remote** remote) {
+    const std::lock_guard hold(end.calls_);
+    if (end.link_ == nullptr) return PLEXUS_LINK_LOST;
+    return method_.ops.attach(end.link_, {key.data(), key.size()}, remote);
+}
+
+void BareHost::detach(End& end, plexus_remote* remote) {
+    const std::lock_guard hold(end.calls_);
+    if (end.link_ != nullptr) method_.ops.detach(end.link_, remote);
+}
+
+std::int32_t BareHost::get(End& end, plexus_remote* remote, std::uint64_t offset, std::span<std::byte> into) {
+    return post(end, nullptr, [&](plexus_link* link, void* token) {
+        return method_.ops.get(link, remote, offset, into.data(), into.size(), token);
+    });
+}
+
+std::int32_t BareHost::put(End& end, plexus_remote* remote, std::uint64_t offset, ByteView from) {
+    return post(end, nullptr, [&](plexus_link* link, void* token) {
+        return method_.ops.put(link, remote, offset, from.data(), from.size(), token);
+    });
 }
 
 std::int32_t BareHost::poll(std::uint32_t budget) {

@@ -155,6 +155,12 @@ class BareHost {
     /// Sends once, without keeping anything: the pieces are the caller's affair.
     std::int32_t send_pieces(End& end, std::span<const plexus_view> pieces);
 
+    /// Remote memory, as the slots of the same names; a posted transfer counts as a posted send.
+    std::int32_t attach(End& end, ByteView key, plexus_remote** remote);
+    void detach(End& end, plexus_remote* remote);
+    std::int32_t get(End& end, plexus_remote* remote, std::uint64_t offset, std::span<std::byte> into);
+    std::int32_t put(End& end, plexus_remote* remote, std::uint64_t offset, ByteView from);
+
     std::int32_t poll(std::uint32_t budget = 32);
     std::int32_t arm(std::uint64_t* sleep_ns);
     int wait_fd();
@@ -188,6 +194,8 @@ class BareHost {
     bool check_callback(const char* what, End* end, bool while_draining = false);
     void finish(End& end, ByteView message);
     bool send_backlog(End& end);
+    template <class Call>
+    std::int32_t post(End& end, std::shared_ptr<const Bytes> kept, Call&& call);
 
     Method method_;
     BareOptions options_;

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What this process holds: descriptors, threads, files in /dev/shm. Two readings that
-// differ show what somebody left behind.
+// differ show what somebody left behind. The folder is everybody's: what another process that
+// lives has there, and what goes while we look, is no business of ours.
 #pragma once
 
+#include <csignal>
 #include <cstddef>
+#include <cstdlib>
 #include <filesystem>
 #include <iterator>
 #include <set>
 #include <string>
+#include <unistd.h>
 
 namespace plexus::testing {
 
@@ -16,7 +20,13 @@ struct Footprint {
     std::size_t threads = 0;
     std::set<std::string> shared_files;
 
-    bool operator==(const Footprint&) const = default;
+    /// Files that are there now, were not there `before`, and are nobody's that lives.
+    std::set<std::string> left_since(const Footprint& before) const {
+        std::set<std::string> left;
+        for (const std::string& name : shared_files)
+            if (before.shared_files.count(name) == 0 && !is_anothers(name)) left.insert(name);
+        return left;
+    }
 
     static Footprint now() {
         namespace fs = std::filesystem;
@@ -30,6 +40,11 @@ struct Footprint {
     }
 
   private:
+    // libfabric begins a file's name with the number of its process.
+    static bool is_anothers(const std::string& name) {
+        const pid_t owner = static_cast<pid_t>(std::strtol(name.c_str(), nullptr, 10));
+        return owner > 0 && owner != ::getpid() && ::kill(owner, 0) == 0;
+    }
     static std::size_t count(const char* folder) {
         const std::filesystem::directory_iterator entries(folder);
         return static_cast<std::size_t>(std::distance(begin(entries), end(entries)));

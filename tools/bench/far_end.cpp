@@ -47,13 +47,13 @@ void install(Context& here) {
         sink.seen = sink.sum = 0;
     });
     here.on(lend, threaded, [](Store& store, std::uint64_t bytes) {
-        store.bound.reset();
-        store.bytes.assign(bytes, kStored);
-        store.bound = store.here.bind(std::span(store.bytes));
-        return store.bound.span();
+        store.bytes = store.here.allocate<std::byte>(bytes);
+        std::fill(store.bytes.local().begin(), store.bytes.local().end(), kStored);
+        return store.bytes.span();
     });
     here.on(holds, threaded, [](Store& store, std::uint8_t wanted) {
-        return std::all_of(store.bytes.begin(), store.bytes.end(),
+        const std::span<const std::byte> bytes = store.bytes.local();
+        return std::all_of(bytes.begin(), bytes.end(),
                            [&](std::byte byte) { return byte == std::byte{wanted}; });
     });
     here.on(set_skip_poll, [](Control& control, const std::string& method, std::uint32_t turns) {

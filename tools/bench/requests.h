@@ -56,8 +56,7 @@ inline constexpr Request<void(Source&, std::uint64_t)> all_here{"plexus.bench.al
 /// Far memory that put and get move: made anew, of that size, for each call of lend.
 struct Store {
     Context& here;
-    std::vector<std::byte> bytes{};
-    BoundSpan<std::byte> bound{};
+    BoundSpan<std::byte> bytes{};
 };
 inline constexpr std::byte kStored{5}; ///< each byte of it, at first
 inline constexpr Request<GlobalSpan<std::byte>(Store&, std::uint64_t)> lend{"plexus.bench.lend"};

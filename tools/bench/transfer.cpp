@@ -10,7 +10,7 @@
 namespace plexus::tools::bench {
 namespace {
 
-/// So many transfers are under way at once; each has a part of the memory of its own.
+/// So many transfers are under way at once, all of the same memory, as the libraries' own tests have it.
 constexpr std::uint64_t kWindow = 8;
 constexpr std::byte kOurs{9};
 
@@ -18,11 +18,12 @@ constexpr std::byte kOurs{9};
 class Transfer {
   public:
     Transfer(NearEnd& end, std::uint64_t size)
-      : size_(size)
-      , putting_(end.wish().kind == Kind::put)
+      : putting_(end.wish().kind == Kind::put)
       , store_(end.here().lookup<Store>(kStoreName).get())
-      , far_(store_.call(lend, size * kWindow).get())
-      , near_(size * kWindow, kOurs) {}
+      , far_(store_.call(lend, size).get())
+      , near_(end.here().allocate<std::byte>(size)) {
+        std::fill(near_.local().begin(), near_.local().end(), kOurs);
+    }
 
     std::string method() const { return far_.method(); }
 
@@ -35,29 +36,26 @@ class Transfer {
                 under_way.front().get();
                 under_way.pop_front();
             }
-            const std::uint64_t at = transfer % kWindow * size_;
-            const std::span<std::byte> part = std::span(near_).subspan(at, size_);
-            under_way.push_back(putting_ ? far_.put(at, part) : far_.get(at, part));
+            under_way.push_back(putting_ ? far_.put(0, near_.local()) : far_.get(0, near_.local()));
         }
         for (Future<void>& each : under_way) each.get();
         return seconds(Clock::now() - start);
     }
 
-    /// After at least kWindow of them.
+    /// After at least one of them.
     void check() const {
         const std::byte wanted = putting_ ? kOurs : kStored;
         const bool whole = putting_ ? store_.call(holds, static_cast<std::uint8_t>(wanted)).get()
-                                    : std::all_of(near_.begin(), near_.end(),
+                                    : std::all_of(near_.local().begin(), near_.local().end(),
                                                   [&](std::byte byte) { return byte == wanted; });
         if (!whole) throw Error(Status::bad_archive, "other bytes arrived than were sent");
     }
 
   private:
-    std::uint64_t size_;
     bool putting_;
     GlobalPointer<Store> store_;
     GlobalSpan<std::byte> far_;
-    std::vector<std::byte> near_;
+    BoundSpan<std::byte> near_;
 };
 
 } // namespace

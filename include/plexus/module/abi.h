@@ -21,7 +21,7 @@ extern "C" {
 
 #define PLEXUS_ABI_MAGIC 0x315355584c504c50ull
 #define PLEXUS_ABI_MAJOR 1u
-#define PLEXUS_ABI_MINOR 0u
+#define PLEXUS_ABI_MINOR 1u
 #define PLEXUS_EXPORT __attribute__((visibility("default")))
 
 /* What is broken for good, smallest thing first. */
@@ -73,6 +73,11 @@ enum plexus_level { PLEXUS_ERROR, PLEXUS_WARN, PLEXUS_INFO, PLEXUS_DEBUG };
 struct plexus_ops;
 typedef struct plexus_module plexus_module; /* a module's own state, one per context */
 typedef struct plexus_link plexus_link;     /* a module's own state, one per link    */
+typedef struct plexus_memory plexus_memory; /* memory of ours that peers may reach (1.1) */
+typedef struct plexus_remote plexus_remote; /* a peer's, as one link knows it (1.1)      */
+
+/* The longest key of exposed memory. */
+#define PLEXUS_KEY_MAX 512u
 
 /* Message pieces: piece 0 is the head, at most this many bytes. A module that moves
    large messages apart from small ones carries the head ahead of the rest. */
@@ -119,14 +124,14 @@ struct plexus_host {
     int32_t (*place)(void* cookie, struct plexus_view head, size_t rest, void** where, void** token);
     void (*placed)(void* cookie, void* token, int32_t status);
 
-    /* A send that returned PLEXUS_POSTED is over; its pieces may be reused. */
+    /* A send, get or put that returned PLEXUS_POSTED is over; its bytes may be reused. */
     void (*sent)(void* cookie, void* token, int32_t status);
 
     /* A send that returned PLEXUS_AGAIN is worth repeating. */
     void (*writable)(void* cookie);
 
     /* The link is broken, `why` says how in English. No further `opened`, `deliver` or
-       `place` for it; posted sends and placements have been ended by `sent` and `placed`
+       `place` for it; what was posted and placements have been ended by `sent` and `placed`
        before. The host answers with `disconnect`. */
     void (*lost)(void* cookie, int32_t status, struct plexus_view why);
 
@@ -145,6 +150,8 @@ struct plexus_host {
     (1u << 1)                      /* a link may break while both ends live: the host keeps                  \
                                       copies until the far side has confirmed             */
 #define PLEXUS_CAP_LOCAL (1u << 2) /* reaches contexts of this very host only             */
+#define PLEXUS_CAP_REMOTE_MEMORY                                                                             \
+    (1u << 3) /* 1.1: expose, withdraw, attach, detach, get, put                               */
 
 enum plexus_query {
     PLEXUS_QUERY_MAX_MESSAGE,   /* bytes; 0: no limit of its own                            */
@@ -154,7 +161,8 @@ enum plexus_query {
     PLEXUS_QUERY_BANDWIDTH_BPS, /* bytes a second, large messages; an estimate as above     */
     PLEXUS_QUERY_QUEUED_BYTES,  /* accepted, not yet out: the load                          */
     PLEXUS_QUERY_LINKS,         /* open links                                               */
-    PLEXUS_QUERY_SHARED_BYTES   /* shared memory held                                       */
+    PLEXUS_QUERY_SHARED_BYTES,  /* shared memory held                                       */
+    PLEXUS_QUERY_REMOTE_BYTES   /* 1.1: from so many on, get and put beat messages; 0: never   */
 };
 
 struct plexus_ops {
@@ -214,6 +222,34 @@ struct plexus_ops {
        UNSUPPORTED: only at open. Thread `any`, under the host's lock of this link. */
     int32_t (*set)(plexus_link* link, const char* key, const char* value, struct plexus_text* why);
     /* -- ABI 1.0 ends here; append below, note the version -- */
+
+    /* Remote memory access (ABI 1.1), all or none: PLEXUS_CAP_REMOTE_MEMORY. */
+
+    /* Lets peers reach the `size` bytes at *data by the key that it writes; where *data is null
+       it allocates them, 64-byte aligned, as its transport reaches them best. May take its time: pages
+       may be pinned. Not OK: this memory can't be reached so. Thread `any`. */
+    int32_t (*expose)(plexus_module* module, void** data, size_t size, struct plexus_text* key,
+                      plexus_memory** memory);
+
+    /* Ends that, and frees what it had allocated. The host sees to it that no peer uses the key
+       any more. Comes for each, before `drain` at the latest. Thread `any`. */
+    void (*withdraw)(plexus_module* module, plexus_memory* memory);
+
+    /* The peer's memory of that key, for this link. The bytes come from the peer: check them.
+       It ends by detach, or with the link's disconnect. Thread `any`, under the host's lock of this link. */
+    int32_t (*attach)(plexus_link* link, struct plexus_view key, plexus_remote** remote);
+    void (*detach)(plexus_link* link, plexus_remote* remote);
+
+    /* Moves `size` bytes between `offset` of the peer's memory and ours, without the peer's host.
+       OK: they are in place, there (put) or here (get). POSTED: host->sent(cookie, token) will
+       tell that; until then ours stay. Others: the host goes on by messages. Never AGAIN: what has no room is
+       kept by the module. In no order with messages. Never blocks. Thread `any`, under the host's lock of
+       this link. */
+    int32_t (*get)(plexus_link* link, plexus_remote* remote, uint64_t offset, void* into, size_t size,
+                   void* token);
+    int32_t (*put)(plexus_link* link, plexus_remote* remote, uint64_t offset, const void* from, size_t size,
+                   void* token);
+    /* -- ABI 1.1 ends here -- */
 };
 
 /* A parameter of [method.<name>]. Types: "bool", "count", "size" ("4 MiB"), "duration"

@@ -27,13 +27,24 @@ namespace plexus::module {
 ///     void                Link::disconnect();
 ///     std::int32_t        Link::set(const char* key, const char* value, plexus_text& why);
 ///
+/// And where `caps` has PLEXUS_CAP_REMOTE_MEMORY, with a class Module::Memory and a class Link::Remote:
+///
+///     std::int32_t Module::expose(void*& data, std::size_t size, plexus_text& key, Memory*& memory);
+///     void         Module::withdraw(Memory& memory);
+///     std::int32_t Link::attach(plexus_view key, Remote*& remote);
+///     void         Link::detach(Remote& remote);
+///     std::int32_t Link::get(Remote& remote, std::uint64_t offset, void* into, std::size_t size,
+///                            void* token);
+///     std::int32_t Link::put(Remote& remote, std::uint64_t offset, const void* from, std::size_t size,
+///                            void* token);
+///
 /// A module's handle is the address of its Module, a link's that of its Link. After `make`
 /// has said PLEXUS_OK, `made` lives until the host destroys it. No member may throw.
 template <class Module, class Link>
 constexpr plexus_ops table_of(std::uint32_t caps) {
     using M = plexus_module;
     using L = plexus_link;
-    return {
+    plexus_ops ops = {
         .size = PLEXUS_OPS_SIZE,
         .caps = caps,
         .open =
@@ -65,7 +76,46 @@ constexpr plexus_ops table_of(std::uint32_t caps) {
             },
         .set = [](L* l, const char* key, const char* value,
                   plexus_text* why) { return reinterpret_cast<Link*>(l)->set(key, value, *why); },
+        .expose = nullptr,
+        .withdraw = nullptr,
+        .attach = nullptr,
+        .detach = nullptr,
+        .get = nullptr,
+        .put = nullptr,
     };
+    if constexpr (requires { typename Module::Memory; }) {
+        using Memory = typename Module::Memory;
+        using Remote = typename Link::Remote;
+        ops.expose = [](M* m, void** data, std::size_t size, plexus_text* key, plexus_memory** out) {
+            Memory* memory = nullptr;
+            const std::int32_t status = reinterpret_cast<Module*>(m)->expose(*data, size, *key, memory);
+            *out = reinterpret_cast<plexus_memory*>(memory);
+            return status;
+        };
+        ops.withdraw = [](M* m, plexus_memory* memory) {
+            reinterpret_cast<Module*>(m)->withdraw(*reinterpret_cast<Memory*>(memory));
+        };
+        ops.attach = [](L* l, plexus_view key, plexus_remote** out) {
+            Remote* remote = nullptr;
+            const std::int32_t status = reinterpret_cast<Link*>(l)->attach(key, remote);
+            *out = reinterpret_cast<plexus_remote*>(remote);
+            return status;
+        };
+        ops.detach = [](L* l, plexus_remote* remote) {
+            reinterpret_cast<Link*>(l)->detach(*reinterpret_cast<Remote*>(remote));
+        };
+        ops.get = [](L* l, plexus_remote* remote, std::uint64_t offset, void* into, std::size_t size,
+                     void* token) {
+            return reinterpret_cast<Link*>(l)->get(*reinterpret_cast<Remote*>(remote), offset, into, size,
+                                                   token);
+        };
+        ops.put = [](L* l, plexus_remote* remote, std::uint64_t offset, const void* from, std::size_t size,
+                     void* token) {
+            return reinterpret_cast<Link*>(l)->put(*reinterpret_cast<Remote*>(remote), offset, from, size,
+                                                   token);
+        };
+    }
+    return ops;
 }
 
 } // namespace plexus::module

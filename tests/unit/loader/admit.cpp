@@ -50,7 +50,7 @@ TEST_CASE("the version decides before anything else is read") {
                        s.passport.ops = reinterpret_cast<const plexus_ops*>(std::uintptr_t{8});
                        s.passport.name = reinterpret_cast<const char*>(std::uintptr_t{8});
                    }),
-                   "built for ABI 2.0, this library has 1.0"));
+                   "built for ABI 2.1, this library has 1.1"));
     CHECK(mentions(refusal([](Sample& s) { s.passport.abi_minor = PLEXUS_ABI_MINOR + 1; }), "newer ABI"));
 }
 

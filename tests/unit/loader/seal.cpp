@@ -56,6 +56,12 @@ TEST_CASE("every hole answers that it is unsupported") {
     plexus_text why{room, sizeof room, 0};
     CHECK(ops.set(nullptr, "a", "b", &why) == PLEXUS_UNSUPPORTED);
     CHECK(std::string_view(why.data, why.size) == "this met");
+    CHECK(ops.expose(nullptr, nullptr, 8, nullptr, nullptr) == PLEXUS_UNSUPPORTED);
+    CHECK(ops.attach(nullptr, {}, nullptr) == PLEXUS_UNSUPPORTED);
+    CHECK(ops.get(nullptr, nullptr, 0, nullptr, 0, nullptr) == PLEXUS_UNSUPPORTED);
+    CHECK(ops.put(nullptr, nullptr, 0, nullptr, 0, nullptr) == PLEXUS_UNSUPPORTED);
+    ops.withdraw(nullptr, nullptr); // nothing to end
+    ops.detach(nullptr, nullptr);
 }
 
 TEST_CASE("a table that ends early: what lies behind its end is not taken for slots") {
@@ -113,10 +119,17 @@ TEST_CASE("a claimed ability demands its slots") {
     raw = full_table();
     raw.wait_fd = nullptr;
     CHECK(refusal(raw) == "it claims that one can sleep on it, but lacks wait_fd");
+    raw = older(offsetof(plexus_ops, expose));
+    raw.caps = PLEXUS_CAP_REMOTE_MEMORY; // as a module says that was built for ABI 1.0
+    CHECK(refusal(raw) == "it claims remote memory access, but lacks expose");
+    raw = full_table();
+    raw.caps = PLEXUS_CAP_REMOTE_MEMORY;
+    raw.put = nullptr;
+    CHECK(refusal(raw).find("claims remote memory access, but lacks") != std::string::npos);
     raw = older(offsetof(plexus_ops, arm));
     raw.caps = PLEXUS_CAP_SLEEP;
     CHECK(refusal(raw) == "it claims that one can sleep on it, but lacks arm");
     raw = full_table();
     raw.caps = 1u << 17;
-    CHECK(refusal(raw).find("abilities that ABI 1.0 does not know (bits 0x20000)") != std::string::npos);
+    CHECK(refusal(raw).find("abilities that ABI 1.1 does not know (bits 0x20000)") != std::string::npos);
 }

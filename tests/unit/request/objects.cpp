@@ -49,7 +49,7 @@ TEST_CASE("a key of zero opens nothing, also where nobody is bound") {
     Objects objects;
     int object = 0;
     const Target target = objects.add(&object, 0, 0, kKey);
-    objects.remove(target, false);
+    objects.remove(target, [] {});
     CHECK(objects.enter(target.handle, target.generation + 1, 0) == nullptr);
     objects.leave();
 }
@@ -59,14 +59,14 @@ TEST_CASE("a handle is used again, with another generation") {
     int first = 0;
     int second = 0;
     const Target old = objects.add(&first, 0, 0, kKey);
-    objects.remove(old, false);
+    objects.remove(old, [] {});
     CHECK_FALSE(found(objects, old));
     const Target now = objects.add(&second, 0, 0, kKey);
     CHECK(now.handle == old.handle);
     CHECK(now.generation != old.generation);
     CHECK_FALSE(found(objects, old));
     CHECK(found(objects, now));
-    objects.remove(now, false);
+    objects.remove(now, [] {});
 }
 
 TEST_CASE("many objects, slots never move") {
@@ -84,7 +84,7 @@ TEST_CASE("many objects, slots never move") {
     CHECK(right == values.size());
     CHECK(objects.enter(targets[0].handle, targets[0].generation, 1) == first);
     objects.leave();
-    for (const Target& target : targets) objects.remove(target, false);
+    for (const Target& target : targets) objects.remove(target, [] {});
 }
 
 TEST_CASE("taking an object out waits for its pin") {
@@ -97,7 +97,7 @@ TEST_CASE("taking an object out waits for its pin") {
     objects.leave();
     std::atomic<bool> removed{false}; // alone is the message
     std::thread remover([&] {
-        objects.remove(target, false);
+        objects.remove(target, [] {});
         removed = true;
     });
     CHECK(eventually(5s, [&] { return !found(objects, target); })); // nobody enters any more
@@ -115,7 +115,7 @@ TEST_CASE("taking an object out waits for a handler that runs on it") {
     REQUIRE(objects.enter(target.handle, target.generation, kKey) != nullptr);
     std::atomic<bool> removed{false}; // alone is the message
     std::thread remover([&] {
-        objects.remove(target, false);
+        objects.remove(target, [] {});
         removed = true;
     });
     std::this_thread::sleep_for(20ms);
@@ -130,7 +130,7 @@ TEST_CASE("a handler may take out its own object") {
     int object = 0;
     const Target inline_target = objects.add(&object, 0, 0, kKey);
     REQUIRE(objects.enter(inline_target.handle, inline_target.generation, kKey) != nullptr);
-    objects.remove(inline_target, true); // inside the turn: does not wait for itself
+    objects.remove(inline_target, nullptr); // inside the turn: does not wait for itself
     objects.leave();
     CHECK_FALSE(found(objects, inline_target));
 
@@ -141,7 +141,7 @@ TEST_CASE("a handler may take out its own object") {
     objects.leave();
     {
         const Objects::OwnPin own(*slot);
-        objects.remove(threaded, false); // its own pin is no reason to wait
+        objects.remove(threaded, [] {}); // its own pin is no reason to wait
     }
     Objects::unpin(*slot);
     CHECK_FALSE(found(objects, threaded));
@@ -176,7 +176,7 @@ TEST_CASE("nobody is inside an object after it was taken out, however often the 
         const Target target = objects.add(&thing, 0, 0, kKey);
         name = std::uint64_t{target.handle} << 32 | target.generation;
         if (round % 64 == 0) std::this_thread::yield();
-        objects.remove(target, false);
+        objects.remove(target, [] {});
         thing.alive = false;
     }
     stop = true;

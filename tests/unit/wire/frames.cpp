@@ -52,6 +52,10 @@ TEST_CASE("frames have the bytes that version 1 gave them") {
     CHECK(fixed(ReportHeader{1, 0x1234}) == plain(golden::kReport));
     CHECK(fixed(Kind::put, kPutHeader) == plain(golden::kPut));
     CHECK(fixed(Kind::get, kGetHeader) == plain(golden::kGet));
+    CHECK(fixed(Kind::borrow, BulkHeader{0, 5, 0x8000000000000001, 7, 2, 0, 0}) == plain(golden::kBorrow));
+    CHECK(fixed(LendHeader{true, 0, 5, 0x01020304}) == plain(golden::kLend));
+    CHECK(fixed(Kind::give_back, ReplyHeader{0, 0x01020304}) == plain(golden::kGiveBack));
+    CHECK(fixed(Kind::recall, ReplyHeader{0, 0x01020304}) == plain(golden::kRecall));
     CHECK(hex_of(encode(Declare{1, 0x0123456789abcdef, "ocean.probe"})) == plain(golden::kDeclare));
     CHECK(fixed(Kind::confirm, StreamFrame{1, 2}) == plain(golden::kConfirm));
     CHECK(fixed(Kind::fence, StreamFrame{1, 2}) == plain(golden::kFence));
@@ -101,6 +105,13 @@ TEST_CASE("what was encoded is decoded") {
     CHECK(put->offset == kPutHeader.offset);
     CHECK(put->length == kPutHeader.length);
 
+    const auto lend = decode_lend(bytes_of(golden::kLend));
+    REQUIRE(lend);
+    CHECK(lend->stays);
+    CHECK(lend->status == 0);
+    CHECK(lend->call == 5);
+    CHECK(lend->number == 0x01020304);
+
     const auto stream = decode_stream(bytes_of(golden::kConfirm));
     REQUIRE(stream);
     CHECK(stream->stream == 1);
@@ -133,6 +144,7 @@ TEST_CASE("a frame that is cut off anywhere is none") {
     CHECK(only_whole(golden::kReport, decode_report));
     CHECK(only_whole(golden::kPut, decode_bulk));
     CHECK(only_whole(golden::kGet, decode_bulk));
+    CHECK(only_whole(golden::kLend, decode_lend));
     CHECK(only_whole(golden::kConfirm, decode_stream));
     CHECK(only_whole(golden::kDeclare, decode_declare));
     CHECK(only_whole("10 01 0000 07000000", decode_hello)); // what follows is the table's to check
@@ -168,5 +180,5 @@ TEST_CASE("only kinds that exist are known") {
         CHECK(value < kKinds);
         known += std::to_string(value) + " ";
     }
-    CHECK(known == "1 2 3 4 5 6 8 9 16 17 18 19 20 21 ");
+    CHECK(known == "1 2 3 4 5 6 8 9 10 11 12 13 16 17 18 19 20 21 ");
 }

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bulk/borrower.h"
+
+#include "bulk/word.h"
+#include "comm/peer.h"
+
+#include <algorithm>
+
+namespace plexus::bulk {
+namespace {
+
+constexpr std::size_t kMostRefused = 1024; // remembered: it is only a saving
+
+} // namespace
+
+Borrower::~Borrower() = default;
+
+Borrower::Loan* Borrower::find(const comm::Object& object, const wire::BulkHeader& memory) {
+    const auto found = std::find_if(loans_.begin(), loans_.end(), [&](const Loan& each) {
+        return each.object == &object && each.memory.handle == memory.handle &&
+               each.memory.generation == memory.generation && each.memory.key == memory.key;
+    });
+    return found == loans_.end() ? nullptr : &*found;
+}
+
+std::list<Borrower::Loan> Borrower::take_out(std::uint32_t call, const comm::Peer& peer) {
+    std::list<Loan> out;
+    const auto found = std::find_if(loans_.begin(), loans_.end(), [&](const Loan& each) {
+        return each.call == call && each.peer.get() == &peer && each.state == Loan::State::asked;
+    });
+    if (found != loans_.end()) out.splice(out.end(), loans_, found);
+    return out;
+}
+
+void Borrower::by_messages(const std::list<Loan>& loans) {
+    for (const Loan& each : loans)
+        for (const Transfer& transfer : each.waiting) carrier_.by_message(*each.object, transfer);
+}
+
+bool Borrower::start(comm::Object& by, const Transfer& transfer) {
+    Loan* loan = nullptr;
+    std::uint32_t call = 0;
+    {
+        Lock hold(mutex_);
+        if (refused_.contains(
+                {&by.peer(), by.method().name, transfer.header.handle, transfer.header.generation}))
+            return false;
+        loan = find(by, transfer.header);
+        if (loan != nullptr && loan->state != Loan::State::held) {
+            loan->waiting.push_back(transfer);
+            return true;
+        }
+        if (loan != nullptr) {
+            serve(*loan);
+        } else {
+            Loan& made = loans_.emplace_back();
+            made.call = call = next_++;
+            made.peer = by.peer().shared_from_this();
+            made.object = &by;
+            made.memory = transfer.header;
+            made.waiting.push_back(transfer);
+        }
+    }
+    if (loan != nullptr) {
+        move(*loan, transfer);
+    } else {
+        ask(by, transfer.header, call);
+    }
+    return true;
+}
+
+void Borrower::ask(comm::Object& by, wire::BulkHeader memory, std::uint32_t call) {
+    memory.flags = 0;
+    memory.call = call;
+    memory.offset = memory.length = 0;
+    alignas(8) std::byte head[wire::BulkHeader::kBytes];
+    wire::encode(wire::Kind::borrow, memory, head);
+    if (send_word(by, head)) return;
+    std::list<Loan> ended;
+    {
+        Lock hold(mutex_);
+        ended = take_out(call, by.peer());
+    }
+    by_messages(ended); // which tells them why not
+}
+
+void Borrower::give_back(comm::Object& to, std::uint32_t number) {
+    alignas(8) std::byte head[wire::ReplyHeader::kBytes];
+    wire::encode(wire::Kind::give_back, wire::ReplyHeader{0, number}, head);
+    (void)send_word(to, head); // else the peer is lost, and so is the loan
+}
+
+// One more transfer, with which it stays.
+void Borrower::serve(Loan& loan) {
+    ++loan.moving;
+    if (++loan.served >= kMostServed && !loan.stays) loan.state = Loan::State::spent;
+}
+
+std::vector<Transfer> Borrower::admit(Loan& loan) {
+    std::size_t some = 0;
+    while (some < loan.waiting.size() && loan.state == Loan::State::held) {
+        serve(loan);
+        ++some;
+    }
+    const auto end = loan.waiting.begin() + static_cast<std::ptrdiff_t>(some);
+    std::vector<Transfer> now(loan.waiting.begin(), end);
+    loan.waiting.erase(loan.waiting.begin(), end);
+    return now;
+}
+
+void Borrower::take_lend(comm::Connection& from, wire::View frame) {
+    const auto header = wire::decode_lend(frame);
+    if (!header) return;
+    const bool lent = header->status == static_cast<std::uint16_t>(Status::ok);
+    comm::Object& sender = *from.object;
+    auto reach = lent ? sender.attach(frame.subspan(wire::LendHeader::kBytes))
+                      : Result<comm::Object::Reach>(fail(Status::unsupported, "the memory is not lent"));
+    Loan* loan = nullptr;
+    std::list<Loan> ended;
+    std::vector<Transfer> now;
+    {
+        Lock hold(mutex_);
+        ended = take_out(header->call, *from.peer);
+        // The key is for the way that it was asked by; it comes by another where that broke.
+        if (!ended.empty() && reach && ended.front().object == &sender) {
+            loan = &ended.front();
+            loan->state = Loan::State::held;
+            loan->number = header->number;
+            loan->reach = *reach;
+            loan->stays = header->stays;
+            now = admit(*loan);
+            loans_.splice(loans_.end(), ended);
+        } else if (!ended.empty() && !lent) {
+            if (refused_.size() >= kMostRefused) refused_.clear();
+            const Loan& not_lent = ended.front();
+            refused_.insert({from.peer.get(), not_lent.object->method().name, not_lent.memory.handle,
+                             not_lent.memory.generation});
+        }
+    }
+    if (loan != nullptr) {
+        for (const Transfer& each : now) move(*loan, each); // all count already: it stays until the last
+        return;
+    }
+    if (reach) sender.detach(*reach);
+    if (lent) give_back(sender, header->number);
+    by_messages(ended);
+}
+
+void Borrower::move(Loan& loan, const Transfer& transfer) {
+    auto* const under_way = new Move;
+    under_way->borrower = this;
+    under_way->loan = &loan;
+    under_way->transfer = transfer;
+    under_way->ended = [](comm::Posted* posted, Status status) {
+        const std::unique_ptr<Move> over(static_cast<Move*>(posted));
+        Loan& its = *over->loan;
+        if (status == Status::ok) {
+            over->borrower->carrier_.is_over(*its.peer, over->transfer.header.call);
+        } else {
+            over->borrower->carrier_.by_message(*its.object, over->transfer);
+            Lock hold(over->borrower->mutex_);
+            its.state = Loan::State::spent; // the link is gone, or will not do
+        }
+        over->borrower->moved(its);
+    };
+    const std::span<std::byte> memory(transfer.memory, transfer.header.length);
+    const Status status = transfer.kind == wire::Kind::put
+                              ? loan.object->put(loan.reach, transfer.header.offset, memory, under_way)
+                              : loan.object->get(loan.reach, transfer.header.offset, memory, under_way);
+    if (status != Status::posted) under_way->ended(under_way, status);
+}
+
+void Borrower::moved(Loan& loan) {
+    std::list<Loan> ended; // nobody finds them there
+    bool anew = false;
+    std::uint32_t call = 0;
+    {
+        Lock hold(mutex_);
+        if (--loan.moving > 0) return;
+        const bool kept = loan.stays && loan.state == Loan::State::held;
+        if (kept && loans_.size() <= kMostLoans) return;
+        anew = !loan.waiting.empty();
+        if (anew) {
+            Loan& next = loans_.emplace_back();
+            next.call = call = next_++;
+            next.peer = loan.peer;
+            next.object = loan.object;
+            next.memory = loan.memory;
+            next.waiting.swap(loan.waiting);
+        }
+        const auto found =
+            std::find_if(loans_.begin(), loans_.end(), [&](const Loan& each) { return &each == &loan; });
+        ended.splice(ended.end(), loans_, found);
+    }
+    give_back(ended);
+    if (anew) ask(*loan.object, loan.memory, call);
+}
+
+void Borrower::give_back(const std::list<Loan>& loans) {
+    for (const Loan& each : loans) {
+        each.object->detach(each.reach);
+        give_back(*each.object, each.number);
+    }
+}
+
+void Borrower::take_recall(comm::Connection& from, wire::View frame) {
+    const auto header = wire::decode_reply(frame);
+    if (!header) return;
+    std::list<Loan> ended;
+    {
+        Lock hold(mutex_);
+        const auto found = std::find_if(loans_.begin(), loans_.end(), [&](const Loan& each) {
+            return each.number == header->call && each.peer == from.peer && each.state == Loan::State::held;
+        });
+        if (found == loans_.end()) return; // it is on its way back
+        found->state = Loan::State::spent;
+        if (found->moving == 0) ended.splice(ended.end(), loans_, found);
+    }
+    give_back(ended);
+}
+
+void Borrower::peer_lost(const comm::Peer& peer) {
+    // Modules end what moves before a link counts as lost: what is left here waits for an
+    // answer, and its calls have been ended.
+    Lock hold(mutex_);
+    loans_.remove_if([&](const Loan& each) { return each.peer.get() == &peer && each.moving == 0; });
+    std::erase_if(refused_, [&](const Name& each) { return std::get<0>(each) == &peer; });
+}
+
+} // namespace plexus::bulk

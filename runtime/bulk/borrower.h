@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The other half: transfers that a module moves by itself. The first to some memory borrows its
+// key; it and those that follow are moved with it; when none is under way the key goes back, but
+// for one that may stay. Whatever stands in the way of that, a transfer then goes as messages do.
+#pragma once
+
+#include "base/mutex.h"
+#include "comm/exchange.h"
+#include "plexus/pointer.h"
+
+#include <list>
+#include <memory>
+#include <set>
+#include <tuple>
+#include <vector>
+
+namespace plexus::bulk {
+
+/// One get or put; its memory stays until its call is over.
+struct Transfer {
+    wire::Kind kind = wire::Kind::get;
+    wire::BulkHeader header; ///< as a message has it
+    std::byte* memory = nullptr;
+};
+
+class Borrower {
+  public:
+    /// What ends a transfer, or carries it instead.
+    class Carrier {
+      public:
+        virtual ~Carrier() = default;
+        virtual void is_over(const comm::Peer& peer, std::uint32_t call) = 0;
+        virtual void by_message(comm::Object& to, const Transfer& transfer) = 0;
+    };
+
+    explicit Borrower(Carrier& carrier) noexcept
+      : carrier_(carrier) {}
+    ~Borrower();
+    Borrower(const Borrower&) = delete;
+    Borrower& operator=(const Borrower&) = delete;
+
+    /// True: it is seen to. False: it is one for messages. @thread any
+    bool start(comm::Object& by, const Transfer& transfer) PLEXUS_EXCLUDES(mutex_);
+
+    // @thread progress
+    void take_lend(comm::Connection& from, wire::View frame) PLEXUS_EXCLUDES(mutex_);
+    void take_recall(comm::Connection& from, wire::View frame) PLEXUS_EXCLUDES(mutex_);
+    void peer_lost(const comm::Peer& peer) PLEXUS_EXCLUDES(mutex_);
+
+  private:
+    /// After so many transfers a loan that may not stay goes back before it is taken anew: whoever
+    /// unbinds the memory meanwhile need not wait until a stream of them ends.
+    static constexpr std::uint32_t kMostServed = 256;
+    static constexpr std::size_t kMostLoans = 512; ///< then those without use go back
+
+    struct Loan {
+        enum class State : std::uint8_t { asked, held, spent };
+        std::uint32_t call = 0;   ///< ours
+        std::uint32_t number = 0; ///< theirs
+        std::shared_ptr<comm::Peer> peer;
+        comm::Object* object = nullptr;
+        wire::BulkHeader memory;
+        State state = State::asked;
+        bool stays = false;
+        comm::Object::Reach reach;
+        std::uint32_t served = 0;
+        std::uint32_t moving = 0;
+        std::vector<Transfer> waiting;
+    };
+    struct Move : comm::Posted {
+        Borrower* borrower = nullptr;
+        Loan* loan = nullptr;
+        Transfer transfer;
+    };
+    using Name = std::tuple<const comm::Peer*, std::string, std::uint32_t, std::uint32_t>;
+
+    Loan* find(const comm::Object& object, const wire::BulkHeader& memory) PLEXUS_REQUIRES(mutex_);
+    void ask(comm::Object& by, wire::BulkHeader memory, std::uint32_t call) PLEXUS_EXCLUDES(mutex_);
+    std::list<Loan> take_out(std::uint32_t call, const comm::Peer& peer) PLEXUS_REQUIRES(mutex_);
+    void by_messages(const std::list<Loan>& loans);
+    void move(Loan& loan, const Transfer& transfer) PLEXUS_EXCLUDES(mutex_);
+    void moved(Loan& loan) PLEXUS_EXCLUDES(mutex_);
+    std::vector<Transfer> admit(Loan& loan) PLEXUS_REQUIRES(mutex_);
+    static void serve(Loan& loan);
+    void give_back(const std::list<Loan>& loans);
+    static void give_back(comm::Object& to, std::uint32_t number);
+
+    Carrier& carrier_;
+    RankedMutex<26> mutex_;
+    std::list<Loan> loans_ PLEXUS_GUARDED_BY(mutex_);
+    std::set<Name> refused_ PLEXUS_GUARDED_BY(mutex_); ///< memory that this peer does not lend by this method
+    std::uint32_t next_ PLEXUS_GUARDED_BY(mutex_) = 0;
+};
+
+} // namespace plexus::bulk

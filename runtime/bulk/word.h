@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The small frames by which borrower and lender come to terms.
+#pragma once
+
+#include "comm/exchange.h"
+
+#include <span>
+
+namespace plexus::bulk {
+
+/// To the peer of `to`, by that way or any other. False: it is lost. @thread any
+inline bool send_word(comm::Object& to, std::span<std::byte> head, wire::View rest = {}) {
+    const detail::Piece pieces[2]{{head.data(), head.size()}, {rest.data(), rest.size()}};
+    comm::Frame frame;
+    frame.pieces = pieces;
+    frame.count = rest.empty() ? 1 : 2;
+    frame.size = head.size() + rest.size();
+    frame.head = head.data();
+    std::string why;
+    if (to.exchange().answer(to, frame, &why) == Status::ok) return true;
+    log::info("bulk", "a word about remote memory could not be sent: {}", why);
+    return false;
+}
+
+} // namespace plexus::bulk
