@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "libfabric/providers.h"
 
+#include "common/words.h"
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <cstring>
-#include <numeric>
 #include <rdma/fi_errno.h>
 
 namespace plexus::libfabric {
@@ -19,8 +20,6 @@ constexpr std::array<const char*, 12> kWellKnown{
 // Not taken unless they are named: where there is no fabric, our own shm and tcp are nearer.
 // (libfabric 1.17's net is a preview that loses its way under load.)
 constexpr std::array<const char*, 6> kByNameOnly{"shm", "tcp", "net", "udp", "sockets", "ofi_mrail"};
-
-std::string_view core_of(std::string_view provider) { return provider.substr(0, provider.find(';')); }
 
 Info hints(const std::string& provider, bool fetch) {
     Info out(fi_allocinfo());
@@ -66,20 +65,6 @@ const fi_info* pick(const fi_info* list, const std::string& word, const Options&
     return nullptr;
 }
 
-std::size_t distance(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> row(b.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        std::size_t diagonal = row[0]++;
-        for (std::size_t j = 0; j < b.size(); ++j) {
-            const std::size_t changed = diagonal + (a[i] == b[j] ? 0 : 1);
-            diagonal = row[j + 1];
-            row[j + 1] = std::min({changed, diagonal + 1, row[j] + 1});
-        }
-    }
-    return row[b.size()];
-}
-
 std::string joined(const std::vector<std::string>& words, const char* between) {
     std::string out;
     for (const std::string& word : words) out += (out.empty() ? "" : between) + word;
@@ -88,19 +73,12 @@ std::string joined(const std::vector<std::string>& words, const char* between) {
 
 } // namespace
 
-bool means(std::string_view word, std::string_view provider) noexcept {
-    return word == provider || word == core_of(provider);
+std::string_view core_of(std::string_view provider) noexcept {
+    return provider.substr(0, provider.find(';'));
 }
 
-std::vector<std::string> nearest(std::string_view word, const std::vector<std::string>& names) {
-    std::vector<std::string> out = names;
-    const auto far = [&](const std::string& name) {
-        return std::min(distance(word, name), distance(word, core_of(name)));
-    };
-    std::stable_sort(out.begin(), out.end(),
-                     [&](const std::string& a, const std::string& b) { return far(a) < far(b); });
-    out.resize(std::min<std::size_t>(out.size(), 3));
-    return out;
+bool means(std::string_view word, std::string_view provider) noexcept {
+    return word == provider || word == core_of(provider);
 }
 
 std::vector<std::string> provider_names() {
@@ -129,6 +107,14 @@ Offers offers(const Options& options) {
             list = ask(word, false);
             found = pick(list.get(), word, options);
         }
+        const auto same = [&](const Info& other) {
+            return core_of(other->fabric_attr->prov_name) == core_of(found->fabric_attr->prov_name);
+        };
+        if (found != nullptr && std::any_of(out.chosen.begin(), out.chosen.end(), same)) {
+            out.missing.push_back("provider " + word + " is left out: " + found->fabric_attr->prov_name +
+                                  " would be a second row with the name of one before it");
+            continue;
+        }
         if (found != nullptr) {
             out.chosen.emplace_back(fi_dupinfo(found));
             continue;
@@ -138,8 +124,12 @@ Offers offers(const Options& options) {
                                 return means(word, name) || core_of(word) == core_of(name);
                             });
         if (!exists) {
-            out.unknown.push_back("libfabric has no provider \"" + word + "\"; the nearest are " +
-                                  joined(nearest(word, known), ", "));
+            for (std::size_t i = known.size(); i-- > 0;) known.emplace_back(core_of(known[i]));
+            std::sort(known.begin(), known.end());
+            known.erase(std::unique(known.begin(), known.end()), known.end());
+            const std::string meant = module::did_you_mean(word, known);
+            out.unknown.push_back("libfabric has no provider \"" + word + "\"" +
+                                  (meant.empty() ? "; it has " + joined(known, ", ") : meant));
         } else if (!options.domains.empty()) {
             out.missing.push_back((word.empty() ? "no provider" : "provider " + word + " is not usable:") +
                                   (word.empty() ? " has" : " it has no") + std::string(" domain named ") +

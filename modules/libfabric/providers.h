@@ -18,15 +18,15 @@ struct FreeInfo {
 };
 using Info = std::unique_ptr<fi_info, FreeInfo>;
 
+/// "verbs" of "verbs;ofi_rxm": without what lies between it and libfabric.
+std::string_view core_of(std::string_view provider) noexcept;
 /// True if the word of a configuration means this provider: "tcp" means "tcp;ofi_rxm" too.
 bool means(std::string_view word, std::string_view provider) noexcept;
-/// Up to three of `names` that look most like `word`, nearest first.
-std::vector<std::string> nearest(std::string_view word, const std::vector<std::string>& names);
 /// Every provider that this libfabric has, whether a device for it is there or not.
 std::vector<std::string> provider_names();
 
 struct Offers {
-    std::vector<Info> chosen;         ///< best first; one for each provider
+    std::vector<Info> chosen;         ///< best first; one for each core_of() of a provider
     std::vector<std::string> missing; ///< sentences: providers of the configuration that are not usable
     std::vector<std::string> unknown; ///< sentences: words that mean no provider
 };

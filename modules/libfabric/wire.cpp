@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "libfabric/wire.h"
 
+#include "common/proof.h"
+
 #include <bit>
 #include <cstring>
 
 namespace plexus::libfabric {
 namespace {
 
-constexpr std::size_t kProofBytes = 32;
 constexpr std::size_t kMostDescriptor = 1024;
 
 std::uint64_t little(std::uint64_t word) noexcept { // and back
@@ -31,17 +32,7 @@ void put_record(Bytes& out, const std::array<std::uint8_t, N>& record) {
     out.insert(out.end(), bytes.begin(), bytes.end());
 }
 
-using Proof = std::array<std::uint8_t, kProofBytes>;
-
-bool prove(const plexus_host& host, Kind kind, ByteView message, Proof& proof) {
-    constexpr std::string_view kPurpose = "plexus libfabric ";
-    Bytes text;
-    text.reserve(64 + message.size());
-    for (const char c : kPurpose) text.push_back(static_cast<std::byte>(c));
-    text.push_back(static_cast<std::byte>(kind));
-    text.insert(text.end(), message.begin(), message.end());
-    return host.prove(host.self, {text.data(), text.size()}, proof.data()) == PLEXUS_OK;
-}
+constexpr std::string_view kPurpose = "plexus libfabric ";
 
 } // namespace
 
@@ -178,21 +169,11 @@ std::optional<Confirm> Confirm::read(ByteView bytes) {
 }
 
 void sign(const plexus_host& host, Kind kind, Bytes& message) {
-    Proof proof{};
-    if (!prove(host, kind, message, proof)) host.random(host.self, proof.data(), proof.size());
-    put_record(message, proof);
+    module::sign(host, kPurpose, static_cast<std::uint8_t>(kind), message);
 }
 
 std::optional<ByteView> signed_part(const plexus_host& host, Kind kind, ByteView message) {
-    if (message.size() < kProofBytes) return std::nullopt;
-    const ByteView said = message.first(message.size() - kProofBytes);
-    Proof proof{};
-    if (!prove(host, kind, said, proof)) return std::nullopt;
-    unsigned difference = 0; // in constant time: how far two proofs agree is a secret
-    for (std::size_t i = 0; i < proof.size(); ++i)
-        difference |= proof[i] ^ std::to_integer<unsigned>(message[said.size() + i]);
-    if (difference != 0) return std::nullopt;
-    return said;
+    return module::signed_part(host, kPurpose, static_cast<std::uint8_t>(kind), message);
 }
 
 std::uint64_t Reader::number(std::size_t size) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ucx/descriptor.h"
 
+#include "common/proof.h"
 #include "plexus/module/module.h"
 #include "ucx/options.h"
 
@@ -9,7 +10,7 @@
 namespace plexus::ucx {
 namespace {
 
-constexpr std::uint8_t kVersion = 1;
+constexpr std::uint8_t kVersion = 2;
 constexpr std::string_view kPurpose = "plexus ucx descriptor";
 constexpr std::size_t kMostName = 15;
 constexpr std::size_t kCheckBytes = 4;
@@ -52,13 +53,8 @@ std::uint32_t checksum(std::span<const std::uint8_t> bytes) {
     return sum;
 }
 
-std::array<std::uint8_t, 32> proof_of(const plexus_host& host, std::span<const std::uint8_t> bytes) {
-    std::vector<std::uint8_t> text(kPurpose.begin(), kPurpose.end());
-    text.insert(text.end(), bytes.begin(), bytes.end());
-    std::array<std::uint8_t, 32> proof{};
-    if (host.prove(host.self, module::view(text.data(), text.size()), proof.data()) != PLEXUS_OK)
-        host.random(host.self, proof.data(), proof.size()); // no key: nothing shall match
-    return proof;
+module::Proof seal_of(const plexus_host& host, std::span<const std::uint8_t> bytes) {
+    return module::proof_of(host, kPurpose, kVersion, std::as_bytes(bytes));
 }
 
 bool shared(const Descriptor& a, const Descriptor& b, bool (*fits)(std::string_view)) {
@@ -93,7 +89,7 @@ std::vector<std::uint8_t> Descriptor::encode(const plexus_host& host) const {
     put(out, address.size(), 2);
     out.insert(out.end(), address.begin(), address.end());
     if (address.size() > 0xffff || out.size() + kTail > kMostBytes) return {};
-    const auto proof = proof_of(host, out);
+    const auto proof = seal_of(host, out);
     put(out, checksum(out), kCheckBytes);
     out.insert(out.end(), proof.begin(), proof.begin() + kSealBytes);
     return out;
@@ -133,7 +129,7 @@ std::optional<Descriptor> Descriptor::decode(plexus_view bytes) {
 bool Descriptor::sealed(const plexus_host& host, plexus_view bytes) {
     const std::span<const std::uint8_t> all(static_cast<const std::uint8_t*>(bytes.data), bytes.size);
     if (all.size() < kTail) return false;
-    const auto proof = proof_of(host, all.first(all.size() - kTail));
+    const auto proof = seal_of(host, all.first(all.size() - kTail));
     std::uint8_t difference = 0; // in constant time: how far two proofs agree is a secret
     for (std::size_t i = 0; i < kSealBytes; ++i)
         difference = static_cast<std::uint8_t>(difference | (all[all.size() - kSealBytes + i] ^ proof[i]));

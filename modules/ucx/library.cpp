@@ -2,6 +2,7 @@
 #include "ucx/library.h"
 
 #include "common/mutex.h"
+#include "common/words.h"
 #include "plexus/module/abi.h"
 #include "ucx/trace.h"
 
@@ -28,14 +29,6 @@ std::string quoted(std::string_view text) { return "\"" + std::string(text) + "\
 std::string in_words(std::string text, const Trace& trace) {
     if (!trace.empty()) text += " (" + trace.text() + ")";
     return text;
-}
-
-std::string offer(std::string_view word, std::span<const std::string> known) {
-    const std::vector<std::string> near = nearest(word, known);
-    if (near.empty()) return {};
-    std::string out = "; did you mean ";
-    for (std::size_t i = 0; i < near.size(); ++i) out += (i == 0 ? "" : " or ") + near[i];
-    return out + "?";
 }
 
 std::vector<std::string> devices_of(const std::vector<Resource>& resources) {
@@ -178,7 +171,8 @@ std::int32_t Library::open(const Options& options, std::string& why) {
     }
     open_ = true;
     if (const std::string word = unknown_transport(options.tls); !word.empty()) {
-        why = "tls names " + quoted(word) + ", which is no transport of UCX" + offer(word, all_transports());
+        why = "tls names " + quoted(word) + ", which is no transport of UCX" +
+              module::did_you_mean(word, all_transports());
         return PLEXUS_BAD_CONFIG;
     }
     const std::int32_t status = make_context(options, why);
@@ -215,7 +209,7 @@ std::int32_t Library::make_context(const Options& options, std::string& why) {
                 std::find(known.begin(), known.end(), name) != known.end())
                 continue;
             why = "net_devices names " + quoted(name) + ", and UCX has no such device for these transports" +
-                  offer(name, known);
+                  module::did_you_mean(name, known);
             return PLEXUS_BAD_CONFIG;
         }
         on_host_ = std::all_of(resources_.begin(), resources_.end(),

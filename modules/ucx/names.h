@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Names of UCX's transports: which exist at all, what a misspelt one may have meant, which of
-// them reach other hosts. Pure functions.
+// Names of UCX's transports: which exist at all, which of them reach other hosts. Pure
+// functions.
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,8 +19,6 @@ struct Resource {
 bool is_transport(std::string_view name);
 /// Between contexts of one host only.
 bool stays_on_host(std::string_view transport);
-/// The most likely of `known`, at most three, best first; empty if nothing is near.
-std::vector<std::string> nearest(std::string_view name, std::span<const std::string> known);
 /// All transports and aliases.
 std::vector<std::string> all_transports();
 

@@ -2,6 +2,7 @@
 #include "ucx/wire.h"
 
 #include "common/byte_order.h"
+#include "common/proof.h"
 
 #include <algorithm>
 #include <cstring>
@@ -13,7 +14,6 @@ namespace {
 using module::load;
 using module::store;
 
-constexpr std::size_t kProofBytes = 32;
 constexpr std::size_t kEndBytes = 12;
 
 void put(Bytes& out, const End& end) {
@@ -27,16 +27,7 @@ End end_of(ByteView bytes) {
     return {load<std::uint32_t>(bytes.data()), load<std::uint64_t>(bytes.data() + 4)};
 }
 
-std::array<std::uint8_t, kProofBytes> proof_of(const plexus_host& host, Kind kind, ByteView message) {
-    constexpr std::string_view kPurpose = "plexus ucx word";
-    Bytes text(kPurpose.begin(), kPurpose.end());
-    text.push_back(static_cast<std::uint8_t>(kind));
-    text.insert(text.end(), message.begin(), message.end());
-    std::array<std::uint8_t, kProofBytes> proof{};
-    if (host.prove(host.self, module::view(text.data(), text.size()), proof.data()) != PLEXUS_OK)
-        host.random(host.self, proof.data(), proof.size()); // no key: nothing shall match
-    return proof;
-}
+constexpr std::string_view kPurpose = "plexus ucx word";
 
 } // namespace
 
@@ -56,7 +47,7 @@ Header Header::read(const void* from) noexcept {
 
 Bytes Hello::write() const {
     Bytes out;
-    out.reserve(kEndBytes + record.size() + descriptor.size() + kProofBytes);
+    out.reserve(kEndBytes + record.size() + descriptor.size() + module::kProofBytes);
     put(out, end);
     out.insert(out.end(), record.begin(), record.end());
     out.insert(out.end(), descriptor.begin(), descriptor.end());
@@ -76,7 +67,7 @@ std::optional<Hello> Hello::read(ByteView bytes) {
 
 Bytes Answer::write() const {
     Bytes out;
-    out.reserve(kEndBytes + record.size() + kProofBytes);
+    out.reserve(kEndBytes + record.size() + module::kProofBytes);
     put(out, end);
     out.insert(out.end(), record.begin(), record.end());
     return out;
@@ -91,19 +82,11 @@ std::optional<Answer> Answer::read(ByteView bytes) {
 }
 
 void sign(const plexus_host& host, Kind kind, Bytes& message) {
-    const auto proof = proof_of(host, kind, message);
-    message.insert(message.end(), proof.begin(), proof.end());
+    module::sign(host, kPurpose, static_cast<std::uint8_t>(kind), message);
 }
 
 std::optional<ByteView> signed_part(const plexus_host& host, Kind kind, ByteView message) {
-    if (message.size() < kProofBytes) return std::nullopt;
-    const ByteView said = message.first(message.size() - kProofBytes);
-    const auto proof = proof_of(host, kind, said);
-    std::uint8_t difference = 0; // in constant time: how far two proofs agree is a secret
-    for (std::size_t i = 0; i < kProofBytes; ++i)
-        difference = static_cast<std::uint8_t>(difference | (message[said.size() + i] ^ proof[i]));
-    if (difference != 0) return std::nullopt;
-    return said;
+    return module::signed_part(host, kPurpose, static_cast<std::uint8_t>(kind), message);
 }
 
 } // namespace plexus::ucx
