@@ -223,7 +223,13 @@ void Link::disconnect() {
         module.break_way(*way, UCS_ERR_CANCELED);
         module.close_endpoint(*way);
     }
-    while (receiving > 0) ::ucp_worker_progress(module.worker());
+    // Of a peer that died UCX may never say so: nobody writes any more, and they are buried later.
+    constexpr auto kMoment = std::chrono::milliseconds(20);
+    const auto enough = receiving > 0 ? Clock::now() + kMoment : Clock::time_point{};
+    while (receiving > 0)
+        if (::ucp_worker_progress(module.worker()) == 0 && Clock::now() > enough &&
+            is_cut(way->lifeline.get()))
+            break;
     module.note(*this);
 }
 
