@@ -32,6 +32,12 @@ bool is_method_name(std::string_view name) {
     return !name.empty() && name.size() <= 31 && std::all_of(name.begin(), name.end(), allowed);
 }
 
+bool is_row_name(std::string_view name) {
+    const std::size_t colon = std::min(name.find(':'), name.size());
+    return is_method_name(name.substr(0, colon)) &&
+           (colon == name.size() || is_method_name(name.substr(colon + 1)));
+}
+
 } // namespace
 
 std::string hexadecimal(const std::vector<std::byte>& bytes) {
@@ -54,7 +60,7 @@ std::optional<DescriptorTable> read_table(std::string_view text, std::string* wh
         if (line.empty() || line.front() == '#') continue;
         const std::size_t blank = std::min(line.find(' '), line.size());
         const auto bytes = from_hexadecimal(line.substr(std::min(blank + 1, line.size())));
-        if (!is_method_name(line.substr(0, blank)) || !bytes || table.size() == DescriptorTable::kMaxRows) {
+        if (!is_row_name(line.substr(0, blank)) || !bytes || table.size() == DescriptorTable::kMaxRows) {
             *why = table.size() == DescriptorTable::kMaxRows
                        ? fmt::format("it has more than {} rows", DescriptorTable::kMaxRows)
                        : fmt::format("line {} is not a method and its descriptor in hexadecimal", number);

@@ -20,12 +20,18 @@ using Parameters = std::map<std::string, std::string>;
 /// The few bytes that a module needs to reach one context by its method. Opaque to
 /// everybody but that module; a method unknown here travels on unharmed.
 struct Descriptor {
-    std::string method;
+    std::string method; ///< "tcp"; "libfabric:verbs", where a method has several rows
     std::vector<std::byte> bytes;
     Parameters parameters; ///< set when a connection is opened by this row; never travel
 
     bool operator==(const Descriptor&) const = default;
 };
+
+/// True if `name` means the row called `row`: a method means all its rows, "method:label" the
+/// one.
+constexpr bool means_row(std::string_view name, std::string_view row) noexcept {
+    return row.starts_with(name) && (row.size() == name.size() || row[name.size()] == ':');
+}
 
 /// An ordered list of descriptors: order is preference (Nexus, section 3.1). A value: a
 /// pointer's own table changes by GlobalPointer::set_table. Not synchronised.
@@ -39,7 +45,7 @@ class PLEXUS_API DescriptorTable {
     auto begin() const noexcept { return rows_.begin(); }
     auto end() const noexcept { return rows_.end(); }
 
-    /// The first row of `method`, if any.
+    /// The first row that `method` means, if any.
     std::optional<std::size_t> find(std::string_view method) const noexcept;
 
     /// Puts a row before row `at` (size(): at the end).
@@ -50,7 +56,7 @@ class PLEXUS_API DescriptorTable {
     void erase(std::size_t row);
     /// Moves a row; the others keep their order. @error bad_argument no such row (thrown)
     void move(std::size_t from, std::size_t to);
-    /// Brings the rows of these methods to the front, in this order; the others follow.
+    /// Brings the rows that these names mean to the front, in this order; the others follow.
     void prefer(const std::vector<std::string>& methods);
 
     bool operator==(const DescriptorTable&) const = default;

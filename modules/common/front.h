@@ -58,6 +58,12 @@ struct Front {
                     std::uint64_t* value) { return body().query(m, l, what, value); },
         .set = [](plexus_link* l, const char* key, const char* value,
                   plexus_text* why) { return body().set(l, key, value, why); },
+        .describe_row =
+            [](plexus_module* m, std::uint32_t row, plexus_text* label, plexus_text* descriptor) {
+                return body().describe_row != nullptr ? body().describe_row(m, row, label, descriptor)
+                                                      : std::int32_t{PLEXUS_UNSUPPORTED};
+            },
+        .row_of = [](plexus_link* l, std::uint32_t* row) { return body().row_of(l, row); },
         .expose = [](plexus_module* m, void** data, std::size_t size, plexus_text* key,
                      plexus_memory** memory) { return body().expose(m, data, size, key, memory); },
         .withdraw = [](plexus_module* m, plexus_memory* memory) { body().withdraw(m, memory); },

@@ -24,6 +24,8 @@ constexpr plexus_ops kOps = {
     .wait_fd = Module::wait_fd,
     .query = Module::query,
     .set = Link::set,
+    .describe_row = nullptr, // of several rows it works over the first
+    .row_of = nullptr,
     // Transfers go as messages, which can be delayed and lost.
     .expose = nullptr,
     .withdraw = nullptr,

@@ -6,7 +6,7 @@
 namespace plexus::libfabric {
 namespace {
 
-constexpr std::uint8_t kVersion = 1;
+constexpr std::uint8_t kVersion = 2;
 
 void put_bytes(Bytes& out, ByteView bytes, std::size_t size_bytes) {
     put(out, bytes.size(), size_bytes);
@@ -46,7 +46,7 @@ bool read_address(Reader& in, Address& out) {
     return in.ok() && printable(out.provider) && printable(out.fabric);
 }
 
-std::string names(const std::vector<Address>& addresses) {
+std::string names(std::span<const Address> addresses) {
     std::string out;
     for (const Address& one : addresses) out += (out.empty() ? "" : ", ") + one.provider;
     return out.empty() ? "none" : out;
@@ -74,7 +74,7 @@ std::string obstacle(const Descriptor& mine, const Address& from, const Descript
 
 Bytes Descriptor::encode() const {
     Bytes out;
-    out.reserve(kMostBytes);
+    out.reserve(256);
     put(out, kVersion, 1);
     for (const std::uint8_t byte : where.boot) put(out, byte, 1);
     put(out, where.network_namespace, 8);
@@ -84,22 +84,12 @@ Bytes Descriptor::encode() const {
     put(out, bell.page, 4);
     put(out, bell.ring, 4);
     for (const std::uint8_t byte : bell.cookie) put(out, byte, 1);
-    const std::size_t at = out.size();
-    put(out, 0, 1);
-    std::uint8_t count = 0;
-    for (const Address& one : addresses) {
-        Bytes bytes;
-        put_text(bytes, one.provider);
-        put_text(bytes, one.fabric);
-        put(bytes, one.format, 4);
-        put(bytes, one.protocol, 4);
-        put(bytes, static_cast<std::uint64_t>(one.reach), 1);
-        put_bytes(bytes, one.name, 2);
-        if (count == kMostAddresses || out.size() + bytes.size() > kMostBytes) break;
-        out.insert(out.end(), bytes.begin(), bytes.end());
-        ++count;
-    }
-    out[at] = std::byte{count};
+    put_text(out, address.provider);
+    put_text(out, address.fabric);
+    put(out, address.format, 4);
+    put(out, address.protocol, 4);
+    put(out, static_cast<std::uint64_t>(address.reach), 1);
+    put_bytes(out, address.name, 2);
     return out;
 }
 
@@ -115,28 +105,22 @@ std::optional<Descriptor> Descriptor::decode(ByteView bytes) {
     out.bell.page = static_cast<std::uint32_t>(in.number(4));
     out.bell.ring = static_cast<std::uint32_t>(in.number(4));
     read_array(in, out.bell.cookie);
-    const std::uint64_t count = in.number(1);
-    if (count == 0 || count > kMostAddresses) return std::nullopt;
-    for (std::uint64_t i = 0; i < count; ++i)
-        if (!read_address(in, out.addresses.emplace_back())) return std::nullopt;
-    if (!in.at_end()) return std::nullopt;
+    if (!read_address(in, out.address) || !in.at_end()) return std::nullopt;
     return out;
 }
 
-std::optional<Choice> choose(const Descriptor& mine, const Descriptor& theirs, std::string& why) {
+std::optional<std::size_t> choose(const Descriptor& here, std::span<const Address> mine,
+                                  const Descriptor& theirs, std::string& why) {
     std::string obstacles;
-    for (std::size_t there = 0; there < theirs.addresses.size(); ++there)
-        for (std::size_t here = 0; here < mine.addresses.size(); ++here) {
-            const Address& to = theirs.addresses[there];
-            const Address& from = mine.addresses[here];
-            if (from.provider != to.provider) continue;
-            const std::string one = obstacle(mine, from, theirs, to);
-            if (one.empty()) return Choice{here, there};
-            if (obstacles.find(one) == std::string::npos) obstacles += (obstacles.empty() ? "" : "; ") + one;
-        }
-    why = !obstacles.empty() ? obstacles
-                             : "no common provider: " + names(theirs.addresses) + " there, " +
-                                   names(mine.addresses) + " here";
+    for (std::size_t i = 0; i < mine.size(); ++i) {
+        if (mine[i].provider != theirs.address.provider) continue;
+        const std::string one = obstacle(here, mine[i], theirs, theirs.address);
+        if (one.empty()) return i;
+        obstacles += (obstacles.empty() ? "" : "; ") + one;
+    }
+    why = !obstacles.empty()
+              ? obstacles
+              : "no common provider: " + theirs.address.provider + " there, " + names(mine) + " here";
     return std::nullopt;
 }
 

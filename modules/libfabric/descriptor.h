@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The bytes by which a context is reached over libfabric: where it runs, how it is woken, and
-// an address for each provider that it uses; and the choice of the one to reach it by.
+// The bytes by which a context is reached over one provider of libfabric: where it runs, how it
+// is woken, and its address; and which of one's own addresses reaches it.
 // Reading trusts nothing: the bytes come from the wire. Pure values.
 #pragma once
 
@@ -37,26 +37,20 @@ struct Bell {
 };
 
 struct Descriptor {
-    static constexpr std::size_t kMostAddresses = 8;
-    static constexpr std::size_t kMostBytes = 1024;
-
     module::Surroundings where;
     std::uint32_t user = 0;
     std::uint64_t shared_folder = 0; ///< the device of /dev/shm; 0: there is none
     Bell bell;
-    std::vector<Address> addresses; ///< best first
+    Address address;
 
-    /// Addresses that don't fit into kMostBytes are left out, the last ones first.
-    Bytes encode() const;
+    Bytes encode() const; ///< less than 1,024
     /// Nothing: these bytes are no descriptor.
     static std::optional<Descriptor> decode(ByteView bytes);
 };
 
-struct Choice {
-    std::size_t mine = 0;
-    std::size_t theirs = 0;
-};
-/// Their first address that one of mine reaches, or why none does.
-std::optional<Choice> choose(const Descriptor& mine, const Descriptor& theirs, std::string& why);
+/// The one of `mine` that reaches `theirs` from `here`, whose own address does not count, or why none
+/// does.
+std::optional<std::size_t> choose(const Descriptor& here, std::span<const Address> mine,
+                                  const Descriptor& theirs, std::string& why);
 
 } // namespace plexus::libfabric

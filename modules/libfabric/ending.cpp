@@ -23,7 +23,7 @@ void remove_left_over(const Address& address, const Bell& bell) {
 } // namespace
 
 Link::~Link() {
-    if (bereaved || (page.is_open() && page.process_ended())) remove_left_over(address, target.bell);
+    if (bereaved || (page.is_open() && page.process_ended())) remove_left_over(target.address, target.bell);
 }
 
 void Link::lose(std::int32_t how, std::string reason) {
@@ -153,7 +153,7 @@ void Module::free(Link& link) {
         (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, link.page.process_fd(), nullptr);
     if (link.known) {
         const module::Lock hold(link.port.mutex());
-        link.port.drop_peer(link.address.name);
+        link.port.drop_peer(link.target.address.name);
     }
     std::erase(wishing_, &link);
     std::erase(carrying_, &link);

@@ -21,13 +21,12 @@ constexpr std::size_t kMostOffers = 64; // large messages of one link on their w
 
 } // namespace
 
-Link::Link(Module& m, Port& p, void* c, const plexus_id& who, Descriptor there, Address where)
+Link::Link(Module& m, Port& p, void* c, const plexus_id& who, Descriptor there)
   : module(m)
   , port(p)
   , cookie(c)
   , peer(who)
-  , target(std::move(there))
-  , address(std::move(where)) {}
+  , target(std::move(there)) {}
 
 bool Link::is_ordered(Kind kind) const noexcept {
     return kind == Kind::message || kind == Kind::large || kind == Kind::part || kind == Kind::bye;
@@ -256,6 +255,8 @@ void Link::disconnect() {
     }
     module.give_up(*this);
 }
+
+std::uint32_t Link::row() const { return module.row_of(port); }
 
 std::int32_t Link::set(const char* key, const char*, plexus_text& reason) const {
     return module::set_at_open_only(module.host(), key, reason);

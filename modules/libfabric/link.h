@@ -55,7 +55,7 @@ class Link {
   public:
     enum class State : std::uint8_t { connecting, greeting, open, leaving, failing, over };
 
-    Link(Module& module, Port& port, void* cookie, const plexus_id& peer, Descriptor target, Address address);
+    Link(Module& module, Port& port, void* cookie, const plexus_id& peer, Descriptor target);
     ~Link();
     Link(const Link&) = delete;
     Link& operator=(const Link&) = delete;
@@ -63,6 +63,7 @@ class Link {
     // The host's half. @thread any, serialised by the host
     std::int32_t send(const plexus_view* pieces, std::uint32_t count, void* token);
     void disconnect();
+    std::uint32_t row() const;
     std::int32_t set(const char* key, const char* value, plexus_text& reason) const;
 
     // @thread progress
@@ -98,9 +99,8 @@ class Link {
     void* cookie;
     const plexus_id peer;
     const Descriptor target;
-    const Address address; ///< of the peer, on this port's provider
     fi_addr_t at = FI_ADDR_UNSPEC;
-    bool known = false; ///< `address` is in the port's table
+    bool known = false; ///< its address is in the port's table
     PeerPage page;
     bool peer_rings = false; ///< it can wake us
 

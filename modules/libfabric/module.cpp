@@ -3,6 +3,7 @@
 
 #include "plexus/module/table.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <poll.h>
 #include <sys/epoll.h>
@@ -64,7 +65,7 @@ std::int32_t Module::open() {
         std::string why;
         auto port = Port::open(host_, std::move(info), options_, why);
         if (port != nullptr) {
-            self_.addresses.push_back(port->address());
+            addresses_.push_back(port->address());
             ports_.push_back(std::move(port));
         } else {
             found.missing.push_back(std::move(why));
@@ -152,18 +153,39 @@ void Module::drain() {
             free(*link);
 }
 
-std::int32_t Module::describe(plexus_text& out) const {
-    const Bytes bytes = self_.encode();
+Descriptor Module::descriptor_of(const Port& port) const {
+    Descriptor out = self_;
+    out.address = port.address();
+    return out;
+}
+
+// Whoever names several providers has a row for each, whatever is usable today.
+std::int32_t Module::describe_row(std::uint32_t row, plexus_text& label, plexus_text& out) const {
+    if (row >= ports_.size()) return PLEXUS_NO_METHOD;
+    label.size = 0;
+    if (options_.providers.size() > 1) module::write(label, core_of(addresses_[row].provider));
+    const Bytes bytes = descriptor_of(*ports_[row]).encode();
     if (out.capacity < bytes.size()) return PLEXUS_TOO_LARGE;
     std::memcpy(out.data, bytes.data(), bytes.size());
     out.size = bytes.size();
     return PLEXUS_OK;
 }
 
+std::uint32_t Module::row_of(const Port& port) const noexcept {
+    const auto found =
+        std::find_if(ports_.begin(), ports_.end(), [&](const auto& each) { return each.get() == &port; });
+    return static_cast<std::uint32_t>(found - ports_.begin());
+}
+
+std::int32_t Module::describe(plexus_text& out) const {
+    plexus_text no_label{};
+    return describe_row(0, no_label, out);
+}
+
 std::int32_t Module::applies(plexus_view descriptor, plexus_text& why) const {
     const auto there = Descriptor::decode(bytes_of(descriptor));
     std::string reason = "the descriptor is damaged, or of another version";
-    if (there && choose(self_, *there, reason)) return PLEXUS_OK;
+    if (there && choose(self_, addresses_, *there, reason)) return PLEXUS_OK;
     module::write(why, reason);
     return PLEXUS_NO_METHOD;
 }
@@ -172,11 +194,10 @@ std::int32_t Module::connect(plexus_view descriptor, const plexus_id& peer, void
     auto there = Descriptor::decode(bytes_of(descriptor));
     if (!there) return PLEXUS_BAD_ARGUMENT;
     std::string why;
-    const auto choice = choose(self_, *there, why);
-    if (!choice) return PLEXUS_NO_METHOD;
+    const auto mine = choose(self_, addresses_, *there, why);
+    if (!mine) return PLEXUS_NO_METHOD;
     if (closing()) return PLEXUS_LINK_LOST;
-    const Address address = there->addresses[choice->theirs];
-    auto* const link = new Link(*this, *ports_[choice->mine], cookie, peer, std::move(*there), address);
+    auto* const link = new Link(*this, *ports_[*mine], cookie, peer, std::move(*there));
     *out = reinterpret_cast<plexus_link*>(link); // before a callback can come
     note(Note::What::connect, *link);
     return PLEXUS_OK;
@@ -226,6 +247,6 @@ std::int32_t Module::query(const Link* link, plexus_query what, std::uint64_t& v
     return PLEXUS_UNSUPPORTED;
 }
 
-const plexus_ops kOps = module::table_of<Module, Link>(PLEXUS_CAP_SLEEP | PLEXUS_CAP_FRAGILE);
+const plexus_ops kOps = module::table_with_rows_of<Module, Link>(PLEXUS_CAP_SLEEP | PLEXUS_CAP_FRAGILE);
 
 } // namespace plexus::libfabric

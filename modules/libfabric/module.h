@@ -29,10 +29,12 @@ class Module {
     void close();
     void drain();
     std::int32_t describe(plexus_text& out) const;
+    std::int32_t describe_row(std::uint32_t row, plexus_text& label, plexus_text& out) const;
 
     // @thread any
     std::int32_t applies(plexus_view descriptor, plexus_text& why) const;
     std::int32_t connect(plexus_view descriptor, const plexus_id& peer, void* cookie, plexus_link** link);
+    std::uint32_t row_of(const Port& port) const noexcept;
     std::int32_t query(const Link* link, plexus_query what, std::uint64_t& value) const;
     int wait_fd() const noexcept { return epoll_.get(); }
 
@@ -86,6 +88,7 @@ class Module {
 
     // opening.cpp
     bool give_slot(Link& link);
+    Descriptor descriptor_of(const Port& port) const;
     void begin(Link& link);
     void take_hello(Port& port, ByteView body);
     void take_answer(Link& link, ByteView body);
@@ -102,7 +105,8 @@ class Module {
 
     const plexus_host& host_;
     const Options options_;
-    Descriptor self_;
+    Descriptor self_;                // without an address
+    std::vector<Address> addresses_; // of the ports, in their order
     Page page_;
     std::vector<std::unique_ptr<Port>> ports_;
     std::atomic<bool> closing_{false}; // set once; a send that misses it is still carried

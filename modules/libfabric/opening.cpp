@@ -9,14 +9,11 @@
 namespace plexus::libfabric {
 namespace {
 
-// Where on this port's provider a peer says it is.
-const Address* address_on(const Port& port, const Descriptor& peer) {
+// True if a peer is where this port can answer it.
+bool is_on(const Port& port, const Address& there) {
     const Address& own = port.address();
-    const auto found = std::find_if(peer.addresses.begin(), peer.addresses.end(), [&](const Address& one) {
-        return one.provider == own.provider && one.format == own.format && one.protocol == own.protocol &&
-               one.reach == own.reach;
-    });
-    return found == peer.addresses.end() ? nullptr : &*found;
+    return there.provider == own.provider && there.format == own.format && there.protocol == own.protocol &&
+           there.reach == own.reach;
 }
 
 template <std::size_t N>
@@ -43,7 +40,7 @@ bool Module::give_slot(Link& link) {
 
 bool Module::know_peer(Link& link) {
     const module::Lock hold(link.port.mutex());
-    link.known = link.port.add_peer(link.address.name, link.at) == 0;
+    link.known = link.port.add_peer(link.target.address.name, link.at) == 0;
     return link.known;
 }
 
@@ -73,7 +70,7 @@ void Module::begin(Link& link) {
     hello.token = link.token;
     hello.window = options_.window;
     hello.eager = static_cast<std::uint32_t>(link.port.eager());
-    hello.descriptor = self_.encode();
+    hello.descriptor = descriptor_of(link.port).encode();
     fill(hello.record, link.handshake->take_outgoing());
     Bytes message = hello.write();
     sign(host_, Kind::hello, message);
@@ -85,17 +82,16 @@ void Module::take_hello(Port& port, ByteView body) {
     const auto said = signed_part(host_, Kind::hello, body);
     const auto hello = said ? Hello::read(*said) : std::nullopt;
     auto peer = hello ? Descriptor::decode(hello->descriptor) : std::nullopt;
-    const Address* const address = peer ? address_on(port, *peer) : nullptr;
     auto handshake = module::Handshake::accepting(host_);
-    const std::int32_t verdict = address != nullptr ? handshake.feed(hello->record) : PLEXUS_DENIED;
+    const std::int32_t verdict =
+        peer && is_on(port, peer->address) ? handshake.feed(hello->record) : PLEXUS_DENIED;
     if (verdict != PLEXUS_AGAIN && verdict != PLEXUS_WRONG_PEER) {
         host_.log(
             host_.self, PLEXUS_DEBUG,
             "a stranger was turned away: it does not hold the job's key, or does not speak this protocol");
         return;
     }
-    const Address at = *address;
-    auto made = std::make_unique<Link>(*this, port, nullptr, handshake.peer(), std::move(*peer), at);
+    auto made = std::make_unique<Link>(*this, port, nullptr, handshake.peer(), std::move(*peer));
     if (!give_slot(*made)) return;
     Link& link = *made.release();
     link.state = Link::State::greeting;

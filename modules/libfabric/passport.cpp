@@ -9,8 +9,8 @@ extern const plexus_ops kOps; // the front's; built in, the module's own
 namespace {
 constexpr plexus_parameter kParameters[] = {
     {"provider", "list", "",
-     "libfabric's providers in order of preference (verbs;ofi_rxm, tcp, shm); empty: the fastest fabric, "
-     "nothing without one"},
+     "libfabric's providers in order of preference (verbs;ofi_rxm, tcp, shm), a row of the table for each; "
+     "empty: the fastest fabric, nothing without one"},
     {"domain", "list", "", "use only these domains of a provider (mlx5_0, eth0, lo), best first; empty: any"},
     {"connect_timeout", "duration", "5 s", "how long a peer may take to answer"},
     {"handshake_timeout", "duration", "5 s",

@@ -20,16 +20,17 @@ constexpr std::size_t kAlignment = 64;
 int32_t Exchange::accepted(Method& method, plexus_link* link, const ContextId& who, void** cookie) {
     if (parted()) return PLEXUS_AGAIN;
     const auto peer = this->peer(who);
+    const std::string& row = method.row_of(link);
     {
         Lock hold(peer->mutex);
         if (peer->presence == Presence::gone) return PLEXUS_PEER_LOST;
         // While this context closes, only for what was begun before.
         if (closing() && peer->presence == Presence::unknown) return PLEXUS_AGAIN;
         peer->presence = Presence::here;
-        peer->failed.erase(method.name);
+        peer->forget_failure(row);
     }
     // Whoever comes by this method can be answered by it; how to reach it anew its hello will say.
-    Object& object = this->object(*peer, Descriptor{method.name, {}, {}});
+    Object& object = this->object(*peer, Descriptor{row, {}, {}});
     Connection& connection = new_connection(method, *peer, object);
     connection.link = link;
     connection.open = true;
@@ -43,7 +44,7 @@ void Exchange::opened(Connection& connection) {
     {
         Lock hold(connection.peer->mutex);
         connection.peer->presence = Presence::here;
-        connection.peer->failed.erase(connection.method->name);
+        connection.peer->forget_failure(connection.object->row_name());
     }
     connection.object->adopt(connection);
 }

@@ -3,6 +3,7 @@
 
 #include "comm/route.h"
 
+#include <map>
 #include <thread>
 
 namespace plexus::comm {
@@ -12,6 +13,28 @@ using Clock = std::chrono::steady_clock;
 namespace {
 
 constexpr auto kDrainLook = std::chrono::milliseconds(1);
+
+// Asks a module for the rows by which it reaches this context.
+Status describe(Method& method) {
+    for (std::uint32_t row = 0; row < DescriptorTable::kMaxRows; ++row) {
+        char name[31];
+        char bytes[1024];
+        plexus_text label{name, sizeof name, 0};
+        plexus_text descriptor{bytes, sizeof bytes, 0};
+        auto status = method.ops.describe_row(method.instance, row, &label, &descriptor);
+        if (status == PLEXUS_UNSUPPORTED && row == 0) // it has one, and says so in the older way
+            status = method.ops.describe(method.instance, &descriptor);
+        else if (status == PLEXUS_UNSUPPORTED || status == PLEXUS_NO_METHOD)
+            break;
+        if (status != PLEXUS_OK) return static_cast<Status>(status);
+        std::string own = method.name;
+        if (label.size > 0) own += ":" + std::string(name, label.size);
+        if (label.size > sizeof name || !method::parse_list(own)) return Status::bad_module;
+        const auto* const start = reinterpret_cast<const std::byte*>(bytes);
+        method.rows.push_back({std::move(own), {start, start + descriptor.size}, {}});
+    }
+    return method.rows.empty() ? Status::bad_module : Status::ok;
+}
 
 } // namespace
 
@@ -44,17 +67,12 @@ Result<void> Exchange::open(const loader::Module& module, const config::Settings
         return fail(static_cast<Status>(opened), "method {} could not be opened ({}): {}", module.name,
                     to_string(static_cast<Status>(opened)),
                     method->open_failure.empty() ? "its module gives no reason" : method->open_failure);
-    char room[1024];
-    plexus_text descriptor{room, sizeof room, 0};
-    const auto described = method->ops.describe(method->instance, &descriptor);
-    if (described != PLEXUS_OK) {
+    if (const auto described = describe(*method); described != Status::ok) {
         method->ops.close(method->instance);
         method->ops.drain(method->instance);
         method->ops.destroy(method->instance);
-        return fail(static_cast<Status>(described), "method {} has no descriptor", module.name);
+        return fail(described, "method {} has no descriptor", module.name);
     }
-    const auto* bytes = reinterpret_cast<const std::byte*>(room);
-    method->own = {module.name, {bytes, bytes + descriptor.size}, {}};
     method->eager_bytes = method->query(nullptr, PLEXUS_QUERY_EAGER_BYTES);
     method->max_message = method->query(nullptr, PLEXUS_QUERY_MAX_MESSAGE);
     if ((method->ops.caps & PLEXUS_CAP_REMOTE_MEMORY) != 0)
@@ -72,15 +90,21 @@ Result<void> Exchange::open(const loader::Module& module, const config::Settings
     return {};
 }
 
-void Exchange::seal_table() {
+void Exchange::seal_table(const std::vector<method::ListItem>& order) {
+    std::map<std::string, const Descriptor*> rows;
+    std::vector<std::string> names;
+    for (const auto& method : methods_)
+        for (const Descriptor& row : method->rows)
+            if (rows.emplace(row.method, &row).second) names.push_back(row.method);
     DescriptorTable table;
-    for (const auto& method : methods_) table.push_back(method->own);
+    for (const method::ListItem& item : method::apply_list(order, names))
+        if (table.size() < DescriptorTable::kMaxRows) table.push_back(*rows.at(item.method));
     own_table_ = KnownTable::make(std::move(table));
 }
 
 Method* Exchange::find_method(std::string_view name) const noexcept {
     for (const auto& method : methods_)
-        if (method->name == name) return method.get();
+        if (means_row(method->name, name)) return method.get();
     return nullptr;
 }
 
@@ -105,8 +129,8 @@ method::Applicable Exchange::applicable(const Peer* peer, const Descriptor& row)
         return {false, std::string(room, why.size)};
     if (peer != nullptr) {
         Lock hold(peer->mutex);
-        if (const auto failed = peer->failed.find(row.method); failed != peer->failed.end())
-            return {false, failed->second};
+        for (const auto& [failed, reason] : peer->failed)
+            if (share_rows(failed, row.method)) return {false, reason};
     }
     return {true, "applies"};
 }

@@ -78,8 +78,8 @@ class Exchange {
     /// Opens a module; a refusal is remembered for refused(). Lanes come in this order.
     Result<void> open(const loader::Module& module, const config::Settings& settings,
                       const loader::Modules& modules);
-    /// Builds the table of what was opened, in that order.
-    void seal_table();
+    /// Builds the table of what was opened: the rows that `order` names, as it orders them.
+    void seal_table(const std::vector<method::ListItem>& order);
     void on(wire::Kind kind, Sink sink) { sinks_[static_cast<std::size_t>(kind)] = sink; }
     /// Refuses new work, sends what was accepted (until `deadline`), says goodbye.
     void close(std::chrono::steady_clock::time_point deadline);
@@ -92,6 +92,7 @@ class Exchange {
     Listener& listener() noexcept { return listener_; }
     const std::shared_ptr<const KnownTable>& own_table() const noexcept { return own_table_; }
     const std::vector<std::unique_ptr<Method>>& methods() const noexcept { return methods_; }
+    /// By its name, or that of one of its rows.
     Method* find_method(std::string_view name) const noexcept;
     bool closing() const noexcept {
         return closing_.load(std::memory_order_relaxed);

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace plexus::comm {
 
@@ -25,11 +26,17 @@ struct Method {
     std::uint64_t eager_bytes = 0;  ///< no send up to this size is ever posted
     std::uint64_t max_message = 0;  ///< 0: no limit of its own
     std::uint64_t remote_bytes = 0; ///< smallest transfer that it moves by itself; 0: none
-    Descriptor own;
+    std::vector<Descriptor> rows;   ///< by which others reach this context; at least one
     /// What the module said of its failure to open; set while `opening`.
     std::string open_failure;
     bool opening = false;
 
+    /// The name of the row that a link of this context goes by.
+    const std::string& row_of(plexus_link* link) const {
+        std::uint32_t row = 0;
+        const bool told = rows.size() > 1 && ops.row_of(link, &row) == PLEXUS_OK && row < rows.size();
+        return rows[told ? row : 0].method;
+    }
     bool fragile() const noexcept { return (ops.caps & PLEXUS_CAP_FRAGILE) != 0; }
     std::uint64_t query(plexus_link* link, plexus_query what) const {
         std::uint64_t value = 0;

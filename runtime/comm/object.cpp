@@ -6,6 +6,7 @@
 #include "comm/peer.h"
 #include "comm/route.h"
 
+#include <algorithm>
 #include <fmt/core.h>
 
 namespace plexus::comm {
@@ -29,6 +30,7 @@ Object::Object(Exchange& exchange, Peer& peer, Method& method, Descriptor row)
   : Channel(exchange)
   , peer_(peer)
   , method_(method)
+  , name_(row.method)
   , limit_(smaller_limit(exchange.options().max_message, method.max_message))
   , at_once_(method.fragile() ? 0 : std::min(limit_, method.eager_bytes))
   , row_(std::move(row)) {}
@@ -36,8 +38,10 @@ Object::Object(Exchange& exchange, Peer& peer, Method& method, Descriptor row)
 bool Object::serves(const Descriptor& row) {
     Lock hold(mutex_);
     if (row_.parameters != row.parameters) return false;
+    if (!row_.bytes.empty() && !row.bytes.empty()) return row_.bytes == row.bytes;
+    if (!share_rows(row.method, name_)) return false;
     if (row_.bytes.empty()) row_.bytes = row.bytes;
-    return row.bytes.empty() || row_.bytes == row.bytes;
+    return true;
 }
 
 bool Object::send_at_once(wire::View frame, std::uint16_t request) {
@@ -187,8 +191,11 @@ void Object::introduce(const Frame& frame) {
 void Object::learn(const KnownTable& table) {
     Lock hold(mutex_);
     tables_.insert(name_of(peer_.id, table));
-    if (const auto row = table.table.find(method_.name); row && row_.bytes.empty())
-        row_.bytes = table.table[*row].bytes;
+    if (!row_.bytes.empty()) return;
+    const auto row = std::find_if(table.table.begin(), table.table.end(), [&](const Descriptor& each) {
+        return share_rows(each.method, name_) && exchange_.applicable(nullptr, each).applies;
+    });
+    if (row != table.table.end()) row_.bytes = row->bytes;
 }
 
 void Object::send_line() {
@@ -292,9 +299,9 @@ std::string Object::explain(Status status) const {
         return fmt::format(
             "the {} connection to context {} broke while a message was on its way: it may or may not have "
             "arrived ({})",
-            method_.name, name, last_error_);
+            name_, name, last_error_);
     default:
-        return fmt::format("{} to context {}: {}", method_.name, name, last_error_);
+        return fmt::format("{} to context {}: {}", name_, name, last_error_);
     }
 }
 

@@ -39,6 +39,12 @@ namespace plexus::comm {
 class Peer;
 struct KnownTable;
 
+/// True if the names of two ends' rows allow a link between them: a context that has but one way by
+/// a method gives it no label.
+constexpr bool share_rows(std::string_view one, std::string_view other) noexcept {
+    return means_row(one, other) || means_row(other, one);
+}
+
 class Object : public detail::Channel {
   public:
     enum class State : std::uint8_t {
@@ -82,6 +88,8 @@ class Object : public detail::Channel {
         PLEXUS_EXCLUDES(mutex_);
 
     Method& method() const noexcept { return method_; }
+    /// "tcp", or "libfabric:verbs": which way of its method it is.
+    const std::string& row_name() const noexcept { return name_; }
     Peer& peer() const noexcept { return peer_; }
     /// True if it may carry what this row asks for. An object that came to be when the peer
     /// connected to us learns here how to reach it.
@@ -155,6 +163,7 @@ class Object : public detail::Channel {
 
     Peer& peer_;
     Method& method_;
+    const std::string name_;
     const std::uint64_t limit_;   ///< bytes of the largest message
     const std::uint64_t at_once_; ///< up to so many bytes no module posts and no copy is kept
 

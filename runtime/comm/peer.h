@@ -51,6 +51,10 @@ class Peer : public std::enable_shared_from_this<Peer> {
     /// peer unasked. @thread any
     void learn(std::shared_ptr<const KnownTable> table, bool owners) PLEXUS_EXCLUDES(mutex);
     std::shared_ptr<const KnownTable> owners_table() const PLEXUS_EXCLUDES(mutex);
+    /// A link came about that goes by this row.
+    void forget_failure(std::string_view row) PLEXUS_REQUIRES(mutex) {
+        std::erase_if(failed, [&](const auto& each) { return share_rows(each.first, row); });
+    }
 
     mutable RankedMutex<20> mutex;
     std::map<std::uint64_t, std::shared_ptr<const KnownTable>> tables PLEXUS_GUARDED_BY(mutex);
@@ -60,7 +64,7 @@ class Peer : public std::enable_shared_from_this<Peer> {
     Status status PLEXUS_GUARDED_BY(mutex) = Status::ok; ///< lost or gone: what calls end with
     std::string why PLEXUS_GUARDED_BY(mutex);
     std::chrono::steady_clock::time_point lost_at PLEXUS_GUARDED_BY(mutex){};
-    /// Methods that were tried and did not reach it, with the reason; forgotten on success.
+    /// Rows that were tried and did not reach it, with the reason; forgotten on success.
     std::map<std::string, std::string> failed PLEXUS_GUARDED_BY(mutex);
     /// The way that pointers take which have no wishes of their own, one for each table.
     std::map<std::uint64_t, std::shared_ptr<detail::Route>> ways PLEXUS_GUARDED_BY(mutex);

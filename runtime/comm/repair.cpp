@@ -39,10 +39,10 @@ void Exchange::lost(Connection& connection, Status status, const std::string& wh
     }
     const std::string name = to_string(peer.id).substr(0, 8);
     if (!connection.open) {
-        log::info("comm", "{} does not reach context {}: {}", connection.method->name, name, why);
+        log::info("comm", "{} does not reach context {}: {}", object.row_name(), name, why);
         return substitute(object, status, why);
     }
-    log::info("comm", "{}: the connection to context {} broke: {}", connection.method->name, name, why);
+    log::info("comm", "{}: the connection to context {} broke: {}", object.row_name(), name, why);
     if (connection.broken_rules) return substitute(object, status, why);
     if (Connection* other = find_spare(object)) return object.adopt(*other);
     if (!object.has_stake() && !listener_.awaits(peer)) return;
@@ -89,7 +89,7 @@ void Exchange::settle_failed() {
 
 void Exchange::substitute(Object& object, Status status, const std::string& why) {
     Peer& peer = object.peer();
-    const std::string method = object.method().name;
+    const std::string method = object.row_name();
     const bool stake = object.has_stake() || listener_.awaits(peer);
     Object::Estate estate = object.die();
     {

@@ -202,7 +202,7 @@ std::string Route::method() {
     std::string why;
     comm::Object* const object = resolve(status, &why);
     if (object == nullptr) throw Error(status, why);
-    return object->method().name;
+    return object->row_name();
 }
 
 Choice Route::choose() const {

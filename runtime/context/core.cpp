@@ -56,7 +56,14 @@ void Core::configure(const std::vector<std::string>& arguments, const Options& o
         if (!list) throw Error(list.status(), fmt::format("{}: {}", written->origin, list.failure().why));
         for (const method::ListItem& item : *list)
             for (const auto& [key, value] : item.parameters)
-                raw.imply("methods", fmt::format("method.{}.{}", item.method, key), value);
+                if (method::method_of(item.method) != item.method)
+                    throw Error(Status::bad_config,
+                                fmt::format("{}: {} is one row of a method, which is opened once for all: "
+                                            "write {}?{}={}",
+                                            written->origin, item.method, method::method_of(item.method), key,
+                                            value));
+                else
+                    raw.imply("methods", fmt::format("method.{}.{}", item.method, key), value);
     }
 
     // One file may serve machines with and without the optional methods.
@@ -105,8 +112,7 @@ void Core::configure(const std::vector<std::string>& arguments, const Options& o
     dispatcher_->serve(*exchange_);
     bulk_->serve(*exchange_);
 
-    const config::Raw::Entry* written = raw.find("methods");
-    open_methods(wanted_methods(raw), written != nullptr);
+    open_methods(wanted_methods(raw), raw.find("methods") != nullptr);
     meet(options, key);
     if (settings_.boolean("progress.thread")) scheduler_->start_progress_thread();
 }
@@ -128,7 +134,7 @@ void Core::find_modules(const config::Raw& raw) {
 }
 
 std::vector<method::ListItem> Core::wanted_methods(const config::Raw& raw) const {
-    const auto list = method::parse_list(settings_.text("methods")).value();
+    const auto list = method::without_rows(method::parse_list(settings_.text("methods")).value());
     std::vector<std::string> present;
     for (const loader::Module* module : modules_.all()) present.push_back(module->name);
     if (const config::Raw::Entry* written = raw.find("methods"))
@@ -161,7 +167,12 @@ void Core::open_methods(const std::vector<method::ListItem>& wanted, bool chosen
     }
     if (exchange_->methods().empty())
         throw Error(Status::no_method, "no method could be opened: see plexus info");
-    exchange_->seal_table();
+    const auto order = method::parse_list(settings_.text("methods")).value();
+    exchange_->seal_table(order);
+    if (exchange_->own_table()->table.empty())
+        throw Error(Status::no_method, fmt::format("the list of methods \"{}\" leaves none of the rows that "
+                                                   "the methods here have: see plexus info",
+                                                   method::to_text(order)));
 }
 
 void Core::meet(const Options& options, const bootstrap::Key& key) {

@@ -28,6 +28,13 @@ std::int32_t no_set(plexus_link*, const char*, const char*, plexus_text* why) {
     std::memcpy(why->data, kText.data(), why->size);
     return PLEXUS_UNSUPPORTED;
 }
+std::int32_t no_describe_row(plexus_module*, std::uint32_t, plexus_text*, plexus_text*) {
+    return PLEXUS_UNSUPPORTED;
+}
+std::int32_t no_row_of(plexus_link*, std::uint32_t* row) {
+    *row = 0;
+    return PLEXUS_UNSUPPORTED;
+}
 
 std::int32_t no_expose(plexus_module*, void**, std::size_t, plexus_text*, plexus_memory**) {
     return PLEXUS_UNSUPPORTED;
@@ -102,6 +109,8 @@ Result<plexus_ops> seal(const plexus_ops& raw) {
     if (!ops.wait_fd) ops.wait_fd = no_wait_fd;
     if (!ops.query) ops.query = no_query;
     if (!ops.set) ops.set = no_set;
+    if (!ops.describe_row) ops.describe_row = no_describe_row;
+    if (!ops.row_of) ops.row_of = no_row_of;
     if (!ops.expose) ops.expose = no_expose;
     if (!ops.withdraw) ops.withdraw = no_withdraw;
     if (!ops.attach) ops.attach = no_attach;

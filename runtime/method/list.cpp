@@ -25,10 +25,18 @@ std::string_view take_until(std::string_view& text, char mark) noexcept {
     return piece;
 }
 
-bool is_name(std::string_view text) noexcept {
-    if (text.empty() || text.size() > kMaxName || text[0] < 'a' || text[0] > 'z') return false;
-    return std::all_of(text.begin(), text.end(),
-                       [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; });
+bool is_label(std::string_view text) noexcept {
+    return !text.empty() && text.size() <= kMaxName && std::all_of(text.begin(), text.end(), [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+    });
+}
+
+bool is_name(std::string_view text) noexcept { return is_label(text) && text[0] >= 'a' && text[0] <= 'z'; }
+
+// A method, or one of its rows.
+bool is_row(std::string_view text) noexcept {
+    const std::string_view method = method_of(text);
+    return is_name(method) && (method.size() == text.size() || is_label(text.substr(method.size() + 1)));
 }
 
 int hex_digit(char c) noexcept {
@@ -99,7 +107,7 @@ Result<ListItem> parse_item(std::string_view piece) {
     }
     const bool has_parameters = rest.find('?') != std::string_view::npos;
     const std::string_view name = trimmed(take_until(rest, '?'));
-    if (!is_name(name))
+    if (!is_row(name))
         return fail(Status::bad_config,
                     "\"{}\" names no method: write names with commas between, such as \"first, "
                     "second?key=value\", or "
@@ -154,24 +162,40 @@ std::vector<std::string> names_of(const std::vector<ListItem>& list) {
     return names;
 }
 
+std::string_view method_of(std::string_view row) noexcept { return row.substr(0, row.find(':')); }
+
+std::vector<ListItem> without_rows(const std::vector<ListItem>& list) {
+    std::vector<ListItem> methods;
+    for (const ListItem& item : list) {
+        const std::string method(method_of(item.method));
+        const bool known = std::any_of(methods.begin(), methods.end(),
+                                       [&](const ListItem& each) { return each.method == method; });
+        if (known || (item.excluded && method != item.method)) continue;
+        methods.push_back({method, item.parameters, item.excluded});
+    }
+    return methods;
+}
+
 std::vector<ListItem> apply_list(const std::vector<ListItem>& list,
                                  const std::vector<std::string>& available) {
-    const auto is_available = [&](const std::string& method) {
-        return std::find(available.begin(), available.end(), method) != available.end();
-    };
     const bool only_excludes =
         std::all_of(list.begin(), list.end(), [](const ListItem& item) { return item.excluded; });
     std::vector<ListItem> order;
-    if (!only_excludes) {
-        for (const ListItem& item : list)
-            if (!item.excluded && is_available(item.method)) order.push_back(item);
-        return order;
-    }
-    for (const std::string& method : available) {
-        const auto dropped = std::find_if(list.begin(), list.end(),
-                                          [&](const ListItem& item) { return item.method == method; });
-        if (dropped == list.end()) order.push_back({method, {}, false});
-    }
+    const auto add = [&](const std::string& name, const Parameters& parameters) {
+        const bool settled = std::any_of(list.begin(), list.end(),
+                                         [&](const ListItem& item) {
+                                             return item.excluded && means_row(item.method, name);
+                                         }) ||
+                             std::any_of(order.begin(), order.end(),
+                                         [&](const ListItem& item) { return item.method == name; });
+        if (!settled) order.push_back({name, parameters, false});
+    };
+    if (only_excludes)
+        for (const std::string& name : available) add(name, {});
+    for (const ListItem& item : list)
+        if (!item.excluded)
+            for (const std::string& name : available)
+                if (means_row(item.method, name)) add(name, item.parameters);
     return order;
 }
 

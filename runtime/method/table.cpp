@@ -10,7 +10,7 @@ namespace plexus {
 
 std::optional<std::size_t> DescriptorTable::find(std::string_view method) const noexcept {
     const auto row = std::find_if(rows_.begin(), rows_.end(),
-                                  [&](const Descriptor& each) { return each.method == method; });
+                                  [&](const Descriptor& each) { return means_row(method, each.method); });
     if (row == rows_.end()) return {};
     return static_cast<std::size_t>(row - rows_.begin());
 }
@@ -54,7 +54,8 @@ void DescriptorTable::move(std::size_t from, std::size_t to) {
 
 void DescriptorTable::prefer(const std::vector<std::string>& methods) {
     const auto rank = [&](const Descriptor& row) {
-        return std::find(methods.begin(), methods.end(), row.method);
+        return std::find_if(methods.begin(), methods.end(),
+                            [&](const std::string& name) { return means_row(name, row.method); });
     };
     std::stable_sort(rows_.begin(), rows_.end(),
                      [&](const Descriptor& a, const Descriptor& b) { return rank(a) < rank(b); });

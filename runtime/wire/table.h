@@ -11,7 +11,7 @@
 namespace plexus::wire {
 
 inline constexpr std::size_t kLongestDescriptor = 1024;
-inline constexpr std::size_t kLongestMethodName = 31;
+inline constexpr std::size_t kLongestMethodName = 31 + 1 + 31; // a method, and one of its rows
 
 Bytes encode_table(const DescriptorTable& table);
 

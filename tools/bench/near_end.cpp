@@ -56,7 +56,7 @@ void NearEnd::confine(const std::string& method, bool confined) {
 
 SkipPoll NearEnd::skip_poll_of(const std::string& method) const {
     for (const LaneReport& lane : here_.lanes())
-        if (lane.method == method && !lane.automatic) return lane.skip_poll;
+        if (means_row(lane.method, method) && !lane.automatic) return lane.skip_poll;
     return {};
 }
 

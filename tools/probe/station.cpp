@@ -45,7 +45,7 @@ Station::~Station() {
 void Station::install() {
     here_.on(identify, [](Station& station) {
         Identity who{host_name(), {}};
-        for (const LaneReport& lane : station.here_.lanes()) who.methods.push_back(lane.method);
+        for (const Descriptor& row : station.here_.table()) who.methods.push_back(row.method);
         return who;
     });
     here_.on(meet, [](Station& station, GlobalPointer<Station> back) { station.back_ = std::move(back); });

@@ -223,6 +223,17 @@ struct plexus_ops {
     int32_t (*set)(plexus_link* link, const char* key, const char* value, struct plexus_text* why);
     /* -- ABI 1.0 ends here; append below, note the version -- */
 
+    /* 1.1: a module that reaches others in several ways, say by several fabrics, describes
+       each as a row of the context's table, best first, from 0; NO_METHOD: there are no more.
+       Row 0 is what `describe` says. `label` tells rows apart, as "fabric" in "method:fabric":
+       at most 31 of [a-z0-9_], not twice the same; empty where there is but one way. A link
+       joins rows of one label, or without. Thread `setup`. */
+    int32_t (*describe_row)(plexus_module* module, uint32_t row, struct plexus_text* label,
+                            struct plexus_text* descriptor);
+
+    /* 1.1, with describe_row: the row that a link goes by. Thread `any`. */
+    int32_t (*row_of)(plexus_link* link, uint32_t* row);
+
     /* Remote memory access (ABI 1.1), all or none: PLEXUS_CAP_REMOTE_MEMORY. */
 
     /* Lets peers reach the `size` bytes at *data by the key that it writes; where *data is null

@@ -76,6 +76,8 @@ constexpr plexus_ops table_of(std::uint32_t caps) {
             },
         .set = [](L* l, const char* key, const char* value,
                   plexus_text* why) { return reinterpret_cast<Link*>(l)->set(key, value, *why); },
+        .describe_row = nullptr,
+        .row_of = nullptr,
         .expose = nullptr,
         .withdraw = nullptr,
         .attach = nullptr,
@@ -116,6 +118,25 @@ constexpr plexus_ops table_of(std::uint32_t caps) {
         };
     }
     return ops;
+}
+
+/// The same for a module that has several rows:
+///
+///     std::int32_t        Module::describe_row(std::uint32_t row, plexus_text& label,
+///                                              plexus_text& descriptor);
+///     std::uint32_t       Link::row();
+template <class Module, class Link>
+constexpr plexus_ops table_with_rows_of(std::uint32_t caps) {
+    plexus_ops table = table_of<Module, Link>(caps);
+    table.describe_row = [](plexus_module* m, std::uint32_t row, plexus_text* label,
+                            plexus_text* descriptor) {
+        return reinterpret_cast<Module*>(m)->describe_row(row, *label, *descriptor);
+    };
+    table.row_of = [](plexus_link* l, std::uint32_t* row) {
+        *row = reinterpret_cast<Link*>(l)->row();
+        return std::int32_t{PLEXUS_OK};
+    };
+    return table;
 }
 
 } // namespace plexus::module

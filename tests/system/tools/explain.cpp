@@ -110,3 +110,33 @@ TEST_CASE("a running server, and what it has published, is explained by its URL"
     CHECK(nobody.wait() == 3);
     CHECK(nobody.err().starts_with("plexus explain: "));
 }
+
+TEST_CASE("a method with two rows shows both, and explain takes the one that reaches") {
+    const TmpDir folder;
+    const Words with{"--set", "methods=libfabric", "--set", "method.libfabric.provider=shm, tcp"};
+    const auto words = [&](Words first) {
+        first.insert(first.end(), with.begin(), with.end());
+        return first;
+    };
+    Command info(words({"info", "--table"}));
+    REQUIRE(info.wait());
+    if (info.wait() != 0) SKIP_TEST("the module libfabric was not built");
+    const std::vector<std::string> rows = info.lines();
+    REQUIRE(rows.size() == 2);
+    CHECK(rows[0].starts_with("libfabric:shm "));
+    CHECK(rows[1].starts_with("libfabric:tcp "));
+
+    Command here(words({"explain", "--json", "--table", folder.file("here", info.out())}));
+    CHECK(here.wait() == 0);
+    CHECK(value_of(here.out(), "method") == "\"libfabric:shm\"");
+
+    // Another host has another number of its boot, which stands behind the version.
+    std::string elsewhere = rows[0];
+    char& digit = elsewhere.at(elsewhere.find(' ') + 3);
+    digit = digit == '0' ? '1' : '0';
+    Command there(
+        words({"explain", "--json", "--table", folder.file("there", elsewhere + "\n" + rows[1] + "\n")}));
+    CHECK(there.wait() == 0);
+    CHECK(value_of(there.out(), "method") == "\"libfabric:tcp\"");
+    CHECK(there.out().find("shm: other host") != std::string::npos);
+}

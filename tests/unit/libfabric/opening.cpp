@@ -32,6 +32,19 @@ std::pair<std::int32_t, std::string> refusal(std::map<std::string, std::string> 
     return {PLEXUS_OK, ""};
 }
 
+// The labels of its rows.
+std::vector<std::string> rows(const BareHost& host) {
+    std::vector<std::string> labels;
+    std::array<char, 31> name{};
+    std::array<char, 1024> bytes{};
+    plexus_text label{name.data(), name.size(), 0};
+    plexus_text descriptor{bytes.data(), bytes.size(), 0};
+    for (std::uint32_t row = 0; host.ops().describe_row(host.module(), row, &label, &descriptor) == PLEXUS_OK;
+         ++row)
+        labels.emplace_back(label.data, label.size);
+    return labels;
+}
+
 bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 } // namespace
@@ -94,4 +107,16 @@ TEST_CASE("two sides whose parameter eager differs say so instead of losing mess
     REQUIRE(pump({&a, &b}, 10s, [&] { return end->is_lost(); }));
     CHECK(says(end->lost_why(), "eager"));
     CHECK(b.incoming_count() == 0);
+}
+
+TEST_CASE("whoever names several providers has a row for each, in that order") {
+    const BareHost several(libfabric(), with({{"provider", "shm, bgq, tcp"}, {"domain", ""}}));
+    CHECK(rows(several) == std::vector<std::string>{"shm", "tcp"});
+    const BareHost one(libfabric(), with({}));
+    CHECK(rows(one) == std::vector<std::string>{""});
+}
+
+TEST_CASE("a provider that is named twice has one row") {
+    const BareHost host(libfabric(), with({{"provider", "tcp, tcp;ofi_rxm"}}));
+    CHECK(rows(host) == std::vector<std::string>{"tcp"});
 }

@@ -38,7 +38,7 @@ void fatal_end(Args...) {
 constexpr plexus_ops kOps = {
     PLEXUS_OPS_SIZE, FIXTURE_CAPS, fatal,        fatal_end, fatal_end, fatal_end, fatal,   fatal,
     fatal,           fatal_end,    FIXTURE_SEND, fatal,     nullptr,   nullptr,   nullptr, nullptr,
-    nullptr,         nullptr,      nullptr,      nullptr,   nullptr,   nullptr,
+    nullptr,         nullptr,      nullptr,      nullptr,   nullptr,   nullptr,   nullptr, nullptr,
 };
 constexpr plexus_parameter kParameters[] = {{"depth", "count", "16", "how deep"}};
 

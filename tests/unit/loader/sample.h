@@ -19,9 +19,18 @@ void never_end(Args...) {
 }
 
 inline plexus_ops full_table() {
-    return {PLEXUS_OPS_SIZE, PLEXUS_CAP_SLEEP, never,   never_end, never_end, never_end, never, never,
-            never,           never_end,        never,   never,     never,     never,     never, never,
-            nullptr,         nullptr,          nullptr, nullptr,   nullptr,   nullptr};
+    return {PLEXUS_OPS_SIZE, PLEXUS_CAP_SLEEP,
+            never,           never_end,
+            never_end,       never_end,
+            never,           never,
+            never,           never_end,
+            never,           never,
+            never,           never,
+            never,           never,
+            never,           never,
+            nullptr,         nullptr,
+            nullptr,         nullptr,
+            nullptr,         nullptr};
 }
 
 struct Sample {

@@ -46,6 +46,8 @@ TEST_CASE("every hole answers that it is unsupported") {
     raw.wait_fd = nullptr;
     raw.query = nullptr;
     raw.set = nullptr;
+    raw.describe_row = nullptr;
+    raw.row_of = nullptr;
     const plexus_ops ops = seal(raw).value();
     std::uint64_t value = 7;
     CHECK(ops.arm(nullptr, &value) == PLEXUS_UNSUPPORTED);
@@ -56,6 +58,10 @@ TEST_CASE("every hole answers that it is unsupported") {
     plexus_text why{room, sizeof room, 0};
     CHECK(ops.set(nullptr, "a", "b", &why) == PLEXUS_UNSUPPORTED);
     CHECK(std::string_view(why.data, why.size) == "this met");
+    std::uint32_t row = 7;
+    CHECK(ops.describe_row(nullptr, 0, &why, &why) == PLEXUS_UNSUPPORTED);
+    CHECK(ops.row_of(nullptr, &row) == PLEXUS_UNSUPPORTED);
+    CHECK(row == 0);
     CHECK(ops.expose(nullptr, nullptr, 8, nullptr, nullptr) == PLEXUS_UNSUPPORTED);
     CHECK(ops.attach(nullptr, {}, nullptr) == PLEXUS_UNSUPPORTED);
     CHECK(ops.get(nullptr, nullptr, 0, nullptr, 0, nullptr) == PLEXUS_UNSUPPORTED);

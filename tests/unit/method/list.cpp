@@ -91,3 +91,24 @@ TEST_CASE("a list that only excludes leaves the others in their order") {
     CHECK(order("^shm, ^ucx", {"tcp", "shm"}) == Names{"tcp"});
     CHECK(order("", {"b", "a"}) == Names{"b", "a"});
 }
+
+TEST_CASE("a list may name single rows of a method that has several") {
+    const Names rows{"local", "fabric:one", "fabric:two", "tcp"};
+    CHECK(order("fabric, tcp", rows) == Names{"fabric:one", "fabric:two", "tcp"});
+    CHECK(order("fabric:two, tcp, fabric:one", rows) == Names{"fabric:two", "tcp", "fabric:one"});
+    CHECK(order("fabric:two, fabric", rows) == Names{"fabric:two", "fabric:one"});
+    CHECK(order("^fabric:one, ^tcp", rows) == Names{"local", "fabric:two"});
+    CHECK(order("fabric, ^fabric:one", rows) == Names{"fabric:two"});
+    CHECK(order("fab", rows).empty());
+    CHECK(apply_list(parse_list("fabric?a=1").value(), rows)[1].parameters == Parameters{{"a", "1"}});
+    CHECK(parse_list("fabric:two?a=1").value()[0].method == "fabric:two");
+    for (const char* bad : {"fabric:", ":two", "fabric:two:three", "fabric:TWO"})
+        CHECK(refusal(bad).find("names no method") != std::string::npos);
+}
+
+TEST_CASE("the methods of a list of rows are told apart from the rows") {
+    CHECK(names_of(without_rows(parse_list("f:two, tcp, f:one, ^f:three, ^shm").value())) ==
+          Names{"f", "tcp", "^shm"});
+    CHECK(method_of("f:two") == "f");
+    CHECK(method_of("f") == "f");
+}

@@ -80,3 +80,13 @@ TEST_CASE("a table is full at its limit and says so") {
     CHECK(status_of([&] { table.push_back({"a", {}, {}}); }) == Status::bad_argument);
     CHECK(table.size() == DescriptorTable::kMaxRows);
 }
+
+TEST_CASE("the name of a method means all its rows, that of a row means the one") {
+    DescriptorTable table = table_of({"a", "ab:x", "b:x", "b:y"});
+    CHECK(table.find("b") == 2u);
+    CHECK(table.find("b:y") == 3u);
+    CHECK_FALSE(table.find("ab:y"));
+    CHECK_FALSE(table.find("b:"));
+    table.prefer({"b:y", "b"});
+    CHECK(methods_of(table) == "b:yb:xaab:x");
+}
