@@ -14,7 +14,9 @@ namespace {
 
 /// Frames above this size are not copied for a caller that can wait: it does, until they are
 /// confirmed.
-constexpr std::size_t kBorrow = 64 * 1024;
+constexpr std::uint64_t kBorrow = 64 * 1024;
+/// More than a receiver waits for before it confirms.
+constexpr std::size_t kMostSpare = 512;
 
 std::uint64_t smaller_limit(std::uint64_t ours, std::uint64_t modules) {
     return modules == 0 ? ours : std::min(ours, modules);
@@ -32,7 +34,7 @@ Object::Object(Exchange& exchange, Peer& peer, Method& method, Descriptor row)
   , method_(method)
   , name_(row.method)
   , limit_(smaller_limit(exchange.options().max_message, method.max_message))
-  , at_once_(method.fragile() ? 0 : std::min(limit_, method.eager_bytes))
+  , at_once_(std::min({limit_, method.eager_bytes, method.fragile() ? kBorrow : limit_}))
   , row_(std::move(row)) {}
 
 bool Object::serves(const Descriptor& row) {
@@ -49,6 +51,7 @@ bool Object::send_at_once(wire::View frame, std::uint16_t request) {
     Lock hold(mutex_);
     if (!ready_ || frame.size() > at_once_ || request >= declared_.size() || !declared_[request]) [[unlikely]]
         return false;
+    if (method_.fragile()) return transmit_and_keep(WholeFrame(frame));
     if (method_.ops.send(out_->link, &piece, 1, nullptr) != PLEXUS_OK) [[unlikely]]
         return false;
     ++sent_;
@@ -59,7 +62,10 @@ Status Object::send(Frame& frame, std::string* why) {
     {
         Lock hold(mutex_);
         if (ready_ && frame.size <= at_once_ && introduced(frame)) [[likely]] {
-            if (method_.ops.send(out_->link, frame.views(), frame.count, nullptr) == PLEXUS_OK) [[likely]] {
+            if (method_.fragile()) {
+                if (transmit_and_keep(frame)) return Status::ok;
+            } else if (method_.ops.send(out_->link, frame.views(), frame.count, nullptr) == PLEXUS_OK)
+                [[likely]] {
                 ++sent_;
                 return Status::ok;
             }
@@ -146,6 +152,31 @@ Status Object::keep_and_transmit(Frame& frame, Ticket& ticket, bool inside) {
     append(std::move(parcel));
     send_line();
     return waits ? Status::posted : Status::ok;
+}
+
+// The same for a small frame with nothing before it: the copy is made while it travels.
+bool Object::transmit_and_keep(const Frame& frame) {
+    if (kept_bytes_ + frame.size > exchange_.options().retain || exchange_.closing()) return false;
+    std::unique_ptr<Parcel> parcel;
+    if (spare_.empty()) {
+        parcel = std::make_unique<Parcel>(&parcel_ended);
+    } else {
+        parcel = std::move(spare_.back());
+        spare_.pop_back();
+    }
+    parcel->make_room(frame);
+    parcel->owner = this;
+    line_.push_back(std::move(parcel)); // from here on nothing throws
+    if (method_.ops.send(out_->link, frame.views(), frame.count, nullptr) != PLEXUS_OK) {
+        recycle(std::move(line_.back()));
+        line_.pop_back();
+        return false;
+    }
+    line_.back()->copy(frame);
+    kept_bytes_ += frame.size;
+    ++next_;
+    ++sent_;
+    return true;
 }
 
 Status Object::enqueue(const Frame& frame) {
@@ -246,6 +277,11 @@ void Object::parcel_ended(Posted* posted, Status) {
         if (parcel->dropped) over.reset(parcel);
     }
     if (over != nullptr && over->ticket != nullptr) over->ticket->settle(Status::ok);
+}
+
+void Object::recycle(std::unique_ptr<Parcel> parcel) {
+    const bool plain = parcel->more == nullptr && parcel->pin == nullptr;
+    if (plain && spare_.size() < kMostSpare) spare_.push_back(std::move(parcel));
 }
 
 // Nobody needs the copy any more, but the module may still be reading it.

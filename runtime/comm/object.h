@@ -144,6 +144,7 @@ class Object : public detail::Channel {
     Status attempt(Frame& frame, Ticket& ticket, bool inside) PLEXUS_REQUIRES(mutex_);
     Status transmit(Frame& frame, Ticket& ticket, bool inside) PLEXUS_REQUIRES(mutex_);
     Status keep_and_transmit(Frame& frame, Ticket& ticket, bool inside) PLEXUS_REQUIRES(mutex_);
+    bool transmit_and_keep(const Frame& frame) PLEXUS_REQUIRES(mutex_);
     Status slow_send(Frame& frame, std::string* why) PLEXUS_EXCLUDES(mutex_);
     void introduce(const Frame& frame) PLEXUS_REQUIRES(mutex_);
     bool introduced(const Frame& frame) const PLEXUS_REQUIRES(mutex_);
@@ -159,13 +160,14 @@ class Object : public detail::Channel {
     bool leads(const Reach& reach) const PLEXUS_REQUIRES(mutex_);
     std::string explain(Status status) const PLEXUS_EXCLUDES(mutex_);
     static void let_go(std::unique_ptr<Parcel> parcel, Status status);
+    void recycle(std::unique_ptr<Parcel> parcel) PLEXUS_REQUIRES(mutex_);
     static void parcel_ended(Posted* posted, Status status);
 
     Peer& peer_;
     Method& method_;
     const std::string name_;
     const std::uint64_t limit_;   ///< bytes of the largest message
-    const std::uint64_t at_once_; ///< up to so many bytes no module posts and no copy is kept
+    const std::uint64_t at_once_; ///< up to so many bytes no module posts, and nobody borrows
 
     mutable RankedSpinlock<30> mutex_;
     bool ready_ PLEXUS_GUARDED_BY(mutex_) = false; ///< open and nothing waits before a new frame
@@ -185,6 +187,8 @@ class Object : public detail::Channel {
     std::size_t next_ PLEXUS_GUARDED_BY(mutex_) = 0;
     std::uint64_t kept_bytes_ PLEXUS_GUARDED_BY(mutex_) = 0;
     std::uint64_t queued_bytes_ PLEXUS_GUARDED_BY(mutex_) = 0;
+    std::vector<std::unique_ptr<Parcel>>
+        spare_ PLEXUS_GUARDED_BY(mutex_); ///< of small frames, to be used again
     bool fence_asked_ PLEXUS_GUARDED_BY(mutex_) = false;
     std::list<Recovery> recoveries_ PLEXUS_GUARDED_BY(mutex_);
     std::deque<std::unique_ptr<Parcel>> replay_ PLEXUS_GUARDED_BY(mutex_); ///< of answered recoveries

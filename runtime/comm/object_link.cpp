@@ -101,7 +101,11 @@ void Object::drop_confirmed() {
         line_.pop_front();
         --next_;
         kept_bytes_ -= done->size;
-        let_go(std::move(done), Status::ok);
+        if (!done->with_module && done->ticket == nullptr) {
+            recycle(std::move(done));
+        } else {
+            let_go(std::move(done), Status::ok);
+        }
     }
 }
 

@@ -9,6 +9,7 @@
 #include "plexus/status.h"
 #include "wire/frame.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <memory>
@@ -30,6 +31,22 @@ struct Frame {
     std::shared_ptr<const void> pin{};
 
     const plexus_view* views() const noexcept { return reinterpret_cast<const plexus_view*>(pieces); }
+};
+
+/// One stretch of bytes that is a frame already.
+struct WholeFrame : Frame {
+    explicit WholeFrame(wire::View bytes) noexcept
+      : two{{bytes.data(), std::min<std::size_t>(bytes.size(), PLEXUS_HEAD_MAX)}, {}} {
+        two[1] = {bytes.data() + two[0].size, bytes.size() - two[0].size};
+        pieces = two;
+        count = two[1].size > 0 ? 2 : 1;
+        size = bytes.size();
+    }
+    WholeFrame(const WholeFrame&) = delete;
+    WholeFrame& operator=(const WholeFrame&) = delete;
+
+  private:
+    detail::Piece two[2];
 };
 
 /// What a module gives back when a posted send is over.
@@ -72,6 +89,10 @@ struct Parcel : Posted {
 
     explicit Parcel(void (*on_end)(Posted*, Status))
       : Posted{on_end} {}
+    /// Finds room for a copy of `frame`, but for what its pin keeps alive; then copies. What may
+    /// throw comes first, so that a frame can be sent between the two.
+    void make_room(const Frame& frame);
+    void copy(const Frame& frame) noexcept;
     const plexus_view* views() const noexcept { return reinterpret_cast<const plexus_view*>(pieces); }
 };
 
