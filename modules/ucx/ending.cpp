@@ -162,6 +162,16 @@ bool Module::linger() {
     return left;
 }
 
+// What UCX has put together in memory of its own goes back while it stands; what it has yet to fetch
+// goes with it, for to release that would tell the peer that it was taken.
+void Module::drop_arrivals() {
+    for (Arrival& each : inbox_) release(each);
+    for (; batch_next_ < batch_.size(); ++batch_next_) release(batch_[batch_next_]);
+    std::erase_if(to_release_, [](const Arrival& each) { return each.store == Arrival::Store::rendezvous; });
+    const Hold hold(lock_);
+    flush_releases();
+}
+
 void Module::drain() {
     close();
     const Trace trace;
@@ -188,6 +198,8 @@ void Module::drain() {
         const auto enough = Clock::now() + std::chrono::milliseconds(100);
         while (::ucp_worker_progress(worker()) != 0 && Clock::now() < enough) {}
     }
+    for (Link* link : links) link->drop_waiting();
+    drop_arrivals();
     {
         const Hold hold(lock_);
         for (Link* link : links) link->drop_remotes();
@@ -197,9 +209,7 @@ void Module::drain() {
     }
     for (Link* link : links) link->end_everything();
     (void)tell_news(); // of posted sends
-    for (Arrival& each : inbox_) release(each);
-    for (; batch_next_ < batch_.size(); ++batch_next_) release(batch_[batch_next_]);
-    flush_releases();
+    drop_arrivals();   // what came while UCX closed
     drained_ = true;
     for (Link* link : links)
         if (link->given_up() || link->cookie == nullptr) forget(*link);

@@ -75,6 +75,7 @@ class Link {
     Rest try_to_end();
     void end_everything(); ///< by callbacks; UCX is gone. @thread setup
     void drop(Arrival& arrival);
+    void drop_waiting(); ///< what has come and was not handed over
 
     bool given_up() const noexcept { return given_up_.load(std::memory_order_relaxed); }
     std::uint64_t queued_bytes() const noexcept { return queued_.load(std::memory_order_relaxed); }
@@ -131,7 +132,6 @@ class Link {
     void hand_over(Arrival& arrival);
     void begin_landing(Arrival& arrival);
     void finish_landing();
-    void drop_waiting();
     void bury_landings();
     void leave();
 

@@ -107,6 +107,7 @@ class Module {
     void greeted(Arrival& arrival);
     void turn_down(const char* why);
     void flush_releases();
+    void drop_arrivals();
     void look_around();
     void check_times();
     void check_ways(bool quiet);
