@@ -2,6 +2,7 @@
 #include "tools/probe/coordinator.h"
 
 #include "tools/probe/start_map.h"
+#include "tools/probe/wires.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -93,7 +94,9 @@ class Coordinator {
         std::vector<std::string> missing;
         for (const auto& [pair, why] : missing_)
             missing.push_back(fmt::format("{} and {}: {}", name(pair.a), name(pair.b), why));
-        const std::size_t repeated = repeat_deciding_edges();
+        std::vector<std::string> unconfirmed;
+        const std::size_t repeated = repeat_deciding_edges(unconfirmed);
+        if (!wish_.per_context) find_wires(unconfirmed);
         progress_.clear();
         saver_.now(map_);
         return {map_,
@@ -102,6 +105,7 @@ class Coordinator {
                 measured,
                 repeated,
                 std::move(missing),
+                std::move(unconfirmed),
                 std::chrono::duration<double>(Clock::now() - start).count()};
     }
 
@@ -135,13 +139,14 @@ class Coordinator {
 
     /// ECO's rule forgives an edge measured too high, but not one that is too low. New costs
     /// may make other edges decide, so it looks again, but not for ever.
-    std::size_t repeat_deciding_edges() {
+    std::size_t repeat_deciding_edges(std::vector<std::string>& unconfirmed) {
+        std::set<HostPair> tried;
         std::set<HostPair> repeated;
         const std::size_t size = deciding_size();
         for (std::size_t again = 0; wish_.confirm > 0 && again < kMostRepeatRounds; ++again) {
             std::set<HostPair> deciding;
             for (const HostPair& edge : edges_to_remeasure(deciding_costs(), wish_.tolerance))
-                if (!repeated.contains(edge)) deciding.insert(edge);
+                if (!tried.contains(edge)) deciding.insert(edge);
             const auto rounds = only(rounds_of(members_.measuring.size()), [&](const HostPair& pair) {
                 const HostPair hosts = in_map(pair);
                 return deciding.contains({std::min(hosts.a, hosts.b), std::max(hosts.a, hosts.b)});
@@ -160,10 +165,49 @@ class Coordinator {
             for (auto& [hosts, costs] : repeats) {
                 costs.push_back(map_.cost(size, hosts.a, hosts.b));
                 map_.set_both(size, hosts.a, hosts.b, median_of(costs));
+                repeated.insert(hosts);
             }
-            repeated.insert(deciding.begin(), deciding.end());
+            for (const auto& [pair, why] : missing_)
+                unconfirmed.push_back(fmt::format("{} and {}, again: {}", name(pair.a), name(pair.b), why));
+            tried.insert(deciding.begin(), deciding.end());
         }
         return repeated.size();
+    }
+
+    /// Of every subnet with two hosts here: is it one wire?
+    void find_wires(std::vector<std::string>& unconfirmed) {
+        const eco::Partition subnets = partition();
+        const auto judges = judges_of(subnets, place_);
+        std::vector<std::optional<bool>> shared(subnets.size());
+        for (std::size_t at = 0; at < subnets.size(); ++at) {
+            if (!judges[at]) continue;
+            const auto member = [&](std::size_t host) {
+                return static_cast<std::size_t>(std::find(place_.begin(), place_.end(), host) -
+                                                place_.begin());
+            };
+            const HostPair there{member(judges[at]->a), member(judges[at]->b)};
+            shared[at] = is_wire(there);
+            for (const auto& [pair, why] : missing_)
+                unconfirmed.push_back(
+                    fmt::format("whether {} and {} share a wire: {}", name(pair.a), name(pair.b), why));
+        }
+        map_.set_shared_wires(wires_of(map_, subnets, shared));
+    }
+
+    /// What looks like one wire is looked at twice: another program may have been in the way.
+    std::optional<bool> is_wire(const HostPair& pair) {
+        for (int look = 0; look < 2; ++look) {
+            missing_.clear();
+            std::vector<eco::Cost> costs;
+            const auto keep = [&](const HostPair&, const std::vector<eco::Cost>& each) {
+                costs.push_back(each.front());
+            };
+            const std::vector<Round> rounds{{pair}, {pair, {pair.b, pair.a}}};
+            measure_once(rounds, "looks at subnets", keep, {kWireBytes}, kWireEffort);
+            if (costs.size() < 3) return std::nullopt; // it was said why
+            if (!is_one_wire(costs[0], costs[1], costs[2])) return false;
+        }
+        return true;
     }
 
     /// `sizes`: nothing means those of the map.
@@ -172,17 +216,17 @@ class Coordinator {
                      const Sizes& sizes = {}) {
         if (!wish_.parallel) rounds = one_by_one(rounds);
         missing_.clear();
-        measure_once(rounds, what, keep_costs, sizes);
+        measure_once(rounds, what, keep_costs, sizes, wish_.effort);
         // Who measures cannot tell whose loss was told to it, so a pair may fail for another.
         Round again;
         for (const auto& [pair, why] : missing_)
             if (!members_.measuring[pair.a].lost && !members_.measuring[pair.b].lost) again.push_back(pair);
-        measure_once(one_by_one({again}), "pairs again", keep_costs, sizes);
+        measure_once(one_by_one({again}), "pairs again", keep_costs, sizes, wish_.effort);
     }
 
     template <class Keep>
     void measure_once(const std::vector<Round>& rounds, const char* what, Keep&& keep_costs,
-                      const Sizes& sizes) {
+                      const Sizes& sizes, const Effort& effort) {
         const auto start = Clock::now();
         std::size_t pairs = 0;
         for (const Round& round : rounds) pairs += round.size();
@@ -190,7 +234,7 @@ class Coordinator {
         for (const Round& round : rounds) {
             show(round, done, pairs, what, start);
             std::vector<std::optional<std::future<Readings>>> answers;
-            for (const HostPair& pair : round) answers.push_back(order(pair, sizes));
+            for (const HostPair& pair : round) answers.push_back(order(pair, sizes, effort));
             const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                                      std::chrono::duration<double>(wish_.patience_s));
             for (std::size_t at = 0; at < round.size(); ++at)
@@ -216,7 +260,8 @@ class Coordinator {
     const std::string& name(std::size_t member) const { return members_.measuring[member].name; }
 
     /// Nothing: one of the two is lost, which was said.
-    std::optional<std::future<Readings>> order(const HostPair& pair, const Sizes& sizes) {
+    std::optional<std::future<Readings>> order(const HostPair& pair, const Sizes& sizes,
+                                               const Effort& effort) {
         const Member& one = members_.measuring[pair.a];
         const Member& other = members_.measuring[pair.b];
         for (const Member* each : {&one, &other})
@@ -225,8 +270,8 @@ class Coordinator {
                 return {};
             }
         try {
-            return without_polling(one.station.call(
-                measure, other.station, sizes.empty() ? map_.sizes_bytes() : sizes, wish_.effort));
+            return without_polling(
+                one.station.call(measure, other.station, sizes.empty() ? map_.sizes_bytes() : sizes, effort));
         } catch (const Error& error) {
             miss(pair, error.what());
             return {};

@@ -20,9 +20,10 @@ struct Outcome {
     eco::Map map;
     eco::Partition subnets;
     std::size_t contexts = 0;
-    std::size_t measured = 0;         ///< pairs, the repeats not counted
-    std::size_t repeated = 0;         ///< edges that decide and were measured again
-    std::vector<std::string> missing; ///< a sentence for each pair without a cost
+    std::size_t measured = 0;             ///< pairs, the repeats not counted
+    std::size_t repeated = 0;             ///< edges that decide and were measured again
+    std::vector<std::string> missing;     ///< a sentence for each pair without a cost
+    std::vector<std::string> unconfirmed; ///< and for each second look that failed
     double seconds = 0;
 };
 

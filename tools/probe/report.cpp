@@ -29,7 +29,9 @@ std::string to_json(const Outcome& outcome, const Wish& wish) {
     out.add("edges_repeated", outcome.repeated).add("seconds", outcome.seconds);
     out.add("tolerance", to_string(wish.tolerance));
     out.raw("subnets", tools::to_json(outcome.subnets, outcome.map));
+    out.raw("shared_wires", tools::to_json(outcome.map.shared_wires(), outcome.map));
     out.raw("missing", json::list(quoted(outcome.missing)));
+    out.raw("unconfirmed", json::list(quoted(outcome.unconfirmed)));
     return out.text();
 }
 
@@ -43,6 +45,9 @@ void say(const Outcome& outcome, const Wish& wish) {
             "plexus probe: all %zu contexts are on %s, so there is nothing between hosts to measure; "
             "--per-context measures between contexts\n",
             outcome.contexts, outcome.map.hosts().front().c_str());
+    for (const auto& wire : outcome.map.shared_wires())
+        std::fprintf(stderr, "plexus probe: %s and the others of its subnet share one wire\n",
+                     outcome.map.hosts()[wire.front()].c_str());
     print(outcome.subnets, outcome.map);
 }
 
@@ -56,6 +61,8 @@ int report(const Outcome& outcome, const Wish& wish) {
     }
     for (const std::string& each : outcome.missing)
         std::fprintf(stderr, "plexus probe: not measured: %s\n", each.c_str());
+    for (const std::string& each : outcome.unconfirmed)
+        std::fprintf(stderr, "plexus probe: not confirmed: %s\n", each.c_str());
     if (outcome.missing.empty()) return kOk;
     std::fprintf(stderr,
                  "plexus probe: when they answer again, the same with --resume measures what is missing\n");

@@ -67,6 +67,7 @@ eco::Map extended(const eco::Map& old, const std::vector<std::string>& hosts,
         for (std::size_t from = 0; from < old.hosts().size(); ++from)
             for (std::size_t to = 0; to < old.hosts().size(); ++to)
                 if (from != to) map.set(size, from, to, old.cost(size, from, to));
+    map.set_shared_wires(old.shared_wires());
     return map;
 }
 

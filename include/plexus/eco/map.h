@@ -100,6 +100,12 @@ class PLEXUS_API Map {
     void set(std::size_t size, std::size_t from, std::size_t to, const Cost& cost);
     void set_both(std::size_t size, std::size_t a, std::size_t b, const Cost& cost);
 
+    /// Hosts, by their places, that contend for one wire: while one of them sends or is sent
+    /// to, the others wait. What nobody looked at is not among them.
+    const std::vector<std::vector<std::size_t>>& shared_wires() const noexcept { return shared_wires_; }
+    /// @error bad_argument no such host, one that is there twice, or a wire of fewer than two (thrown)
+    void set_shared_wires(std::vector<std::vector<std::size_t>> wires);
+
     /// True if every pair has the same cost in both directions.
     bool same_both_ways() const noexcept;
     CostMatrix matrix(std::size_t size, Statistic which) const;
@@ -114,6 +120,7 @@ class PLEXUS_API Map {
     std::vector<std::uint64_t> sizes_bytes_;
     std::string date_;
     std::vector<Cost> costs_; // size by size, row by row
+    std::vector<std::vector<std::size_t>> shared_wires_;
 };
 
 /// The map as TOML, a pair a line; read_map() gives the same map again.

@@ -132,6 +132,18 @@ void Map::set_both(std::size_t size, std::size_t a, std::size_t b, const Cost& c
     set(size, b, a, cost);
 }
 
+void Map::set_shared_wires(std::vector<std::vector<std::size_t>> wires) {
+    std::vector<char> seen(hosts_.size());
+    for (const auto& wire : wires) {
+        if (wire.size() < 2) refuse(Status::bad_argument, "two hosts or more share a wire");
+        for (const std::size_t host : wire) {
+            if (host >= hosts_.size()) refuse(Status::bad_argument, "the map has no host {}", host);
+            if (seen[host]++ != 0) refuse(Status::bad_argument, "{} is on one shared wire", hosts_[host]);
+        }
+    }
+    shared_wires_ = std::move(wires);
+}
+
 bool Map::same_both_ways() const noexcept {
     for (std::size_t size = 0; size < sizes_bytes_.size(); ++size)
         for (std::size_t a = 0; a < hosts_.size(); ++a)

@@ -40,11 +40,13 @@ class Reader {
                    "{}: the map has version {}, and this Plexus reads version {}: measure again with plexus "
                    "probe, or use the Plexus that wrote it",
                    origin(*root.get("version")), version, kMapVersion);
-        know(root, {"version", "date", "hosts", "methods", "sizes_bytes", "both_ways", "size"});
+        know(root,
+             {"version", "date", "hosts", "methods", "sizes_bytes", "both_ways", "shared_wires", "size"});
         const bool both_ways = want<bool>(root, "both_ways", "true or false");
         Map map = head(root);
         for (std::size_t at = 0; at < map.hosts().size(); ++at) host_places_[map.hosts()[at]] = at;
         for (std::size_t at = 0; at < map.methods().size(); ++at) method_places_[map.methods()[at]] = at;
+        if (root.contains("shared_wires")) add_wires(map, list(root, "shared_wires"));
         const toml::array& sizes = list(root, "size");
         for (std::size_t at = 0; at < std::max(sizes.size(), map.sizes_bytes().size()); ++at) {
             if (at >= sizes.size())
@@ -139,6 +141,19 @@ class Reader {
             refuse(Status::bad_config, "{}: {} is not among the map's methods", origin(cell),
                    name != nullptr ? name->get() : "what stands here");
         return static_cast<std::uint16_t>(found->second);
+    }
+
+    void add_wires(Map& map, const toml::array& rows) const {
+        std::vector<std::vector<std::size_t>> wires;
+        for (const toml::node& row : rows) {
+            if (!row.is_array())
+                refuse(Status::bad_config, "{}: a shared wire is a list of hosts", origin(row));
+            auto& wire = wires.emplace_back();
+            for (const toml::node& cell : *row.as_array()) wire.push_back(host(cell));
+        }
+        try {
+            map.set_shared_wires(std::move(wires));
+        } catch (const Error& error) { refuse(Status::bad_config, "{}: {}", origin(rows), error.what()); }
     }
 
     void add(Map& map, std::size_t size, const toml::node& node, bool both_ways) const {

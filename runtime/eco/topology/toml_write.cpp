@@ -38,6 +38,15 @@ std::string to_toml(const Map& map) {
                                   "both_ways = {}\n",
                                   kMapVersion, quote(map.date()), list(map.hosts()), list(map.methods()),
                                   fmt::join(map.sizes_bytes(), ", "), both_ways);
+    if (!map.shared_wires().empty()) {
+        out += "# hosts that contend for one wire\nshared_wires = [\n";
+        for (const auto& wire : map.shared_wires()) {
+            std::vector<std::string> on_it;
+            for (const std::size_t host : wire) on_it.push_back(map.hosts()[host]);
+            out += "  " + list(on_it) + ",\n";
+        }
+        out += "]\n";
+    }
     for (std::size_t size = 0; size < map.sizes_bytes().size(); ++size) {
         out += fmt::format("\n[[size]]\nbytes = {}\n"
                            "# from, to, method, samples, then microseconds: min, 25 %, median, 75 %, 95 %\n"

@@ -31,6 +31,7 @@ Map random_map(Random& random, bool both_ways) {
                 both_ways ? map.set_both(size, a, b, cost_of(samples, method))
                           : map.set(size, a, b, cost_of(samples, method));
             }
+    if (hosts.size() > 3 && random() % 2 == 0) map.set_shared_wires({{0, 3}, {2, 1}});
     return map;
 }
 

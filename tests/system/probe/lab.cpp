@@ -47,6 +47,7 @@ TEST_CASE("the segments of a network are found, with the rates and the delay of 
     const eco::Map map = eco::load_map(file);
     REQUIRE(map.hosts().size() == 8);
     CHECK(pairs_in(map) == 28);
+    CHECK(map.shared_wires() == eco::Partition{{0, 1, 2}, {3, 4, 5}, {6, 7}});
     CHECK(map.methods().at(map.cost(0, 0, 1).method) == "tcp");
     CHECK(lab.out().find("alpha-1 alpha-2 alpha-3\n") != std::string::npos);
     CHECK(lab.out().find("alpha-4 alpha-5 alpha-6\n") != std::string::npos);
@@ -86,6 +87,7 @@ TEST_CASE("subnets are found as the network is, without slow motion") {
     const eco::Map map = eco::load_map(file);
     const eco::Partition found = eco::partition(map.matrix(0, eco::Statistic::min), eco::Tolerance{1, 1});
     REQUIRE(found.size() == 2);
+    CHECK(map.shared_wires().empty()); // both are switched
     for (const eco::Subnet& subnet : found)
         for (const std::size_t host : subnet)
             CHECK(map.hosts()[host].substr(0, 4) == map.hosts()[subnet.front()].substr(0, 4));
