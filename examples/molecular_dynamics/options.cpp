@@ -6,7 +6,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 namespace dynamics {
@@ -20,21 +19,13 @@ bool serves(eco::Pattern pattern) {
 }
 
 eco::How read_pattern(const std::string& text) {
-    if (text == "auto") return {};
-    if (text == "eco") return eco::How::eco();
-    const std::size_t colon = text.find(':');
-    const std::string name = text.substr(0, colon);
+    const auto how = eco::parse_how(text);
+    if (how && (!how->shape() || serves(how->shape()->pattern))) return *how;
     std::string known = "auto, eco";
     for (const eco::Pattern pattern : eco::kPatterns) {
         if (!serves(pattern)) continue;
-        const bool tree = pattern == eco::Pattern::tree;
-        known += ", " + std::string(eco::to_string(pattern)) + (tree ? ":K" : "");
-        if (name != eco::to_string(pattern)) continue;
-        eco::Shape shape{pattern};
-        if (colon == std::string::npos) return shape;
-        const char* const end = text.data() + text.size();
-        const auto read = std::from_chars(text.data() + colon + 1, end, shape.arity);
-        if (tree && read.ec == std::errc{} && read.ptr == end && shape.arity >= 1) return shape;
+        known += ", " + std::string(eco::to_string(pattern));
+        if (pattern == eco::Pattern::tree) known += ":K";
     }
     throw Ending{2, "--pattern takes " + known + "; not \"" + text + "\""};
 }

@@ -19,7 +19,6 @@ using bench::CollectiveWish;
 using bench::NamedPattern;
 using bench::TimedBy;
 using eco::Operation;
-using eco::Pattern;
 
 constexpr char kVerb[] = "bench collective";
 constexpr char kFooter[] =
@@ -64,33 +63,13 @@ std::vector<Operation> operations_of(const std::string& text) {
 }
 
 NamedPattern pattern_of(const std::string& word) {
-    if (word == "auto") return {word, {}};
-    if (word == "eco") return {word, eco::How::eco()};
-    if (word == "binary") return {word, Pattern::tree};
-    const std::size_t colon = word.find(':');
-    const std::string name = word.substr(0, colon);
-    eco::Shape shape;
-    const auto* const found = std::find_if(std::begin(eco::kPatterns), std::end(eco::kPatterns),
-                                           [&](Pattern each) { return eco::to_string(each) == name; });
-    bool fine = found != std::end(eco::kPatterns);
-    if (fine) shape.pattern = *found;
-    if (fine && colon != word.npos) {
-        const std::string detail = word.substr(colon + 1);
-        const auto arity = whole_number<std::uint32_t>(detail);
-        const auto segment = parse_size(detail);
-        if (shape.pattern == Pattern::tree && arity && *arity > 0)
-            shape.arity = *arity;
-        else if (shape.pattern == Pattern::chain && segment && *segment > 0)
-            shape.segment_bytes = *segment;
-        else
-            fine = false;
-    }
-    if (!fine)
+    const auto how = eco::parse_how(word);
+    if (!how)
         usage_error(kVerb,
                     fmt::format("\"{}\" is no pattern: auto, eco, star, tree:K, binary, binomial, chain, "
                                 "chain:64KiB, ring, butterfly, bruck, pairwise",
                                 word));
-    return {word, shape};
+    return {word, *how};
 }
 
 std::vector<NamedPattern> patterns_of(const std::string& text, const CollectiveWish& wish) {

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace plexus::eco {
 
@@ -38,6 +39,11 @@ class How {
     std::optional<Shape> shape_;
     bool eco_ = false;
 };
+
+/// "auto" (How's default), "eco", "star", "tree:4" (of that arity), "binary", "binomial",
+/// "chain", "chain:64KiB" (in segments of that size), "ring", "butterfly", "bruck", "pairwise".
+/// Nothing: it is none of these. @thread any
+PLEXUS_API std::optional<How> parse_how(std::string_view text);
 
 struct GroupOptions {
     /// The measured network: a value, or the file that `plexus probe` wrote. All members must
