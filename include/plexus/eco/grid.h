@@ -52,6 +52,7 @@ class PLEXUS_API Grid {
   private:
     Future<void> start_shift(std::size_t dimension, std::int64_t steps, std::span<const std::byte> out,
                              std::span<std::byte> in) const;
+    std::int64_t opposite(std::size_t dimension, std::int64_t steps) const;
 
     Group group_;
     GridShape shape_;

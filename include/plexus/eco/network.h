@@ -9,6 +9,8 @@
 #include "plexus/eco/plan.h"
 #include "plexus/export.h"
 
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace plexus::eco {
@@ -31,6 +33,20 @@ class PLEXUS_API Network {
     Rank size() const noexcept { return static_cast<Rank>(host_of_.size()); }
     double latency_us(Rank a, Rank b) const noexcept { return at(a, b).latency_us; }
     double us_per_byte(Rank a, Rank b) const noexcept { return at(a, b).us_per_byte; }
+    bool same_host(Rank a, Rank b) const noexcept { return host_of_[a] == host_of_[b]; }
+
+    /// A wire that members' hosts contend for: Map::shared_wires().
+    struct Wire {
+        std::uint32_t number; ///< below shared_wires()
+        double us_per_byte;
+    };
+    std::uint32_t shared_wires() const noexcept { return static_cast<std::uint32_t>(wires_.size()); }
+    /// Nothing: its host contends with none.
+    std::optional<Wire> shared_wire_of(Rank member) const noexcept {
+        const std::uint32_t wire = wire_of_host_[host_of_[member]];
+        if (wire == kNoWire) return std::nullopt;
+        return Wire{wire, wires_[wire]};
+    }
 
     /// Members that are close, closest first: those on one host, then subnets, then subnets
     /// of subnets. Each level joins whole groups of the one before; the last is one group.
@@ -42,6 +58,9 @@ class PLEXUS_API Network {
     std::vector<std::size_t> host_of_;
     std::size_t hosts_;
     std::vector<LocalCost> costs_; // by hosts; the diagonal is local
+    static constexpr std::uint32_t kNoWire = UINT32_MAX;
+    std::vector<std::uint32_t> wire_of_host_;
+    std::vector<double> wires_; // us_per_byte of each
     std::vector<Partition> levels_;
 };
 
@@ -53,7 +72,9 @@ class PLEXUS_API Network {
 PLEXUS_API Plan plan_eco(const Task& task, const Network& network);
 
 /// Microseconds from the common start until the last member is done. A sender is free again
-/// when its bytes have left; the bytes that arrive at one member do so one after the other.
+/// when its bytes have left; the bytes that arrive at one member do so one after the other, and
+/// so do those on a shared wire, out of a subnet, and into one. A connection over a long way is
+/// taken to be idle before: it sends ten segments at first, and twice as many each round trip.
 /// @error bad_argument the network has another number of members, or the plan does not end (thrown)
 PLEXUS_API double estimate_us(const Plan& plan, const Network& network);
 

@@ -6,6 +6,7 @@
 #include "topology/refuse.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace plexus::eco {
 
@@ -52,10 +53,18 @@ std::optional<Rank> Grid::neighbour(std::size_t dimension, std::int64_t steps) c
     return rank_at(coordinates);
 }
 
+/// As far the other way: there is no number opposite to the least.
+std::int64_t Grid::opposite(std::size_t dimension, std::int64_t steps) const {
+    if (steps != std::numeric_limits<std::int64_t>::min()) return -steps;
+    const auto length = static_cast<std::int64_t>(shape_.lengths[dimension]);
+    const bool round = !shape_.periodic.empty() && shape_.periodic[dimension];
+    return round ? -(steps % length) : std::numeric_limits<std::int64_t>::max();
+}
+
 Future<void> Grid::start_shift(std::size_t dimension, std::int64_t steps, std::span<const std::byte> out,
                                std::span<std::byte> in) const {
     const std::optional<Rank> to = neighbour(dimension, steps);
-    const std::optional<Rank> from = neighbour(dimension, -steps);
+    const std::optional<Rank> from = neighbour(dimension, opposite(dimension, steps));
     const std::shared_ptr<exec::Team>& team = group_.team();
     auto prepared = std::make_shared<exec::Prepared>();
     prepared->signature.shifts = true;

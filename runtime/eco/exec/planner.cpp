@@ -26,6 +26,15 @@ bool has_root(Operation operation) {
            operation == Operation::gather || operation == Operation::reduce;
 }
 
+/// Sizes of one class share a plan, that of the least of them: there are eight from one power of
+/// two to the next.
+std::uint64_t least_of_class(const Task& task) {
+    if (task.elements == 0) return 0;
+    const std::uint64_t bytes = task.elements * task.element_bytes;
+    const std::uint64_t least = bytes & ~(std::bit_floor(bytes) / 8 - (bytes >= 8 ? 1 : 0));
+    return std::max<std::uint64_t>(1, least / task.element_bytes);
+}
+
 } // namespace
 
 void Planner::learn(bool one_host, std::optional<Network> network, std::uint64_t map_number) {
@@ -67,11 +76,8 @@ std::shared_ptr<const Prepared> Planner::prepare(const detail::Work& work, const
     return out;
 }
 
-/// Sizes of one class, from one power of two to the next, share a plan: that of the least of them.
 std::shared_ptr<const Part> Planner::part_for(Task task, const How& how, bool varied) {
-    if (task.elements > 0)
-        task.elements = std::max<std::uint64_t>(1, std::bit_floor(task.elements * task.element_bytes) /
-                                                       task.element_bytes);
+    task.elements = least_of_class(task);
     const Key key{task.operation, task.root,      task.element_bytes,
                   task.elements,  number_of(how), task.commutative,
                   varied,         false};
@@ -89,7 +95,7 @@ std::shared_ptr<const Part> Planner::part_for(Task task, const How& how, bool va
                    to_string(task.operation), to_string(only));
         made = plan(task, {only});
     } else {
-        made = plan_of(task, how);
+        made = make(task, how);
     }
     auto out = std::make_shared<const Part>(part(made, me_));
     if (parts_.size() >= kMostScripts) parts_.clear();
@@ -98,6 +104,14 @@ std::shared_ptr<const Part> Planner::part_for(Task task, const How& how, bool va
 }
 
 Plan Planner::plan_of(const Task& task, const How& how) const {
+    Task least = task;
+    least.elements = least_of_class(task);
+    Plan made = make(least, how);
+    made.block_elements = block_elements(task, made.block_elements.size());
+    return made;
+}
+
+Plan Planner::make(const Task& task, const How& how) const {
     if (how.shape()) return plan(task, *how.shape());
     if (how.follows_map() && !network_)
         refuse(Status::bad_argument, "the group has no map to follow: give it one in its options");

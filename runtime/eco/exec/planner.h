@@ -30,6 +30,7 @@ class Planner {
     std::optional<double> latency_us(Rank a, Rank b) const {
         return network_ ? std::optional(network_->latency_us(a, b)) : std::nullopt;
     }
+    /// What a call follows, with the lengths of this task.
     Plan plan_of(const Task& task, const How& how) const;
 
   private:
@@ -44,6 +45,7 @@ class Planner {
         bool apart;    ///< there is a span for what is sent
         auto operator<=>(const Key&) const = default;
     };
+    Plan make(const Task& task, const How& how) const;
     std::shared_ptr<const Part> part_for(Task task, const How& how, bool varied);
     Shape shape_for(const Task& task, bool varied) const;
 

@@ -3,42 +3,108 @@
 #include "plan/tree.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace plexus::eco {
 namespace {
 
+/// A tree with its nodes in preorder: each subtree is a run of them.
 class Walk {
   public:
-    Walk(const Tree& tree, const Task& task, std::uint64_t parts)
+    explicit Walk(const Tree& tree)
       : tree_(tree)
-      , out_(task, parts)
-      , place_(task.members)
-      , end_(task.members) {
-        visit();
+      , place_(tree.children.size())
+      , end_(tree.children.size())
+      , depth_(tree.children.size()) {
+        std::vector<Rank> open{tree.root};
+        while (!open.empty()) {
+            const Rank node = open.back();
+            open.pop_back();
+            place_[node] = static_cast<Rank>(order_.size());
+            order_.push_back(node);
+            const auto& children = tree.children[node];
+            for (const Rank child : children) depth_[child] = depth_[node] + 1;
+            open.insert(open.end(), children.rbegin(), children.rend());
+        }
+        for (auto node = order_.rbegin(); node != order_.rend(); ++node) {
+            end_[*node] = place_[*node] + 1;
+            for (const Rank child : tree.children[*node]) end_[*node] = std::max(end_[*node], end_[child]);
+        }
+    }
+
+    Rank root() const { return tree_.root; }
+    const std::vector<Rank>& order() const { return order_; }
+    const std::vector<Rank>& children(Rank node) const { return tree_.children[node]; }
+    std::uint64_t depth(Rank node) const { return depth_[node]; }
+    std::span<const Rank> subtree(Rank node) const {
+        return std::span(order_).subspan(place_[node], end_[node] - place_[node]);
+    }
+    bool inside(Rank member, Rank node) const {
+        return place_[member] >= place_[node] && place_[member] < end_[node];
+    }
+    Blocks of_members(Rank node) const {
+        const auto members = subtree(node);
+        return blocks_in({members.begin(), members.end()});
+    }
+
+    /// Calls edge(parent, child), parents' edges before those of their children.
+    template <class Edge>
+    void down(Edge&& edge) const {
+        for (const Rank node : order_)
+            for (const Rank child : tree_.children[node]) edge(node, child);
+    }
+
+    /// Calls edge(parent, child), children's edges before those of their parents.
+    template <class Edge>
+    void up(Edge&& edge) const {
+        for (auto node = order_.rbegin(); node != order_.rend(); ++node) {
+            const auto& children = tree_.children[*node];
+            if (tree_.collect_first_to_last) {
+                for (const Rank child : children) edge(*node, child);
+            } else {
+                for (auto child = children.rbegin(); child != children.rend(); ++child) edge(*node, *child);
+            }
+        }
+    }
+
+  private:
+    const Tree& tree_;
+    std::vector<Rank> order_;
+    std::vector<Rank> place_; // in it
+    std::vector<Rank> end_;   // of the subtree, in it
+    std::vector<std::uint64_t> depth_;
+};
+
+/// The two ends of messages, with the blocks that they carry.
+class Writer {
+  public:
+    Writer(std::span<const Tree> trees, const Task& task, std::uint64_t parts)
+      : out_(task, parts)
+      , portions_(parts) {
+        for (const Tree& tree : trees) walks_.emplace_back(tree);
     }
 
     Plan run(const Task& task) {
+        const Walk& walk = walks_.front();
         switch (task.operation) {
         case Operation::broadcast:
-            down_parts();
+            for (std::uint32_t part = 0; part < out_.blocks(); ++part)
+                of(part).down([&](Rank from, Rank to) { out_.pass(from, to, {{part, 1}}); });
             break;
         case Operation::scatter:
-            down([&](Rank node) { return of_members(node); });
+            down([&](Rank node) { return walk.of_members(node); });
             break;
         case Operation::gather:
-            up([&](Rank node) { return of_members(node); }, Merge::store);
+            up([&](Rank node) { return walk.of_members(node); }, Merge::store);
             break;
         case Operation::reduce:
-            up_parts();
+            for (std::uint32_t part = 0; part < out_.blocks(); ++part) up_part(part);
             break;
         case Operation::all_reduce:
-            up_parts();
-            down_parts();
+            up_and_down();
             break;
         case Operation::all_gather:
-            up([&](Rank node) { return of_members(node); }, Merge::store);
-            down([&](Rank node) { return others(of_members(node), out_.blocks()); });
+            up([&](Rank node) { return walk.of_members(node); }, Merge::store);
+            down_in_portions();
             break;
         case Operation::all_to_all:
             up([&](Rank node) { return leaving(node); }, Merge::store);
@@ -46,7 +112,7 @@ class Walk {
             break;
         case Operation::reduce_scatter:
             up([&](Rank) { return out_.all(); }, Merge::after);
-            down([&](Rank node) { return of_members(node); });
+            down([&](Rank node) { return walk.of_members(node); });
             break;
         case Operation::barrier:
             up([](Rank) { return Blocks{}; }, Merge::store);
@@ -57,91 +123,97 @@ class Walk {
             break;
         }
         // A reduction in the order of ranks has its tree at rank 0, wherever its root is.
-        if (task.operation == Operation::reduce && tree_.root != task.root)
-            out_.pass(tree_.root, task.root, out_.all());
+        if (task.operation == Operation::reduce && walk.root() != task.root)
+            out_.pass(walk.root(), task.root, out_.all());
         return out_.finish();
     }
 
   private:
-    void visit() {
-        std::vector<Rank> open{tree_.root};
-        while (!open.empty()) {
-            const Rank node = open.back();
-            open.pop_back();
-            place_[node] = static_cast<Rank>(order_.size());
-            order_.push_back(node);
-            const auto& children = tree_.children[node];
-            open.insert(open.end(), children.rbegin(), children.rend());
-        }
-        for (auto node = order_.rbegin(); node != order_.rend(); ++node) {
-            end_[*node] = place_[*node] + 1;
-            for (const Rank child : tree_.children[*node]) end_[*node] = std::max(end_[*node], end_[child]);
-        }
-    }
-
-    std::vector<std::uint32_t> subtree(Rank node) const {
-        return {order_.begin() + place_[node], order_.begin() + end_[node]};
-    }
-    bool inside(Rank member, Rank node) const {
-        return place_[member] >= place_[node] && place_[member] < end_[node];
-    }
-    Blocks of_members(Rank node) const { return blocks_in(subtree(node)); }
-
-    /// Blocks from the subtree to the rest, and from the rest to the subtree.
-    Blocks leaving(Rank node) const {
-        std::vector<std::uint32_t> blocks;
-        for (const Rank source : subtree(node))
-            for (Rank target = 0; target < out_.members(); ++target)
-                if (!inside(target, node)) blocks.push_back(source * out_.members() + target);
-        return blocks_in(std::move(blocks));
-    }
-    Blocks entering(Rank node) const {
-        std::vector<std::uint32_t> blocks;
-        for (const Rank target : subtree(node))
-            for (Rank source = 0; source < out_.members(); ++source)
-                if (!inside(source, node)) blocks.push_back(source * out_.members() + target);
-        return blocks_in(std::move(blocks));
-    }
+    const Walk& of(std::uint64_t part) const { return walks_[part % walks_.size()]; }
 
     template <class Choose>
     void down(Choose&& blocks_for) {
-        for (const Rank node : order_)
-            for (const Rank child : tree_.children[node]) out_.pass(node, child, blocks_for(child));
+        walks_.front().down([&](Rank from, Rank to) { out_.pass(from, to, blocks_for(to)); });
     }
-    void down_parts() {
-        for (std::uint32_t part = 0; part < out_.blocks(); ++part)
-            down([&](Rank) { return Blocks{{part, 1}}; });
-    }
-
     template <class Choose>
     void up(Choose&& blocks_of, Merge merge) {
-        const auto collect = [&](Rank node, Rank child) { out_.pass(child, node, blocks_of(child), merge); };
-        for (auto node = order_.rbegin(); node != order_.rend(); ++node) {
-            const auto& children = tree_.children[*node];
-            if (tree_.collect_first_to_last) {
-                for (const Rank child : children) collect(*node, child);
-            } else {
-                for (auto child = children.rbegin(); child != children.rend(); ++child)
-                    collect(*node, *child);
-            }
-        }
+        walks_.front().up([&](Rank to, Rank from) { out_.pass(from, to, blocks_of(from), merge); });
     }
-    void up_parts() {
-        for (std::uint32_t part = 0; part < out_.blocks(); ++part)
-            up([&](Rank) { return Blocks{{part, 1}}; }, Merge::after);
+    void up_part(std::uint32_t part) {
+        of(part).up([&](Rank to, Rank from) { out_.pass(from, to, {{part, 1}}, Merge::after); });
     }
 
-    const Tree& tree_;
+    /// While later parts go up, earlier ones come down already. A member near the root has little
+    /// to wait for between the two; a leaf sends all that it has before it waits for anything.
+    void up_and_down() {
+        const std::uint64_t parts = out_.blocks();
+        const auto lag = [&](const Walk& walk, Rank node) {
+            return walk.children(node).empty() ? parts : std::min(parts, 2 * walk.depth(node));
+        };
+        std::vector<std::uint32_t> posted(out_.members() * parts); // by receiver and part
+        for (std::uint64_t turn = 0; turn < 2 * parts; ++turn) {
+            if (turn < parts) up_part(static_cast<std::uint32_t>(turn));
+            for (std::size_t at = 0; at < walks_.size(); ++at)
+                for (const Rank node : walks_[at].order()) {
+                    const std::uint64_t behind = lag(walks_[at], node);
+                    if (turn < behind || turn - behind >= parts) continue;
+                    const auto part = static_cast<std::uint32_t>(turn - behind);
+                    if (part % walks_.size() != at) continue;
+                    if (node != walks_[at].root()) out_.take(posted[node * parts + part]);
+                    for (const Rank child : walks_[at].children(node))
+                        posted[child * parts + part] = out_.post(node, child, {{part, 1}});
+                }
+        }
+    }
+
+    /// To each child what is not from it.
+    void down_in_portions() {
+        const std::uint64_t members = out_.members();
+        const Walk& walk = walks_.front();
+        const std::uint64_t portions = std::clamp<std::uint64_t>(portions_, 1, members);
+        for (std::uint64_t portion = 0; portion < portions; ++portion) {
+            const auto first = static_cast<Rank>(members * portion / portions);
+            const auto end = static_cast<Rank>(members * (portion + 1) / portions);
+            walk.down([&](Rank from, Rank to) {
+                std::vector<std::uint32_t> blocks;
+                for (Rank member = first; member < end; ++member)
+                    if (!walk.inside(member, to)) blocks.push_back(member);
+                if (!blocks.empty()) out_.pass(from, to, blocks_in(std::move(blocks)));
+            });
+        }
+    }
+
+    /// Blocks from the subtree to the rest, and from the rest to the subtree.
+    Blocks leaving(Rank node) const {
+        const Walk& walk = walks_.front();
+        std::vector<std::uint32_t> blocks;
+        for (const Rank source : walk.subtree(node))
+            for (Rank target = 0; target < out_.members(); ++target)
+                if (!walk.inside(target, node)) blocks.push_back(source * out_.members() + target);
+        return blocks_in(std::move(blocks));
+    }
+    Blocks entering(Rank node) const {
+        const Walk& walk = walks_.front();
+        std::vector<std::uint32_t> blocks;
+        for (const Rank target : walk.subtree(node))
+            for (Rank source = 0; source < out_.members(); ++source)
+                if (!walk.inside(source, node)) blocks.push_back(source * out_.members() + target);
+        return blocks_in(std::move(blocks));
+    }
+
     Builder out_;
-    std::vector<Rank> order_; // preorder
-    std::vector<Rank> place_; // in it
-    std::vector<Rank> end_;   // of the subtree, in it
+    std::uint64_t portions_;
+    std::vector<Walk> walks_;
 };
 
 } // namespace
 
 Plan along(const Tree& tree, const Task& task, std::uint64_t parts) {
-    return Walk(tree, task, parts).run(task);
+    return Writer({&tree, 1}, task, parts).run(task);
+}
+
+Plan along(std::span<const Tree> trees, const Task& task, std::uint64_t parts) {
+    return Writer(trees, task, parts).run(task);
 }
 
 } // namespace plexus::eco

@@ -82,6 +82,14 @@ Blocks others(const Blocks& blocks, std::uint32_t of) {
     return out;
 }
 
+std::vector<std::uint64_t> block_elements(const Task& task, std::uint64_t blocks) {
+    std::vector<std::uint64_t> out(blocks, task.elements);
+    if (has_parts(task.operation))
+        for (std::uint64_t part = 0; part < blocks; ++part)
+            out[part] = task.elements / blocks + (part < task.elements % blocks ? 1 : 0);
+    return out;
+}
+
 Builder::Builder(const Task& task, std::uint64_t parts) {
     if (task.members == 0) refuse(Status::bad_argument, "a plan has at least one member");
     if (task.root >= task.members)
@@ -97,10 +105,7 @@ Builder::Builder(const Task& task, std::uint64_t parts) {
     plan_.root = task.root;
     plan_.element_bytes = task.element_bytes;
     plan_.steps.resize(task.members);
-    plan_.block_elements.assign(blocks, task.elements);
-    if (has_parts(task.operation))
-        for (std::uint64_t part = 0; part < blocks; ++part)
-            plan_.block_elements[part] = task.elements / blocks + (part < task.elements % blocks ? 1 : 0);
+    plan_.block_elements = block_elements(task, blocks);
 }
 
 std::uint32_t Builder::post(Rank from, Rank to, const Blocks& blocks, Merge merge) {

@@ -17,6 +17,9 @@ Blocks blocks_in(std::vector<std::uint32_t> blocks);
 /// What is in [0, of) and not in `blocks`, which are sorted.
 Blocks others(const Blocks& blocks, std::uint32_t of);
 
+/// How many elements each of the task's blocks has, where there are so many.
+std::vector<std::uint64_t> block_elements(const Task& task, std::uint64_t blocks);
+
 class Builder {
   public:
     /// `parts`: how many blocks the vector is cut into, where blocks are parts of one.

@@ -3,42 +3,47 @@
 #include "plan/builder.h"
 #include "plan/eco_tree.h"
 #include "plan/estimate.h"
+#include "plan/rename.h"
 #include "topology/refuse.h"
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 namespace plexus::eco {
 namespace {
 
-constexpr std::uint64_t kLeastSegmentBytes = 4096;
-constexpr std::uint64_t kMostSegments = 64;
-constexpr std::uint64_t kFewSegments = 4; // fewer may not pay yet where more do
+constexpr std::uint64_t kLeastPartBytes = 1448; // a full segment on most wires
+constexpr std::uint64_t kMostParts = 64;
+constexpr std::uint64_t kFewParts = 4; // fewer may not pay yet where more do
+constexpr std::size_t kMostTrees = 16;
+constexpr std::uint64_t kWidePlan = 4096;      // messages: above this, parts are reckoned from few of them
+constexpr std::uint64_t kMostByEveryone = 128; // members, where everyone sends to everyone
 
 class Search {
   public:
     Search(const Task& task, const Network& network)
       : task_(task)
       , network_(network)
-      , least_us_(least_latencies(network))
-      , in_order_(reduces(task.operation) && !task.commutative) {}
+      , ways_(network)
+      , bytes_(static_cast<double>(task.elements) * task.element_bytes)
+      , in_order_(reduces(task.operation) && !task.commutative)
+      , root_(in_order_ ? 0 : task.root) {}
 
     Plan best() {
-        root_ = in_order_ ? 0 : task_.root;
         if (scans(task_.operation)) return best_scan();
-        try_trees(1);
-        const std::uint64_t bytes = task_.elements * task_.element_bytes;
-        if (has_parts(task_.operation))
-            for (std::uint64_t parts = 2; parts <= kMostSegments && parts <= task_.elements; parts *= 2) {
-                if (bytes / parts < kLeastSegmentBytes) break;
+        try_trees();
+        if (splits())
+            for (std::uint64_t parts = 2; parts <= most_parts(); parts *= step()) {
                 const double before = least_;
-                try_trees(parts);
-                if (least_ >= before && parts > kFewSegments) break;
+                try_pipelines(parts);
+                if (least_ >= before && parts > kFewParts) break;
             }
-        if (task_.operation == Operation::all_to_all || task_.operation == Operation::reduce_scatter ||
-            network_.levels().size() == 1)
-            try_patterns();
+        if (has_parts(task_.operation) && !in_order_)
+            for (std::size_t count = 2; count <= most_trees(); count *= step()) try_forests(count);
+        try_patterns();
         if (best_) return std::move(*best_);
+        if (!trees_.empty()) return along(trees_, task_, parts_);
         return plan(task_, {Pattern::binomial, 2, 0, 0});
     }
 
@@ -49,58 +54,153 @@ class Search {
         const std::uint64_t bytes = task_.elements * task_.element_bytes;
         for (std::uint64_t segment = std::max<std::uint64_t>(bytes, 1);; segment /= 2) {
             offer(plan(task_, {Pattern::chain, 2, segment}));
-            if (segment / 2 < kLeastSegmentBytes || bytes / segment >= kMostSegments) break;
+            if (segment / 2 < kLeastPartBytes || bytes / segment >= kMostParts) break;
         }
         return std::move(*best_);
     }
 
+    bool splits() const { return has_parts(task_.operation) || task_.operation == Operation::all_gather; }
+    bool is_large_group() const { return task_.members > 200; }
+    std::uint64_t step() const { return is_large_group() ? 4 : 2; }
+    std::uint64_t most_parts() const {
+        const bool has_blocks = task_.operation == Operation::all_gather;
+        const double all = has_blocks ? bytes_ * task_.members : bytes_;
+        const std::uint64_t pieces = has_blocks ? task_.members : task_.elements;
+        const double by_size = std::min(all / static_cast<double>(kLeastPartBytes), 1.0 * kMostParts);
+        return std::min(pieces, static_cast<std::uint64_t>(by_size));
+    }
+    std::size_t most_trees() const {
+        std::size_t widest = 1; // of the groups below the one that has all
+        const auto& levels = network_.levels();
+        if (levels.size() > 1)
+            for (const Subnet& group : levels[levels.size() - 2]) widest = std::max(widest, group.size());
+        return std::min<std::size_t>({widest, kMostTrees, most_parts()});
+    }
+
     void offer(Plan plan) {
         if (in_order_ && !prove(plan).rank_order) return;
-        const double time = estimate_us(plan, network_, least_us_);
+        const double time = estimate_us(plan, ways_);
         if (time >= least_) return;
         least_ = time;
         best_ = std::move(plan);
+        trees_.clear();
     }
 
-    void try_trees(std::uint64_t parts) {
-        const double bytes =
-            static_cast<double>(task_.elements) * task_.element_bytes / static_cast<double>(parts);
-        const auto with = [&](std::size_t fine, Outer outer, std::optional<Inner> inner) {
-            offer(along(EcoTree(network_, least_us_, bytes, fine, outer).build(root_, inner), task_, parts));
+    void offer(std::vector<Tree> trees, std::uint64_t parts) {
+        if (in_order_ && !prove(along(trees, task_, 1)).rank_order) return;
+        const double time = along_us(trees, parts);
+        if (time >= least_) return;
+        least_ = time;
+        best_.reset();
+        trees_ = std::move(trees);
+        parts_ = parts;
+    }
+
+    /// Of a plan along these trees; where it has very many messages, from two with fewer parts of
+    /// the same size: each further part takes as long as the one before.
+    double along_us(const std::vector<Tree>& trees, std::uint64_t parts) const {
+        const std::uint64_t few = 4 * trees.size();
+        const bool is_wide =
+            parts * task_.members > kWidePlan && parts > 2 * few && has_parts(task_.operation);
+        if (!is_wide) return estimate_us(along(trees, task_, parts), ways_);
+        const auto with = [&](std::uint64_t fewer) {
+            Task task = task_;
+            task.elements = std::max<std::uint64_t>(fewer, task_.elements / parts * fewer);
+            return estimate_us(along(trees, task, fewer), ways_);
         };
-        // Every level; or the closest groups alone, all of them side by side.
+        const double one = with(few);
+        const double two = with(2 * few);
+        return two +
+               std::max(0.0, two - one) / static_cast<double>(few) * static_cast<double>(parts - 2 * few);
+    }
+
+    void offer_tree(double bytes, std::uint64_t parts, std::size_t fine, Outer outer,
+                    std::optional<Inner> inner) {
+        offer({EcoTree(ways_, bytes, fine, outer).build(root_, inner)}, parts);
+    }
+
+    /// Whole messages: every level; or the closest groups alone, all of them side by side.
+    void try_trees() {
         const std::size_t levels = network_.levels().size();
         for (const std::size_t fine : {levels, std::size_t{2}, std::size_t{1}}) {
             if (fine > levels) continue;
-            with(fine, Outer::soonest, {});
-            if (parts == 1) with(fine, Outer::farthest_first, {});
-        }
-        if (parts > 1) {
-            with(1, Outer::chain, {});
-            with(1, Outer::chain, Inner{Pattern::chain, 2});
+            offer_tree(bytes_, 1, fine, Outer::soonest, {});
+            if (is_large_group() && !has_parts(task_.operation))
+                return; // their many blocks take long to write down
+            offer_tree(bytes_, 1, fine, Outer::farthest_first, {});
         }
         // Where edges carry the blocks of whole subtrees, flat subtrees are often faster.
         if (has_parts(task_.operation) || task_.operation == Operation::barrier) return;
-        with(levels, Outer::soonest, Inner{Pattern::star, 2});
-        with(levels, Outer::soonest, Inner{Pattern::binomial, 2});
+        offer_tree(bytes_, 1, levels, Outer::soonest, Inner{Pattern::star});
+        offer_tree(bytes_, 1, levels, Outer::soonest, Inner{Pattern::binomial});
     }
 
+    void try_pipelines(std::uint64_t parts) {
+        const std::size_t levels = network_.levels().size();
+        const double bytes = bytes_ / static_cast<double>(parts);
+        const Inner chain{Pattern::chain, 2, true};
+        const Inner tree{Pattern::tree, 2, true};
+        offer_tree(bytes, parts, 1, Outer::balanced, chain);
+        offer_tree(bytes, parts, levels, Outer::balanced, tree);
+        if (is_large_group()) return;
+        offer_tree(bytes, parts, 1, Outer::balanced, tree);
+        offer_tree(bytes, parts, 1, Outer::chain, chain);
+        offer_tree(bytes, parts, 1, Outer::chain, tree);
+        offer_tree(bytes, parts, levels, Outer::soonest, {});
+    }
+
+    /// Several members of each group at a time: over long ways many connections start faster
+    /// than one, and no member has to pass on all of it.
+    void try_forests(std::size_t count) {
+        const std::size_t levels = network_.levels().size();
+        for (const std::uint64_t parts : {count, 4 * count}) {
+            if (parts > most_parts() || (is_large_group() && parts > count)) break;
+            const double bytes = bytes_ / static_cast<double>(parts);
+            for (const std::size_t fine : {levels, std::size_t{2}}) {
+                if (fine == 2 && (levels < 3 || is_large_group())) break;
+                for (const Outer outer : {Outer::soonest, Outer::farthest_first})
+                    for (const Inner inner : {Inner{Pattern::binomial, 2, true}, Inner{Pattern::star}})
+                        offer(EcoTree(ways_, bytes, fine, outer).build_several(root_, inner, count), parts);
+            }
+        }
+    }
+
+    /// Those without a root's bottleneck, in an order that leaves each group once.
     void try_patterns() {
+        if (task_.members > kMostByEveryone && network_.levels().size() > 1) return;
+        std::vector<Rank> name(task_.members);
+        std::iota(name.begin(), name.end(), Rank{0});
+        for (const Partition& level : network_.levels()) { // the widest sorts last
+            std::vector<std::size_t> group_of(task_.members);
+            for (std::size_t group = 0; group < level.size(); ++group)
+                for (const std::size_t member : level[group]) group_of[member] = group;
+            std::stable_sort(name.begin(), name.end(),
+                             [&](Rank one, Rank other) { return group_of[one] < group_of[other]; });
+        }
+        Task task = task_;
+        task.root = static_cast<Rank>(std::find(name.begin(), name.end(), task_.root) - name.begin());
         for (const Pattern pattern : {Pattern::ring, Pattern::butterfly, Pattern::bruck, Pattern::pairwise}) {
             if (!suits(pattern, task_.operation) || (pattern == Pattern::ring && in_order_)) continue;
-            offer(plan(task_, {pattern, 2, 0, 0}));
+            const auto offer_both = [&](const Shape& shape) {
+                if (network_.levels().size() == 1 || in_order_) return offer(plan(task_, shape));
+                offer(renamed(plan(task, shape), name));
+            };
+            offer_both({pattern, 2, 0, 0});
             if (pattern == Pattern::butterfly && task_.operation == Operation::all_reduce)
-                offer(plan(task_, {pattern, 2, 0, UINT64_MAX}));
+                offer_both({pattern, 2, 0, UINT64_MAX});
         }
     }
 
     const Task& task_;
     const Network& network_;
-    const std::vector<double> least_us_;
+    const Ways ways_;
+    const double bytes_;
     const bool in_order_;
-    Rank root_ = 0;
+    const Rank root_;
     double least_ = std::numeric_limits<double>::infinity();
-    std::optional<Plan> best_;
+    std::optional<Plan> best_; // or these trees
+    std::vector<Tree> trees_;
+    std::uint64_t parts_ = 1;
 };
 
 } // namespace

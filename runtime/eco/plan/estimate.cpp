@@ -1,44 +1,199 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// A plan run by a clock of its own: members, wires and connections take their times, and what
+// happens first is looked at first.
 #include "plan/estimate.h"
 
 #include "plan/run.h"
 #include "topology/refuse.h"
 
 #include <algorithm>
+#include <queue>
+#include <unordered_map>
 
 namespace plexus::eco {
-
 namespace {
 
-/// Calls on_flight(message, flight) as each message is taken. Returns when the last is done.
-template <class OnFlight>
-double fly(const Plan& plan, const Network& network, const std::vector<double>& least_us,
-           OnFlight&& on_flight) {
-    std::vector<double> now(plan.members);
-    std::vector<double> drained(plan.members);
-    std::vector<Link> links(plan.messages.size());
-    std::vector<double> sent(plan.messages.size());
-    const std::string stuck = run(
-        plan,
-        [&](std::uint32_t number) {
-            const Message& message = plan.messages[number];
-            links[number] = link_between(network, message.from, message.to,
-                                         static_cast<double>(plan.bytes_of(message)), least_us[message.from]);
-            sent[number] = now[message.from];
-            now[message.from] += links[number].busy_us;
-            return true;
-        },
-        [&](std::uint32_t number) {
-            const Rank to = plan.messages[number].to;
-            const Link& link = links[number];
-            drained[to] = std::max(drained[to] + link.drain_us, sent[number] + link.arrives_us);
-            now[to] = std::max(now[to], drained[to]);
-            on_flight(number, Flight{sent[number], sent[number] + link.busy_us, now[to]});
-            return true;
-        });
-    if (!stuck.empty()) refuse(Status::bad_argument, "the plan does not end: {}", stuck);
-    return *std::max_element(now.begin(), now.end());
+constexpr std::uint32_t kNone = UINT32_MAX;
+
+/// What a connection that was idle sends at once, ten segments (RFC 6928); twice as much after
+/// each round trip (RFC 5681, section 3.1).
+constexpr double kFirstWindow = 10 * 1448;
+
+/// From the first byte's leaving until that of the last of `bytes`, over a connection that was idle.
+double pushed_after_us(double bytes, double latency_us, double us_per_byte) {
+    double window = kFirstWindow;
+    double time = 0;
+    for (; bytes > window && window * us_per_byte < 2 * latency_us; window *= 2) {
+        time += 2 * latency_us;
+        bytes -= window;
+    }
+    return time + bytes * us_per_byte;
 }
+
+class Simulation {
+  public:
+    Simulation(const Plan& plan, const Ways& ways)
+      : plan_(plan)
+      , ways_(ways)
+      , next_(plan.members)
+      , now_(plan.members)
+      , drained_(plan.members)
+      , flights_(plan.messages.size())
+      , free_(ways.wires.count())
+      , queues_(ways.wires.count())
+      , behind_(ways.wires.count() > 0 ? plan.messages.size() : 0) {}
+
+    /// Empty: every member came to its end.
+    std::string run() {
+        for (Rank member = 0; member < plan_.members; ++member) proceed(member);
+        while (!events_.empty()) {
+            const Event event = events_.top();
+            events_.pop();
+            if (event.what < plan_.members) {
+                proceed(event.what);
+            } else {
+                let_in(event.what - plan_.members, event.at);
+            }
+        }
+        for (Rank member = 0; member < plan_.members; ++member)
+            if (next_[member] < plan_.steps[member].size()) return who_waits();
+        return {};
+    }
+
+    double end_us() const { return *std::max_element(now_.begin(), now_.end()); }
+    std::vector<Flight> flights() && { return std::move(flights_); }
+
+  private:
+    struct Event {
+        double at;
+        std::uint64_t number; // first come, first served
+        std::uint32_t what;   // a member that goes on, or behind them a wire that is free
+        bool operator<(const Event& other) const { // a heap's top is its largest
+            return at != other.at ? at > other.at : number > other.number;
+        }
+    };
+    struct Queue { // of messages for a wire
+        std::uint32_t first = kNone;
+        std::uint32_t last = kNone;
+    };
+    struct Stream { // what one member sends another
+        double began_us = 0;
+        double bytes = 0;
+    };
+
+    void at(double time, std::uint32_t what) { events_.push({time, number_++, what}); }
+
+    void proceed(Rank member) {
+        const std::vector<Step>& steps = plan_.steps[member];
+        const double now = now_[member];
+        for (std::size_t& next = next_[member]; next < steps.size();) {
+            const std::uint32_t number = steps[next].message;
+            if (steps[next].send) {
+                if (!try_to_start(number, now)) return; // let_in() will
+                return at(now_[member], member);
+            }
+            Flight& flight = flights_[number];
+            if (flight.taken_us == 0) { // not sent yet: who sends it wakes the member
+                flight.taken_us = -1;
+                return;
+            }
+            ++next;
+            flight.taken_us = now_[member] = std::max(now, flight.taken_us);
+            if (now_[member] > now) return at(now_[member], member);
+        }
+    }
+
+    /// False: it stands in the queue of a wire that is busy.
+    bool try_to_start(std::uint32_t number, double now) {
+        const Message& message = plan_.messages[number];
+        std::uint32_t busy = kNone;
+        ways_.wires.between(message.from, message.to, [&](std::uint32_t wire, double) {
+            if (busy == kNone && free_[wire] > now) busy = wire;
+        });
+        if (busy != kNone) {
+            Queue& queue = queues_[busy];
+            behind_[number] = kNone;
+            if (queue.first == kNone) {
+                queue.first = number;
+                at(free_[busy], plan_.members + busy);
+            } else {
+                behind_[queue.last] = number;
+            }
+            queue.last = number;
+            return false;
+        }
+        start(number, message, now);
+        return true;
+    }
+
+    void start(std::uint32_t number, const Message& message, double now) {
+        const auto bytes = static_cast<double>(plan_.bytes_of(message));
+        const Link link =
+            link_between(ways_.network, message.from, message.to, bytes, ways_.least_us[message.from]);
+        ways_.wires.between(message.from, message.to, [&](std::uint32_t wire, double us_per_byte) {
+            free_[wire] = now + us_per_byte * bytes;
+        });
+        double& drained = drained_[message.to];
+        drained = std::max(
+            {drained + link.drain_us, now + link.arrives_us, through_window_us(message, bytes, link, now)});
+        Flight& flight = flights_[number];
+        const bool awaited = flight.taken_us < 0;
+        flight = {now, now + link.busy_us, drained};
+        now_[message.from] = flight.free_us;
+        ++next_[message.from];
+        // The same number for "nothing yet" as for a message that took no time at all.
+        if (flight.taken_us == 0) flight.taken_us = kInstant;
+        if (awaited) {
+            now_[message.to] = std::max(now_[message.to], flight.taken_us);
+            at(now_[message.to], message.to);
+        }
+    }
+
+    /// When all of it is there at the earliest, by the window of its connection.
+    double through_window_us(const Message& message, double bytes, const Link& link, double now) {
+        const double us_per_byte = ways_.network.us_per_byte(message.from, message.to);
+        const double latency = ways_.network.latency_us(message.from, message.to);
+        if (bytes == 0 || kFirstWindow * us_per_byte >= 2 * latency || link.arrives_us == 0) return 0;
+        auto& [began, sent] =
+            streams_.try_emplace(std::uint64_t{message.from} << 32 | message.to, Stream{now, 0})
+                .first->second;
+        sent += bytes;
+        return began + latency + pushed_after_us(sent, latency, us_per_byte);
+    }
+
+    /// The wire may be free: who has waited for it longest, and can, gets it.
+    void let_in(std::uint32_t wire, double now) {
+        Queue& queue = queues_[wire];
+        while (queue.first != kNone) {
+            if (free_[wire] > now) return at(free_[wire], plan_.members + wire);
+            const std::uint32_t number = queue.first;
+            queue.first = behind_[number];
+            if (!try_to_start(number, now)) continue; // now behind another wire
+            const Rank from = plan_.messages[number].from;
+            at(now_[from], from);
+        }
+    }
+
+    std::string who_waits() const {
+        const auto nothing = [](std::uint32_t) { return true; };
+        return eco::run(plan_, nothing, nothing);
+    }
+
+    static constexpr double kInstant = 1e-9;
+
+    const Plan& plan_;
+    const Ways& ways_;
+    std::vector<std::size_t> next_; // step of each member
+    std::vector<double> now_;
+    std::vector<double> drained_;
+    std::vector<Flight> flights_; // taken_us: 0 not sent, -1 awaited
+    std::vector<double> free_;    // of each wire: from when on
+    std::vector<Queue> queues_;
+    std::vector<std::uint32_t> behind_; // of each message in a queue
+    std::unordered_map<std::uint64_t, Stream> streams_;
+    std::priority_queue<Event> events_;
+    std::uint64_t number_ = 0;
+};
 
 void check(const Plan& plan, const Network& network) {
     if (plan.members != network.size())
@@ -48,23 +203,25 @@ void check(const Plan& plan, const Network& network) {
         refuse(Status::bad_argument, "the plan cannot be run: {}", bad);
 }
 
+Simulation ended(const Plan& plan, const Ways& ways) {
+    Simulation simulation(plan, ways);
+    if (const std::string stuck = simulation.run(); !stuck.empty())
+        refuse(Status::bad_argument, "the plan does not end: {}", stuck);
+    return simulation;
+}
+
 } // namespace
 
-double estimate_us(const Plan& plan, const Network& network, const std::vector<double>& least_us) {
-    return fly(plan, network, least_us, [](std::uint32_t, const Flight&) {});
-}
+double estimate_us(const Plan& plan, const Ways& ways) { return ended(plan, ways).end_us(); }
 
 double estimate_us(const Plan& plan, const Network& network) {
     check(plan, network);
-    return estimate_us(plan, network, least_latencies(network));
+    return estimate_us(plan, Ways(network));
 }
 
 std::vector<Flight> timeline(const Plan& plan, const Network& network) {
     check(plan, network);
-    std::vector<Flight> flights(plan.messages.size());
-    fly(plan, network, least_latencies(network),
-        [&](std::uint32_t number, const Flight& flight) { flights[number] = flight; });
-    return flights;
+    return ended(plan, Ways(network)).flights();
 }
 
 } // namespace plexus::eco

@@ -3,12 +3,24 @@
 #pragma once
 
 #include "plan/link.h"
+#include "plan/wires.h"
 
 #include <vector>
 
 namespace plexus::eco {
 
-/// estimate_us() of a plan of our own, with least_latencies() at hand.
-double estimate_us(const Plan& plan, const Network& network, const std::vector<double>& least_us);
+/// What an estimate needs of a network, found once. Refers to it. Read by many threads.
+struct Ways {
+    explicit Ways(const Network& of)
+      : network(of)
+      , least_us(least_latencies(of))
+      , wires(of) {}
+    const Network& network;
+    std::vector<double> least_us; ///< of each member
+    Wires wires;
+};
+
+/// estimate_us() of a plan of our own.
+double estimate_us(const Plan& plan, const Ways& ways);
 
 } // namespace plexus::eco

@@ -34,6 +34,16 @@ double greatest_measured(const CostMatrix& costs) {
     return greatest;
 }
 
+/// Of the pairs on one wire, what they take on the average.
+double us_per_byte_on(const std::vector<std::size_t>& wire, const std::vector<LocalCost>& costs,
+                      std::size_t hosts) {
+    double sum = 0;
+    for (const std::size_t a : wire)
+        for (const std::size_t b : wire)
+            if (a != b) sum += costs[a * hosts + b].us_per_byte;
+    return sum / static_cast<double>(wire.size() * (wire.size() - 1));
+}
+
 } // namespace
 
 Network::Network(const Map& map, std::vector<std::size_t> host_of, Tolerance tolerance, Symmetry symmetry,
@@ -60,6 +70,11 @@ Network::Network(const Map& map, std::vector<std::size_t> host_of, Tolerance tol
             const double latency = std::max(0.0, less - per_byte * static_cast<double>(sizes.front()));
             costs_[a * hosts_ + b] = {latency, per_byte};
         }
+    wire_of_host_.assign(hosts_, kNoWire);
+    for (const auto& wire : map.shared_wires()) {
+        for (const std::size_t host : wire) wire_of_host_[host] = static_cast<std::uint32_t>(wires_.size());
+        wires_.push_back(us_per_byte_on(wire, costs_, hosts_));
+    }
     Partition singles(hosts_);
     for (std::size_t host = 0; host < hosts_; ++host) singles[host] = {host};
     levels_.push_back(in_members(singles, host_of_));

@@ -6,6 +6,7 @@
 #include "plan/builder.h"
 
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace plexus::eco {
@@ -25,8 +26,13 @@ struct Tree {
 /// `root` is the root. For star, tree, binomial and chain.
 Tree regular_tree(Pattern pattern, std::uint32_t arity, Rank members, Rank root);
 
-/// Every operation, its vector in `parts` parts.
+/// Every operation, its vector in `parts` parts. What all get from an all_gather goes down the
+/// tree in so many portions as well. Other operations whose blocks are no parts ignore it.
 Plan along(const Tree& tree, const Task& task, std::uint64_t parts);
+
+/// The same with the parts in turn along several trees, which have the root in common: so
+/// several members of a group pass it on. For operations that have parts: see has_parts().
+Plan along(std::span<const Tree> trees, const Task& task, std::uint64_t parts);
 
 /// How many parts of `segment_bytes` (0: all in one) the task's vector has.
 std::uint64_t segments_of(const Task& task, std::uint64_t segment_bytes);

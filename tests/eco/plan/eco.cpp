@@ -134,6 +134,38 @@ TEST_CASE("eight hosts on three segments take four message times where a star ta
     const Task task{Operation::broadcast, 8, 0, 1000, 1, true};
     CHECK(estimate_us(plan(task, {Pattern::star}), network) == Approx(7000).epsilon(0.01));
     CHECK(estimate_us(plan_eco(task, network), network) <= 4010);
+
+    // Where the segments are known to be wires, each is given three messages, in parts.
+    map.set_shared_wires({{0, 1, 2}, {3, 4, 5}, {6, 7}});
+    const Task large{Operation::broadcast, 8, 0, 16'000, 1, true};
+    const Network wires(map, one_each(8));
+    for (Rank root = 0; root < 8; ++root) {
+        Task from = large;
+        from.root = root;
+        const Plan plan = plan_eco(from, wires);
+        CHECK(prove(plan));
+        CHECK(estimate_us(plan, wires) <= 4.0 * 16'000);
+        CHECK(estimate_us(plexus::eco::plan(from, {Pattern::star}), wires) >= 6.9 * 16'000);
+        std::vector<std::uint64_t> on_wire(3);
+        for (const Message& each : plan.messages)
+            for (const Rank wire : std::set<Rank>{each.from / 3, each.to / 3})
+                on_wire[wire] += plan.bytes_of(each);
+        for (const std::uint64_t bytes : on_wire) CHECK(bytes <= 3 * 16'000);
+    }
+}
+
+TEST_CASE("over a long way several members send parts, each in the first window of its connection") {
+    Random random(45);
+    const auto label = shuffled(78, random);
+    const Network network(map_of(relabelled(grid5000(), label)), one_each(78));
+    const Task task{Operation::broadcast, 78, 0, 65'536, 1, true};
+    const Plan plan = plan_eco(task, network);
+    CHECK(prove(plan));
+    CHECK(estimate_us(plan, network) < 14'000 + 3 * 1000); // the longest ways, and no round trip
+    std::set<Rank> senders;                                // to other sites
+    for (const Message& each : plan.messages)
+        if (network.latency_us(each.from, each.to) > 1000) senders.insert(each.from);
+    CHECK(senders.size() >= 4);
 }
 
 TEST_CASE("with members scattered over the sites eco is at least twice as fast as a binomial tree") {

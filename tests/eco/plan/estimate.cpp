@@ -12,7 +12,7 @@ using namespace plexus::testing;
 namespace {
 
 /// `latency_us` between all, and a microsecond for each hundred bytes.
-Network flat(std::size_t hosts, double latency_us) {
+Network flat(std::size_t hosts, double latency_us, bool one_wire = false) {
     std::vector<std::string> names;
     std::vector<std::size_t> host_of;
     for (std::size_t host = 0; host < hosts; ++host) {
@@ -26,6 +26,7 @@ Network flat(std::size_t hosts, double latency_us) {
             map.set_both(0, a, b, {small, small, small, small, small, 1, Cost::kNoMethod});
             map.set_both(1, a, b, {large, large, large, large, large, 1, Cost::kNoMethod});
         }
+    if (one_wire) map.set_shared_wires({host_of});
     return Network(map, host_of);
 }
 
@@ -54,6 +55,25 @@ TEST_CASE("bytes from many arrive at one after the other") {
 TEST_CASE("partners send and take at the same time") {
     CHECK(estimate(Operation::barrier, Pattern::butterfly, flat(8, 20), 0) == Approx(3 * 20));
     CHECK(estimate(Operation::barrier, Pattern::bruck, flat(8, 20), 0) == Approx(3 * 20));
+}
+
+TEST_CASE("on a shared wire what two send at once goes one after the other") {
+    // Both send 5000 bytes at 0: 70 us; the second on a shared wire begins at 50.
+    const Task task{Operation::all_gather, 2, 0, 5000, 1, true};
+    CHECK(estimate_us(plan(task, {Pattern::pairwise}), flat(2, 20)) == Approx(70));
+    CHECK(estimate_us(plan(task, {Pattern::pairwise}), flat(2, 20, true)) == Approx(120));
+    // By whom it is sent makes no difference there: seven times 5000 bytes.
+    const Task broadcast{Operation::broadcast, 8, 0, 5000, 1, true};
+    CHECK(estimate_us(plan(broadcast, {Pattern::binomial}), flat(8, 20, true)) >= 7 * 50);
+    CHECK(estimate_us(plan(broadcast, {Pattern::binomial}), flat(8, 20)) <= 3 * 70);
+}
+
+TEST_CASE("an idle connection over a long way sends ten segments, and twice as many each round trip") {
+    // 50 ms, and 0.01 us for a byte: 14480, 28960 and 57920 bytes leave a round trip apart.
+    const Network network = flat(2, 50'000);
+    CHECK(estimate(Operation::broadcast, Pattern::star, network, 14'000) == Approx(50'140));
+    CHECK(estimate(Operation::broadcast, Pattern::star, network, 40'000) == Approx(150'000).epsilon(0.01));
+    CHECK(estimate(Operation::broadcast, Pattern::star, network, 100'000) == Approx(250'000).epsilon(0.01));
 }
 
 TEST_CASE("segments in a chain overlap") {
