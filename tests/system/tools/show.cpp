@@ -118,6 +118,21 @@ TEST_CASE("a picture is XML with every host, box and message of the plan") {
                      path}) == "svg\n");
 }
 
+TEST_CASE("a host's name that is no UTF-8, or too long, leaves the picture XML") {
+    const TmpDir folder;
+    const std::string file = folder.file(
+        "net", "3 a\xff\xc3z caf\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9-of-many-letters c\n"
+               "- 1 9\n1 - 9\n9 9 -\n");
+    const std::string svg = shown(file, {"--svg"});
+    CHECK(svg.find("a\xef\xbf\xbd\xef\xbf\xbdz") != std::string::npos);
+    CHECK(svg.find("…") != std::string::npos);
+    if (!is_there("python3")) SKIP_TEST("python3 is not installed: nothing reads the XML");
+    const std::string path = folder.file("net.svg", svg);
+    CHECK(output_of({"python3", "-c",
+                     "import sys, xml.dom.minidom as x; print(x.parse(sys.argv[1]).documentElement.tagName)",
+                     path}) == "svg\n");
+}
+
 TEST_CASE("a graph has every host and edge, and Graphviz reads it") {
     const TmpDir folder;
     const std::string file = folder.file("net", kNetwork);
@@ -174,6 +189,16 @@ TEST_CASE("what cannot be shown is said in a sentence") {
         CHECK(tool.err().find(part) != std::string::npos);
         CHECK(count_of(tool.err(), "\n") == 1);
     }
+    std::string many = "60";
+    for (int host = 0; host < 60; ++host) many += " h" + std::to_string(host);
+    for (int row = 0; row < 60; ++row) {
+        many += '\n';
+        for (int column = 0; column < 60; ++column) many += " 1";
+    }
+    Command pairs({"map", "show", folder.file("many", many), "--pattern", "pairwise"});
+    CHECK(pairs.wait() == 3);
+    CHECK(pairs.err().find("more than 3000 messages") != std::string::npos);
+    CHECK(pairs.err().find("--operation") != std::string::npos);
     Command partition({"map", "partition", file, "--svg"});
     CHECK(partition.wait() == 2);
     CHECK(partition.err().find("go with show") != std::string::npos);

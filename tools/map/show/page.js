@@ -132,7 +132,7 @@ function drawMoment() {
 // The course: hosts down, time across
 
 const course = {cursor: null, x: () => 0};
-function labelWidth() { return Math.min(130, 12 + 6 * Math.max(...data.hosts.map((name) => name.length))); }
+function labelWidth() { return Math.min(130, 12 + 6 * data.hosts.reduce((most, name) => Math.max(most, name.length), 0)); }
 function shortened(name, letters) { return name.length <= letters ? name : name.slice(0, letters - 1) + "\u2026"; }
 /** Four to eight round numbers up to `end`. */
 function ticks(end) {
@@ -169,7 +169,7 @@ function drawCourse() {
 
 function listPatterns() {
   const rivals = data.plans.filter((plan) => fits(plan, keys.length - 1)).sort((a, b) => a.total - b.total);
-  const most = Math.max(...rivals.map((plan) => plan.total), 1e-9);
+  const most = rivals.reduce((so_far, plan) => Math.max(so_far, plan.total), 1e-9);
   at("patterns").tBodies[0].replaceChildren(...rivals.map((plan) => {
     const line = document.createElement("tr");
     const messages = messagesOf(plan);
@@ -213,7 +213,7 @@ function step(forward) {
   stop();
   const times = [0, shown.end, ...shown.messages.flatMap((message) => [message.sent, message.taken])];
   const next = times.filter((time) => forward ? time > now : time < now);
-  if (next.length > 0) moveTo(forward ? Math.min(...next) : Math.max(...next));
+  if (next.length > 0) moveTo(next.reduce((one, other) => (forward ? other < one : other > one) ? other : one));
 }
 keys.forEach((key) => at(key).addEventListener("change", offer));
 at("play").addEventListener("click", play);

@@ -72,12 +72,16 @@ std::vector<ShownPlan> many_plans(const eco::Network& network, const std::vector
     const bool is_one = wish.operation && !wish.pattern.empty();
     std::vector<ShownPlan> plans;
     std::size_t messages = 0;
+    bool too_large = false;
     const auto add = [&](Operation operation, std::size_t root) {
         for (const std::uint64_t size : sizes_for(operation, wish))
             for (const std::string& pattern : patterns_for(operation, wish)) {
                 ShownPlan shown = make(network, operation, pattern, root, size);
                 const std::size_t more = shown.plan.messages.size();
-                if (!is_one && (more > kMostMessages || messages + more > kMostMessagesInAll)) continue;
+                if (!is_one && (more > kMostMessages || messages + more > kMostMessagesInAll)) {
+                    too_large = true;
+                    continue;
+                }
                 messages += more;
                 plans.push_back(std::move(shown));
             }
@@ -91,6 +95,12 @@ std::vector<ShownPlan> many_plans(const eco::Network& network, const std::vector
             most_roots = std::max(most_roots, mine.size());
             if (turn < mine.size()) add(operation, mine[turn]);
         }
+    if (plans.empty() && too_large)
+        throw Error(
+            Status::too_large,
+            fmt::format("among {} hosts each plan by {} has more than {} messages, which no page of many "
+                        "plans holds: name one operation with --operation",
+                        network.size(), wish.pattern.empty() ? "any pattern" : wish.pattern, kMostMessages));
     if (plans.empty())
         throw Error(Status::unsupported,
                     fmt::format("{} does not suit {}: leave --pattern out to see those that do", wish.pattern,

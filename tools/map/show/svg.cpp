@@ -44,12 +44,6 @@ constexpr char kNetworkStyle[] = R"(
   .root circle { stroke: var(--ink); stroke-width: 3; }
 )";
 
-std::string shortened(const std::string& name, std::size_t letters) {
-    if (name.size() <= letters) return name;
-    const std::size_t half = (letters - 1) / 2; // both ends of a name tell hosts apart
-    return name.substr(0, half) + "…" + name.substr(name.size() - (letters - 1 - half));
-}
-
 /// Boxes, over them `ways`, and over these all that is to be read, `numbers` last.
 std::string layers(const eco::Map& map, const Layout& layout, std::optional<std::size_t> root,
                    const std::string& ways, const std::string& numbers) {
