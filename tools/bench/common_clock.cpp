@@ -13,6 +13,8 @@ constexpr std::int64_t kDrifted = 20'000 * kMillisecond;
 /// Exchanges: few where they take long, so that many far contexts are done in seconds.
 constexpr int kMost = 30;
 constexpr int kLeast = 4;
+constexpr eco::Rank kMany = 32; // contexts
+constexpr eco::Rank kTogether = 8;
 constexpr std::int64_t kPatience = 50 * kMillisecond;
 
 constexpr const char* kName = "plexus.bench.clock";
@@ -42,19 +44,22 @@ void CommonClock::ask() {
     }
 }
 
-void CommonClock::set() {
-    for (eco::Rank turn = 1; turn < world_.size(); ++turn) {
-        if (turn == world_.rank()) ask();
+void CommonClock::set(const std::function<void()>& alive) {
+    // Where there are many, one after the other would take minutes over long ways.
+    const eco::Rank together = world_.size() > kMany ? kTogether : 1;
+    for (eco::Rank turn = 1; turn < world_.size(); turn += together) {
+        if (world_.rank() >= turn && world_.rank() < turn + together) ask();
         world_.barrier();
+        alive();
     }
     set_at_ = now();
     world_.broadcast(set_at_); // so that all find it old at the same time
 }
 
-void CommonClock::keep() {
+void CommonClock::keep(const std::function<void()>& alive) {
     std::int64_t present = now();
     world_.broadcast(present);
-    if (set_at_ == 0 || present - set_at_ > kDrifted) set();
+    if (set_at_ == 0 || present - set_at_ > kDrifted) set(alive);
 }
 
 void CommonClock::wait_until(std::int64_t then) const {

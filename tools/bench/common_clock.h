@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 
 namespace plexus::tools::bench {
 
@@ -16,10 +17,11 @@ class CommonClock {
     /// All contexts of the job make one. @error timed_out not_found rank 0 does not come (thrown)
     CommonClock(Context& here, const eco::Group& world);
 
-    /// Determines the difference anew, one context after the other; all call it.
-    void set();
+    /// Determines the difference anew, few contexts at a time; all call it. `alive` is called
+    /// after each few.
+    void set(const std::function<void()>& alive);
     /// set() if the last time was so long ago that clocks may have drifted; all call it.
-    void keep();
+    void keep(const std::function<void()>& alive);
 
     /// Nanoseconds of rank 0's steady clock.
     std::int64_t now() const noexcept { return own() + ahead_; }
