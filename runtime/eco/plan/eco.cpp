@@ -32,6 +32,32 @@ class Search {
 
     Plan best() {
         if (scans(task_.operation)) return best_scan();
+        for (const Rank root : roots()) {
+            root_ = root;
+            try_rooted();
+        }
+        try_patterns();
+        if (best_) return std::move(*best_);
+        if (!trees_.empty()) return along(trees_, task_, parts_);
+        return plan(task_, {Pattern::binomial, 2, 0, 0});
+    }
+
+  private:
+    /// Where no member is special, the first of each closest group may be a tree's root.
+    std::vector<Rank> roots() const {
+        constexpr std::size_t kMostRoots = 8;
+        const bool is_free = task_.operation != Operation::broadcast &&
+                             task_.operation != Operation::scatter && task_.operation != Operation::gather &&
+                             task_.operation != Operation::reduce && !in_order_;
+        const Partition& closest = network_.levels().front();
+        if (!is_free || is_large_group() || closest.size() > kMostRoots || network_.levels().size() == 1)
+            return {root_};
+        std::vector<Rank> out;
+        for (const Subnet& group : closest) out.push_back(static_cast<Rank>(group.front()));
+        return out;
+    }
+
+    void try_rooted() {
         try_trees();
         if (splits())
             for (std::uint64_t parts = 2; parts <= most_parts(); parts *= step()) {
@@ -41,13 +67,8 @@ class Search {
             }
         if (has_parts(task_.operation) && !in_order_)
             for (std::size_t count = 2; count <= most_trees(); count *= step()) try_forests(count);
-        try_patterns();
-        if (best_) return std::move(*best_);
-        if (!trees_.empty()) return along(trees_, task_, parts_);
-        return plan(task_, {Pattern::binomial, 2, 0, 0});
     }
 
-  private:
     /// A scan is tied to the order of ranks: there is only the number of its messages to choose.
     Plan best_scan() {
         offer(plan(task_, {Pattern::bruck}));
@@ -196,7 +217,7 @@ class Search {
     const Ways ways_;
     const double bytes_;
     const bool in_order_;
-    const Rank root_;
+    Rank root_;
     double least_ = std::numeric_limits<double>::infinity();
     std::optional<Plan> best_; // or these trees
     std::vector<Tree> trees_;
