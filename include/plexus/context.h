@@ -140,6 +140,9 @@ class PLEXUS_API Context {
 
     /// One turn of the scheduler; how many events it handled. Does not block. @thread any
     std::uint32_t progress();
+    /// True on a thread that runs an inline handler, or what a future's then() had to do: it must
+    /// not wait for anything that needs progress. @thread any
+    bool inside_handler() const noexcept;
     /// Makes progress until stop(), sleeping while there is nothing. @thread any
     void run();
     /// The same for at most this long; true if stop() ended it.

@@ -35,6 +35,7 @@ struct RowFacts {
     Descriptor descriptor;
     bool applies = false;
     std::string because;           ///< why not
+    bool one_host = false;         ///< this method reaches contexts of this very host only
     std::uint64_t latency_ns = 0;  ///< one way, small message; estimate or measured
     std::uint64_t bandwidth = 0;   ///< bytes a second
     std::uint64_t queued = 0;      ///< bytes accepted and not yet out: the load

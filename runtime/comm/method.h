@@ -38,6 +38,7 @@ struct Method {
         return rows[told ? row : 0].method;
     }
     bool fragile() const noexcept { return (ops.caps & PLEXUS_CAP_FRAGILE) != 0; }
+    bool one_host() const noexcept { return (ops.caps & PLEXUS_CAP_LOCAL) != 0; }
     std::uint64_t query(plexus_link* link, plexus_query what) const {
         std::uint64_t value = 0;
         return ops.query(instance, link, what, &value) == PLEXUS_OK ? value : 0;

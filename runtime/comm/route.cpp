@@ -230,6 +230,7 @@ std::vector<RowFacts> Route::facts() const {
             row.bandwidth = ask(PLEXUS_QUERY_BANDWIDTH_BPS);
             row.queued = ask(PLEXUS_QUERY_QUEUED_BYTES);
             row.max_message = method->max_message;
+            row.one_host = method->one_host();
         }
         facts.push_back(std::move(row));
     }

@@ -87,6 +87,7 @@ Future<void> Context::fence() {
 }
 
 std::uint32_t Context::progress() { return core_->scheduler().progress(); }
+bool Context::inside_handler() const noexcept { return core_->scheduler().inside_turn(); }
 
 void Context::run() {
     const std::uint64_t before = core_->stops.load(std::memory_order_acquire);

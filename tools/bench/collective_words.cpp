@@ -22,11 +22,12 @@ using eco::Operation;
 
 constexpr char kVerb[] = "bench collective";
 constexpr char kFooter[] =
-    "Patterns: auto (the library's choice), eco (follows --map), star, tree:K, binary, binomial,\n"
-    "chain, chain:SEGMENT, ring, butterfly, bruck, pairwise. Those that do not suit an operation\n"
-    "are left out there. Sizes are of the vector, or of each member's part where each has its own\n"
-    "(scatter, gather, all_gather, all_to_all, reduce_scatter). Each case is run once before, and\n"
-    "what it brought is looked at.\n"
+    "Patterns: auto (the library's choice), memory (that all members share, on one host), messages\n"
+    "(the choice without that), eco (follows --map), star, tree:K, binary, binomial, chain,\n"
+    "chain:SEGMENT, ring, butterfly, bruck, pairwise. Those that do not suit an operation are left\n"
+    "out there. Sizes are of the vector, or of each member's part where each has its own (scatter,\n"
+    "gather, all_gather, all_to_all, reduce_scatter). Each case is run once before, and what it\n"
+    "brought is looked at.\n"
     "\n"
     "--clock common   from the start at the root (where all begin: from a common start) until the\n"
     "                 last member is done, by clocks whose offsets are determined before\n"
@@ -65,10 +66,12 @@ std::vector<Operation> operations_of(const std::string& text) {
 NamedPattern pattern_of(const std::string& word) {
     const auto how = eco::parse_how(word);
     if (!how)
-        usage_error(kVerb,
-                    fmt::format("\"{}\" is no pattern: auto, eco, star, tree:K, binary, binomial, chain, "
-                                "chain:64KiB, ring, butterfly, bruck, pairwise",
-                                word));
+        usage_error(
+            kVerb,
+            fmt::format(
+                "\"{}\" is no pattern: auto, memory, messages, eco, star, tree:K, binary, binomial, chain, "
+                "chain:64KiB, ring, butterfly, bruck, pairwise",
+                word));
     return {word, *how};
 }
 

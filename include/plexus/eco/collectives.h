@@ -28,7 +28,8 @@ struct Work {
     Operation operation = Operation::barrier;
     Rank root = 0;
     std::uint32_t element_bytes = 1;
-    bool varied = false; ///< parts have lengths of their own
+    bool varied = false;   ///< parts have lengths of their own
+    bool in_place = false; ///< of all_gather: each member's own part is where it belongs, `send` is nothing
     const std::byte* send = nullptr;
     std::byte* receive = nullptr;
     std::uint64_t send_elements = 0;
@@ -100,7 +101,7 @@ class Collectives {
     /// In place: each member's own part is where it belongs.
     template <Plain T, std::size_t N>
     auto all_gather(std::span<T, N> all) const {
-        return run<T>(Operation::all_gather, 0, std::span<const T>(), all);
+        return run<T>(Operation::all_gather, 0, in_place(), all);
     }
     /// `parts` count, and are the same, on every member.
     template <class S, Plain T, std::size_t N, std::size_t M>
@@ -110,7 +111,7 @@ class Collectives {
     }
     template <Plain T, std::size_t N>
     auto all_gather_v(std::span<T, N> all, const Parts& parts) const {
-        return run<T>(Operation::all_gather, 0, std::span<const T>(), all, nullptr, &parts);
+        return run<T>(Operation::all_gather, 0, in_place(), all, nullptr, &parts);
     }
 
     /// Part j of member i's `out` becomes part i of member j's `in`.
@@ -198,6 +199,7 @@ class Collectives {
         work.root = root;
         work.element_bytes = static_cast<std::uint32_t>(sizeof(T));
         work.varied = send_parts != nullptr || receive_parts != nullptr;
+        work.in_place = std::is_same_v<From, InPlace>;
         work.send = reinterpret_cast<const std::byte*>(from.data());
         work.receive = reinterpret_cast<std::byte*>(into.data());
         work.send_elements = from.size();
@@ -209,6 +211,9 @@ class Collectives {
     }
 
   private:
+    /// Stands where a span to send would, and is none.
+    struct InPlace : std::span<const std::byte> {};
+    static InPlace in_place() { return {}; }
     static std::span<std::byte> none() { return {}; }
 };
 

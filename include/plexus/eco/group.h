@@ -61,7 +61,8 @@ class PLEXUS_API Prepared {
     /// One more run. All members start theirs as often. @error as Collectives; busy: the last
     /// run has not ended (thrown)
     Future<void> start();
-    /// start() and wait for its end.
+    /// One more run, to its end. Members that run() it do so together: where they share memory it
+    /// goes through that, and start() by messages. @error as start(); would_deadlock (thrown)
     void run();
 
   private:

@@ -18,7 +18,8 @@ namespace plexus::eco {
 /// Which pattern a call follows. All members must say the same.
 class How {
   public:
-    /// With a map as eco(); else by what was measured on one host, or what suits the size.
+    /// Where all members share memory and it was measured to win, through that; else with a map as
+    /// eco(); else what suits the size.
     constexpr How() = default;
     /// Always this one. @error unsupported it does not suit the operation (thrown by the call)
     constexpr How(const Shape& shape) // NOLINT: a shape is a way to do it
@@ -32,16 +33,34 @@ class How {
         return how;
     }
 
+    /// Through memory that all members share, being on one host. Blocking calls alone go that way.
+    /// @error unsupported they share none, or the operation or form has no such way (thrown by the call)
+    static constexpr How memory() {
+        How how;
+        how.memory_ = true;
+        return how;
+    }
+    /// As How(), but never through memory that members share.
+    static constexpr How messages() {
+        How how;
+        how.messages_ = true;
+        return how;
+    }
+
     constexpr bool follows_map() const noexcept { return eco_; }
+    constexpr bool by_memory() const noexcept { return memory_; }
+    constexpr bool by_messages() const noexcept { return messages_; }
     constexpr const std::optional<Shape>& shape() const noexcept { return shape_; }
 
   private:
     std::optional<Shape> shape_;
     bool eco_ = false;
+    bool memory_ = false;
+    bool messages_ = false;
 };
 
-/// "auto" (How's default), "eco", "star", "tree:4" (of that arity), "binary", "binomial",
-/// "chain", "chain:64KiB" (in segments of that size), "ring", "butterfly", "bruck", "pairwise".
+/// "auto" (How's default), "eco", "memory", "messages", "star", "tree:4" (of that arity), "binary",
+/// "binomial", "chain", "chain:64KiB" (in segments of that size), "ring", "butterfly", "bruck", "pairwise".
 /// Nothing: it is none of these. @thread any
 PLEXUS_API std::optional<How> parse_how(std::string_view text);
 

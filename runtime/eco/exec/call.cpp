@@ -7,25 +7,28 @@ namespace plexus::eco::exec {
 
 std::uint32_t Signature::digest() const noexcept {
     using plexus::detail::mix;
-    std::uint64_t hash = mix(0xcbf29ce484222325ull,
-                             static_cast<std::uint64_t>(operation) | (varied ? 256 : 0) | (shifts ? 512 : 0));
+    std::uint64_t hash =
+        mix(0xcbf29ce484222325ull, static_cast<std::uint64_t>(operation) | (varied ? 256 : 0) |
+                                       (shifts ? 512 : 0) | (memory ? 1024 : 0));
     hash = mix(mix(hash, root), element_bytes);
-    hash = mix(mix(hash, elements), how);
+    hash = mix(mix(mix(hash, elements), how), parts);
     return static_cast<std::uint32_t>(hash ^ (hash >> 32));
 }
 
 std::string Signature::text() const {
     if (shifts) return fmt::format("a shift in a grid ({:x})", how);
+    const std::string through = memory ? " through shared memory" : "";
     if (operation == Operation::barrier)
-        return how == 0 ? "barrier" : fmt::format("barrier by pattern {:x}", how);
+        return (how == 0 ? "barrier" : fmt::format("barrier by pattern {:x}", how)) + through;
     std::string out = varied
                           ? fmt::format("{}_v of {}-byte elements", to_string(operation), element_bytes)
                           : fmt::format("{} of {} x {} bytes", to_string(operation), elements, element_bytes);
     if (operation == Operation::broadcast || operation == Operation::scatter ||
         operation == Operation::gather || operation == Operation::reduce)
         out += fmt::format(" with root {}", root);
+    if (parts != 0) out += fmt::format(", in all {} with lengths {:x}", elements, parts);
     if (how != 0) out += fmt::format(" by pattern {:x}", how);
-    return out;
+    return out + through;
 }
 
 } // namespace plexus::eco::exec

@@ -27,7 +27,9 @@ struct Signature {
     bool varied = false;
     std::uint64_t elements = 0;
     std::uint64_t how = 0;
-    bool shifts = false; ///< it is no operation but an exchange between neighbours of a grid
+    bool shifts = false;     ///< it is no operation but an exchange between neighbours of a grid
+    bool memory = false;     ///< it goes through memory that all members share
+    std::uint64_t parts = 0; ///< of lengths that are the same on all members
 
     std::uint32_t digest() const noexcept;
     std::string text() const;
@@ -37,7 +39,7 @@ struct Signature {
 struct Prepared {
     Signature signature;
     std::uint32_t digest = 0;
-    Script script;
+    Script script; ///< of what goes by messages
 };
 
 struct Call {
@@ -47,7 +49,8 @@ struct Call {
     Buffer scratch;
     std::uint32_t number = 0;
 
-    std::size_t at = 0; ///< the owner's
+    /// The owner's: the next step. In shared memory the round, while that is waited in.
+    std::size_t at = 0;
     /// What came of one message. Large ones come in pieces, in order.
     struct Slot {
         // [stored] release: whoever sees it also sees all of the bytes in their place. Of calls that
@@ -64,12 +67,20 @@ struct Call {
     bool parked = false;
     bool replaying = false; ///< what came before it began is being put in its slots
     bool failed = false;
-    bool unsent = false;  ///< a message of its own did not leave
+    bool undone = false; ///< a message of its own did not leave, or it was given up half way
+    static constexpr Rank kNobody = UINT32_MAX;
+    Rank peer = kNobody;  ///< in shared memory: who has been waited for too long
     unsigned writers = 0; ///< handlers that put bytes in place
     std::chrono::steady_clock::time_point parked_at{};
     std::size_t left_at = 0; ///< the step at which the awaited member was said to have left
     unsigned left_heard = 0; ///< and how often
     std::shared_ptr<plexus::detail::TypedCall<void>> sleeper; ///< of a thread that waits for `ready`
+
+    /// Under the lock. Whom a parked call waits for.
+    Rank awaited() const noexcept {
+        const auto& actions = prepared->script.actions;
+        return prepared->signature.memory || at >= actions.size() ? peer : actions[at].peer;
+    }
 
     /// [ready] release: a blocked caller may take the call up again.
     std::atomic<bool> ready{false};

@@ -71,13 +71,13 @@ std::uint64_t check(const detail::Work& work, Rank members, Rank me) {
     case Operation::all_gather:
         if (work.varied) {
             check_parts("the whole", work.receive_parts, work.receive_elements, members, work);
-            if (work.send != nullptr)
+            if (!work.in_place)
                 same("the member's own part", work.send_elements, work.receive_parts.counts[me], work);
             std::uint64_t total = 0;
             for (const std::uint64_t count : work.receive_parts.counts) total += count;
             return total / members;
         }
-        if (work.send != nullptr || work.send_elements > 0) {
+        if (!work.in_place) {
             check_whole(work, {}, work.receive_elements, work.send_elements, members, me);
             return work.send_elements;
         }

@@ -6,6 +6,7 @@
 #include "topology/refuse.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 namespace plexus::eco {
@@ -149,10 +150,10 @@ double Group::cost_us(Rank a, Rank b) const {
 
 Plan Group::plan_of(const Task& task) const { return team_->planner().plan_of(task, how_); }
 
-void Group::begin(const detail::Work& work) const { team_->run(team_->prepare(work, how_), work); }
+void Group::begin(const detail::Work& work) const { team_->run(team_->prepare(work, how_, true), work); }
 
 Future<void> AsyncGroup::begin(const detail::Work& work) const {
-    return team_->start(team_->prepare(work, how_), work);
+    return team_->start(team_->prepare(work, how_, false), work);
 }
 
 namespace exec {
@@ -163,25 +164,41 @@ class Standing {
     Standing(std::shared_ptr<Team> team, const detail::Work& work, const How& how)
       : team_(std::move(team))
       , work_(work)
-      , prepared_(team_->prepare(work, how)) {
-        work_.send_parts = work_.receive_parts = {}; // they were the caller's
+      , blocking_(team_->prepare(work, how, true)) {
+        if (!how.by_memory())
+            started_ = blocking_->signature.memory ? team_->prepare(work, how, false) : blocking_;
+        keep(work_.send_parts, send_parts_);
+        keep(work_.receive_parts, receive_parts_);
     }
 
     Future<void> start() {
         if (last_ != nullptr && !last_->done())
-            refuse(Status::busy, "the last run of this {} has not ended", prepared_->signature.text());
-        return team_->start(prepared_, work_, &last_);
+            refuse(Status::busy, "the last run of this {} has not ended", started_->signature.text());
+        if (started_ == nullptr)
+            refuse(Status::unsupported, "{}: only run() goes through shared memory, see How::memory()",
+                   blocking_->signature.text());
+        return team_->start(started_, work_, &last_);
     }
     void run() {
         if (last_ != nullptr && !last_->done())
-            refuse(Status::busy, "the last run of this {} has not ended", prepared_->signature.text());
-        team_->run(prepared_, work_);
+            refuse(Status::busy, "the last run of this {} has not ended", started_->signature.text());
+        team_->run(blocking_, work_);
     }
 
   private:
+    /// They were the caller's.
+    static void keep(Parts& parts, std::array<std::vector<std::uint64_t>, 2>& room) {
+        room[0].assign(parts.counts.begin(), parts.counts.end());
+        room[1].assign(parts.places.begin(), parts.places.end());
+        parts = {room[0], room[1]};
+    }
+
     std::shared_ptr<Team> team_;
     detail::Work work_;
-    std::shared_ptr<const exec::Prepared> prepared_;
+    std::array<std::vector<std::uint64_t>, 2> send_parts_;
+    std::array<std::vector<std::uint64_t>, 2> receive_parts_;
+    std::shared_ptr<const exec::Prepared> blocking_; ///< for run()
+    std::shared_ptr<const exec::Prepared> started_;  ///< for start(); null: there is no such way
     std::shared_ptr<plexus::detail::CallState> last_;
 };
 

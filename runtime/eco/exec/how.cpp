@@ -37,6 +37,8 @@ std::optional<std::uint64_t> bytes_of(std::string_view text) {
 std::optional<How> parse_how(std::string_view text) {
     if (text == "auto") return How{};
     if (text == "eco") return How::eco();
+    if (text == "memory") return How::memory();
+    if (text == "messages") return How::messages();
     if (text == "binary") return How{Pattern::tree};
     const std::size_t colon = text.find(':');
     const auto* const found = std::find_if(std::begin(kPatterns), std::end(kPatterns), [&](Pattern each) {

@@ -77,6 +77,7 @@ std::shared_ptr<Team> meet(Context& here, std::string_view name, Rank me, Rank s
     auto team =
         Team::make(hub, mix(mix(mix(0xcbf29ce484222325ull, name), times), size), me, std::move(members), own);
     team->learn_hosts(gather_texts(Group(team).by(How()), own.host));
+    team->share_memory();
     return team;
 }
 
@@ -91,13 +92,13 @@ std::shared_ptr<Team> branch(Team& from, const std::vector<Rank>& ranks, std::ui
     }
     auto team = Team::make(from.shared_hub(), mix(from.id(), salt), me, std::move(members), from.options());
     team->learn_hosts(hosts);
+    team->share_memory();
     return team;
 }
 
 void Team::learn_hosts(const std::vector<std::string>& hosts) {
     for (Rank member = 0; member < size(); ++member) members_[member].host = hosts[member];
-    const bool one_host =
-        std::all_of(hosts.begin(), hosts.end(), [&](const auto& each) { return each == hosts[0]; });
+    one_host_ = std::all_of(hosts.begin(), hosts.end(), [&](const auto& each) { return each == hosts[0]; });
     const auto here = std::count(hosts.begin(), hosts.end(), hosts[me_]);
     crowded_ = here > static_cast<std::ptrdiff_t>(std::thread::hardware_concurrency());
     std::optional<Network> network;
@@ -109,7 +110,7 @@ void Team::learn_hosts(const std::vector<std::string>& hosts) {
         network.emplace(map, std::move(places), options_.tolerance);
         map_number = number_of(map, options_.tolerance);
     }
-    planner_.learn(one_host, std::move(network), map_number);
+    planner_.learn(one_host_, std::move(network), map_number);
 }
 
 std::uint64_t Team::count_child() {

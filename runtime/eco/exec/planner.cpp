@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "exec/planner.h"
 
+#include "host/collective.h"
 #include "plan/builder.h"
 #include "topology/refuse.h"
 
@@ -13,6 +14,8 @@ constexpr std::size_t kMostScripts = 256;
 
 std::uint64_t number_of(const How& how) {
     if (how.follows_map()) return 1;
+    if (how.by_memory()) return 4;
+    if (how.by_messages()) return 6;
     if (!how.shape()) return 0;
     using plexus::detail::mix;
     const Shape& shape = *how.shape();
@@ -35,7 +38,34 @@ std::uint64_t least_of_class(const Task& task) {
     return std::max<std::uint64_t>(1, least / task.element_bytes);
 }
 
+/// Of lengths that all members know: what they compare. Of others: nothing.
+void describe_parts(Signature& signature, const detail::Work& work) {
+    signature.elements = 0;
+    const bool known = work.operation == Operation::all_gather || work.operation == Operation::reduce_scatter;
+    if (!known) return;
+    const Parts& parts = work.operation == Operation::all_gather ? work.receive_parts : work.send_parts;
+    std::uint64_t hash = 0xcbf29ce484222325ull;
+    for (const std::uint64_t count : parts.counts) {
+        hash = plexus::detail::mix(hash, count);
+        signature.elements += count;
+    }
+    signature.parts = hash | 1;
+}
+
 } // namespace
+
+/// Where all members share memory every operation that has a way through it takes that: see
+/// runtime/notes/0008 for what was measured.
+bool Planner::goes_through_memory(const detail::Work& work, const How& how, bool blocking) const {
+    const bool can = memory_ && blocking && host::suits(work, members_);
+    if (how.by_memory() && !can)
+        refuse(Status::unsupported, "{}{} can't go through shared memory: {}", to_string(work.operation),
+               work.varied ? "_v" : "",
+               !memory_    ? "the members of this group share none"
+               : !blocking ? "a call with a future goes by messages, see How::memory()"
+                           : "there is no such way for it");
+    return can && (how.by_memory() || (!how.shape() && !how.follows_map() && !how.by_messages()));
+}
 
 void Planner::learn(bool one_host, std::optional<Network> network, std::uint64_t map_number) {
     const std::lock_guard hold(mutex_);
@@ -46,8 +76,9 @@ void Planner::learn(bool one_host, std::optional<Network> network, std::uint64_t
     scripts_.clear();
 }
 
-std::shared_ptr<const Prepared> Planner::prepare(const detail::Work& work, const How& how) {
+std::shared_ptr<const Prepared> Planner::prepare(const detail::Work& work, const How& how, bool blocking) {
     const std::uint64_t elements = check(work, members_, me_);
+    const bool memory = goes_through_memory(work, how, blocking);
     Key key{work.operation,
             has_root(work.operation) ? work.root : 0,
             work.element_bytes,
@@ -55,7 +86,8 @@ std::shared_ptr<const Prepared> Planner::prepare(const detail::Work& work, const
             number_of(how),
             work.combine.commutative,
             work.operation == Operation::all_to_all && work.send == work.receive,
-            work.operation != Operation::all_gather || work.send != nullptr};
+            !work.in_place,
+            memory};
     if (!work.varied) {
         const std::lock_guard hold(mutex_);
         if (const auto found = scripts_.find(key); found != scripts_.end()) return found->second;
@@ -65,9 +97,10 @@ std::shared_ptr<const Prepared> Planner::prepare(const detail::Work& work, const
     auto out = std::make_shared<Prepared>();
     out->signature = {work.operation, key.root, work.element_bytes,
                       work.varied,    elements, key.how ^ map_number_};
-    if (work.varied) out->signature.elements = 0;
+    out->signature.memory = memory;
+    if (work.varied) describe_parts(out->signature, work);
     out->digest = out->signature.digest();
-    out->script = lay_out(*part_for(task, how, work.varied), work);
+    if (!memory) out->script = lay_out(*part_for(task, how, work.varied), work);
     if (!work.varied) {
         const std::lock_guard hold(mutex_);
         if (scripts_.size() >= kMostScripts) scripts_.clear();
@@ -80,7 +113,7 @@ std::shared_ptr<const Part> Planner::part_for(Task task, const How& how, bool va
     task.elements = least_of_class(task);
     const Key key{task.operation, task.root,      task.element_bytes,
                   task.elements,  number_of(how), task.commutative,
-                  varied,         false};
+                  varied,         false,          false};
     const std::lock_guard hold(mutex_);
     if (const auto found = parts_.find(key); found != parts_.end()) return found->second;
     Plan made;
@@ -116,12 +149,12 @@ Plan Planner::make(const Task& task, const How& how) const {
     if (how.follows_map() && !network_)
         refuse(Status::bad_argument, "the group has no map to follow: give it one in its options");
     if (network_) return plan_eco(task, *network_);
-    return plan(task, shape_for(task, false));
+    return plan(task, shape_for(task));
 }
 
 /// Without a map: few members on one host share a memory, in which everyone is as near as
 /// everyone else; else what libraries take that know nothing of the network.
-Shape Planner::shape_for(const Task& task, bool) const {
+Shape Planner::shape_for(const Task& task) const {
     constexpr std::uint64_t kSmall = 8192;
     const std::uint64_t bytes = task.elements * task.element_bytes;
     switch (task.operation) {

@@ -24,8 +24,11 @@ class Planner {
     /// `map_number` is the same where the map is, and 0 for none.
     void learn(bool one_host, std::optional<Network> network, std::uint64_t map_number);
 
-    /// @error as Collectives (thrown)
-    std::shared_ptr<const Prepared> prepare(const detail::Work& work, const How& how);
+    /// All members share memory.
+    void learn_memory() noexcept { memory_ = true; }
+
+    /// `blocking`: a thread waits in the call. @error as Collectives (thrown)
+    std::shared_ptr<const Prepared> prepare(const detail::Work& work, const How& how, bool blocking);
     /// By the map, if there is one.
     std::optional<double> latency_us(Rank a, Rank b) const {
         return network_ ? std::optional(network_->latency_us(a, b)) : std::nullopt;
@@ -43,15 +46,18 @@ class Planner {
         bool commutative;
         bool in_place; ///< one span for both
         bool apart;    ///< there is a span for what is sent
+        bool memory;
         auto operator<=>(const Key&) const = default;
     };
     Plan make(const Task& task, const How& how) const;
     std::shared_ptr<const Part> part_for(Task task, const How& how, bool varied);
-    Shape shape_for(const Task& task, bool varied) const;
+    Shape shape_for(const Task& task) const;
+    bool goes_through_memory(const detail::Work& work, const How& how, bool blocking) const;
 
     const Rank members_;
     const Rank me_;
     bool one_host_ = false;
+    bool memory_ = false; ///< before the first call that may use it
     std::optional<Network> network_;
     std::uint64_t map_number_ = 0;
 

@@ -77,7 +77,7 @@ class Layout {
             break;
         case Operation::all_gather:
             whole_ = {Space::receive, work.receive_parts};
-            if (work.send != nullptr) own(Space::send);
+            if (!work.in_place) own(Space::send);
             break;
         case Operation::all_to_all:
             exchange();

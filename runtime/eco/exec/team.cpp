@@ -54,8 +54,8 @@ std::shared_ptr<Team> Team::make(std::shared_ptr<Hub> hub, std::uint64_t id, Ran
 
 Team::~Team() { hub_->leave(id_); }
 
-std::shared_ptr<const Prepared> Team::prepare(const detail::Work& work, const How& how) {
-    return planner_.prepare(work, how);
+std::shared_ptr<const Prepared> Team::prepare(const detail::Work& work, const How& how, bool blocking) {
+    return planner_.prepare(work, how, blocking);
 }
 
 Call* Team::find(std::uint32_t number) {
@@ -95,6 +95,7 @@ Call& Team::begin(std::shared_ptr<const Prepared> prepared, const detail::Work& 
     if (broken_) throw_broken();
     call.number = next_++;
     past_[call.number % past_.size()] = {call.number, call.prepared->signature};
+    call.parked = call.prepared->signature.memory; // whatever breaks the group says so in `ready`
     calls_.push_back(std::move(fresh));
     // What came before the call did: into the slots, as if it came now, and before what comes now.
     call.replaying = true;
@@ -122,7 +123,13 @@ void Team::copy(Call& call, const std::vector<Copy>& copies) {
 }
 
 void Team::run(std::shared_ptr<const Prepared> prepared, const detail::Work& work) {
+    if (hub_->context().inside_handler())
+        throw Error(Status::would_deadlock,
+                    fmt::format("a {} inside an inline handler would wait for what this thread has to "
+                                "receive. Register the handler as threaded, or use async() and then()",
+                                prepared->signature.text()));
     Call& call = begin(std::move(prepared), work);
+    if (call.prepared->signature.memory) return run_in_memory(call, work);
     for (;;) {
         advance(call);
         {
@@ -193,7 +200,7 @@ void Team::send(Call& call, const Action& action) {
     } catch (const Error& error) {
         lost(action.peer, error);
         const std::lock_guard hold(hub_->mutex());
-        call.unsent = true;
+        call.undone = true;
     }
     if (packed.memory != nullptr) {
         const std::lock_guard hold(hub_->mutex());
@@ -329,12 +336,10 @@ void Team::wait(Call& call) {
             if (is_ready()) return;
             if (call.sleeper == nullptr) call.sleeper = std::make_shared<Typed>(hub_->context().core());
             sleeper = call.sleeper;
-            peer = call.at < call.prepared->script.actions.size()
-                       ? call.prepared->script.actions[call.at].peer
-                       : me_;
+            peer = call.awaited();
         }
         try {
-            if (!Future<void>(sleeper).wait_for(options_.watch) && peer != me_)
+            if (!Future<void>(sleeper).wait_for(options_.watch) && peer != Call::kNobody)
                 ask_after(peer, call.number, call.prepared->digest);
         } catch (const Error& error) { break_up(error.status(), error.what(), true); }
     }
@@ -358,7 +363,7 @@ void Team::finish(Call& call) {
             std::this_thread::yield();
             hold.lock();
         }
-        const bool undone = call.unsent || call.at < call.prepared->script.actions.size();
+        const bool undone = call.undone || call.at < call.prepared->script.actions.size();
         if (call.failed && undone) std::tie(status, why) = *broken_;
         const bool well = status == Status::ok;
         hold.unlock();
@@ -386,8 +391,9 @@ void Team::release(Call& call) {
     call.sleeper.reset();
     call.ready.store(false, std::memory_order_relaxed);
     call.at = 0;
-    call.parked = call.failed = call.unsent = false;
+    call.parked = call.failed = call.undone = false;
     call.left_heard = 0;
+    call.peer = Call::kNobody;
     const auto mine =
         std::find_if(calls_.begin(), calls_.end(), [&](const auto& each) { return each.get() == &call; });
     spare_.push_back(std::move(*mine));

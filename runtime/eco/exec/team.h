@@ -6,6 +6,7 @@
 #include "exec/call.h"
 #include "exec/hub.h"
 #include "exec/planner.h"
+#include "host/seat.h"
 #include "plexus/eco/how.h"
 
 #include <array>
@@ -38,14 +39,17 @@ class Team : public std::enable_shared_from_this<Team> {
     /// Hosts are known from now on. Before any call but that which gathered them.
     /// @error not_found the map lacks one (thrown)
     void learn_hosts(const std::vector<std::string>& hosts);
+    /// Members on one host agree on memory that all of them share, or that there is none. All of
+    /// them call it, behind learn_hosts(). @error as a collective call (thrown)
+    void share_memory();
     /// Groups that were made of this one so far: the next one's number.
     std::uint64_t count_child();
 
     /// Checked and planned. @error as Collectives (thrown)
-    std::shared_ptr<const Prepared> prepare(const detail::Work& work, const How& how);
-    /// Runs it to its end. @thread any but inside an inline handler
+    std::shared_ptr<const Prepared> prepare(const detail::Work& work, const How& how, bool blocking);
+    /// Runs it to its end. @thread any @error would_deadlock inside an inline handler (thrown)
     void run(std::shared_ptr<const Prepared> prepared, const detail::Work& work);
-    /// Begins it; the future is settled at its end.
+    /// Begins it, by messages; the future is settled at its end.
     Future<void> start(std::shared_ptr<const Prepared> prepared, const detail::Work& work,
                        std::shared_ptr<plexus::detail::CallState>* state = nullptr);
 
@@ -70,6 +74,7 @@ class Team : public std::enable_shared_from_this<Team> {
         Signature signature;
     };
 
+    class InMemory;
     Call& begin(std::shared_ptr<const Prepared> prepared, const detail::Work& work);
     static void copy(Call& call, const std::vector<Copy>& copies);
     void advance(Call& call);
@@ -81,6 +86,8 @@ class Team : public std::enable_shared_from_this<Team> {
     static void store(Call& call, const Action& action, std::uint64_t from, Bytes bytes);
     bool take(Call& call, const Action& action);
     void resume(Call& call, std::unique_lock<std::mutex>& hold);
+    void run_in_memory(Call& call, const detail::Work& work);
+    void find_difference(Rank peer, std::uint32_t call, std::uint32_t last);
     void finish(Call& call);
     void release(Call& call); ///< under the lock
     void wait(Call& call);
@@ -100,6 +107,8 @@ class Team : public std::enable_shared_from_this<Team> {
     std::vector<Member> members_;
     const GroupOptions options_;
     Planner planner_;
+    std::unique_ptr<host::Seat> seat_; ///< where all members share memory; of blocking calls
+    bool one_host_ = false;
     bool crowded_ = false; ///< more members on this host than it has processors
 
     // Under the hub's lock.

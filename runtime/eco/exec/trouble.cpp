@@ -103,7 +103,7 @@ void Team::ask_after(Rank peer, std::uint32_t call, std::uint32_t digest) {
 bool Team::waits_for(Rank peer, std::uint32_t number) {
     const std::lock_guard hold(hub_->mutex());
     const Call* const call = find(number);
-    return call != nullptr && call->parked && call->prepared->script.actions[call->at].peer == peer;
+    return call != nullptr && call->parked && call->awaited() == peer;
 }
 
 /// What it sent before it went may come by another link than this news: so it must be heard more
@@ -113,7 +113,7 @@ void Team::hear_left(Rank peer, std::uint32_t number) {
     {
         const std::lock_guard hold(hub_->mutex());
         Call* const call = find(number);
-        if (call == nullptr || !call->parked || call->prepared->script.actions[call->at].peer != peer) return;
+        if (call == nullptr || !call->parked || call->awaited() != peer) return;
         if (call->left_at != call->at) {
             call->left_at = call->at;
             call->left_heard = 0;
@@ -162,8 +162,7 @@ bool Team::look_after() {
                 each->parked_at = now;
             } else if (now - each->parked_at >= options_.watch) {
                 each->parked_at = now;
-                silent.push_back(
-                    {each->prepared->script.actions[each->at].peer, each->number, each->prepared->digest});
+                silent.push_back({each->awaited(), each->number, each->prepared->digest});
             }
         }
     }

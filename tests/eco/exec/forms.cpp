@@ -126,8 +126,8 @@ TEST_CASE("parts may have lengths of their own, and places") {
                 all.scatter_v(std::span(whole), parts, std::span(back), root);
                 if (back != mine) return "scatter_v";
             }
-            for (const Pattern pattern :
-                 {Pattern::bruck, Pattern::ring, Pattern::binomial, Pattern::pairwise}) {
+            for (const How& pattern : {How(), How(Pattern::bruck), How(Pattern::ring), How(Pattern::binomial),
+                                       How(Pattern::pairwise)}) {
                 std::vector<std::uint32_t> whole(total);
                 all.by(pattern).all_gather_v(std::span(mine), std::span(whole), Parts{counts, places});
                 if (!good(whole)) return "all_gather_v";

@@ -10,6 +10,8 @@ TEST_CASE("every pattern is known by its name, and what it has of its own stands
     CHECK(parse_how("auto"));
     CHECK_FALSE(parse_how("auto")->shape());
     CHECK(parse_how("eco")->follows_map());
+    CHECK(parse_how("memory")->by_memory());
+    CHECK(parse_how("messages")->by_messages());
     for (const Pattern pattern : kPatterns) CHECK(parse_how(to_string(pattern))->shape()->pattern == pattern);
     CHECK(parse_how("binary")->shape()->arity == 2);
     CHECK(parse_how("tree:4")->shape()->arity == 4);

@@ -52,6 +52,10 @@ T folded(Rank first, Rank end, std::size_t i, Make make, Op op) {
     return sum;
 }
 
+bool adds_up(Operation operation) {
+    return operation == Operation::reduce || operation == Operation::all_reduce;
+}
+
 /// All operations that move and combine `T`, once; what went wrong.
 template <class T, class Make, class Op>
 std::string round_of(const Group& all, int draw, Rank root, std::size_t n, Make make, Op op,
@@ -226,6 +230,28 @@ TEST_CASE("every operation by the pattern that a group takes by itself, sizes fr
     CHECK(complaints(party.run([](const Group& all) -> std::string {
               for (const Operation operation : kOperations)
                   if (std::string bad = rounds(all, all, operation, 6, 60'000, 7); !bad.empty()) return bad;
+              return {};
+          })) == "");
+}
+
+TEST_CASE("every operation that has a way through shared memory, sizes from nothing to large") {
+    const std::string methods = GENERATE(as<std::string>{}, "local", "shm");
+    const Rank members = GENERATE(2u, 3u, 8u);
+    CAPTURE(methods, members);
+    Party party(members, methods);
+    CHECK(complaints(party.run([](const Group& all) -> std::string {
+              const Group how = all.by(How::memory());
+              for (const Operation operation :
+                   {Operation::barrier, Operation::broadcast, Operation::reduce, Operation::all_reduce,
+                    Operation::all_gather, Operation::all_to_all})
+                  for (const std::size_t largest : {9, 3000, 60'000}) {
+                      std::string bad = rounds(all, how, operation, 5, largest, largest);
+                      if (!bad.empty()) return bad;
+                      const auto make = [&](Rank member, std::size_t i) { return affine(1, member, i); };
+                      for (Rank root = 0; root < all.size() && adds_up(operation); ++root)
+                          bad += round_of<Affine>(how, 1, root, largest, make, Compose{}, operation);
+                      if (!bad.empty()) return bad;
+                  }
               return {};
           })) == "");
 }

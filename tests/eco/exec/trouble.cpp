@@ -120,6 +120,45 @@ TEST_CASE("a future hears that the only other member has ended while everybody s
           })) == "");
 }
 
+TEST_CASE("a call that would wait inside an inline handler is refused, and the group stays whole") {
+    static constexpr Request<std::string(int&)> kTry{"test.trouble.wait_inside"};
+    const std::string methods = GENERATE(as<std::string>{}, "shm", "tcp");
+    CAPTURE(methods);
+    Party party(2, methods);
+    CHECK(complaints(party.run([&](const Group& all) -> std::string {
+              int object = 0;
+              std::string bad;
+              Context& here = party.context(all.rank());
+              here.on(kTry, [&](int&) { return status_of([&] { all.barrier(); }); });
+              const Bound<int> bound = here.bind(object);
+              const std::string said = within(bound.pointer().call(kTry));
+              if (said.rfind(std::string(to_string(Status::would_deadlock)), 0) != 0) bad = "said " + said;
+              all.barrier();
+              return bad;
+          })) == "");
+}
+
+TEST_CASE("lengths that members know of each other must be the same on all of them") {
+    const auto late = expect_warning("plexus.eco.arrive");
+    const How how = GENERATE(How::messages(), How::memory());
+    Party party(3, "local");
+    const auto said = party.run([&](const Group& all) -> std::string {
+        // As many in all, but member 1 has them otherwise.
+        const std::vector<std::uint64_t> counts =
+            all.rank() == 1 ? std::vector<std::uint64_t>{2, 2, 5} : std::vector<std::uint64_t>{3, 2, 4};
+        std::vector<int> whole(9);
+        const std::vector<int> mine(counts[all.rank()]);
+        return status_of([&] {
+            for (;;) all.by(how).all_gather_v(std::span(mine), std::span(whole), Parts{counts, {}});
+        });
+    });
+    for (const std::string& each : said) {
+        CAPTURE(each);
+        CHECK(each.rfind(std::string(to_string(Status::bad_argument)), 0) == 0);
+        CHECK(each.find("member 1 ") != std::string::npos);
+    }
+}
+
 TEST_CASE("spans and counts that cannot be are refused before anything is sent") {
     Party party(3, "local");
     CHECK(complaints(party.run([](const Group& all) -> std::string {
@@ -144,6 +183,11 @@ TEST_CASE("spans and counts that cannot be are refused before anything is sent")
                   }))
                   return "an overflow in all_to_all_v";
               if (!refused([&] { all.by(How::eco()).barrier(); })) return "eco without a map";
+              const std::vector<std::uint64_t> ones{1, 1, 1};
+              if (!refused([&] {
+                      all.all_gather_v(std::span<const double>(), std::span(three), Parts{ones, {}});
+                  }))
+                  return "nothing to send taken for a part in place";
               all.barrier();
               return {};
           })) == "");

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Calls through memory that all members share: how members come by it, and what a member does
+// while it waits there: it goes on polling its context, makes room for others on its processor,
+// looks after whom it waits for, and in the end sleeps.
+#include "exec/team.h"
+#include "host/collective.h"
+#include "plexus/eco/group.h"
+
+#include <algorithm>
+#include <thread>
+
+namespace plexus::eco::exec {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Turns between two looks at the clock.
+constexpr std::uint32_t kClockTurns = 64;
+/// Where members share processors: turns in which one only gives its own away, for each that polls.
+constexpr std::uint32_t kYieldTurns = 8;
+/// Turns before a member gives its processor away where there is one for each.
+constexpr std::uint32_t kSpinTurns = 64;
+/// How long it waits before it sleeps, and for how long at most.
+constexpr std::chrono::milliseconds kAwake{2};
+constexpr std::chrono::milliseconds kAsleep{10};
+
+/// How far back members that find themselves in different calls look for the first: nobody is
+/// more rounds ahead of the others, and a call has one at least.
+constexpr std::uint32_t kLookBack = 2 * host::kPosts;
+
+} // namespace
+
+class Team::InMemory final : public host::Waiting {
+  public:
+    InMemory(Team& team, Call& call)
+      : team_(team)
+      , call_(call) {}
+
+    bool idle(Rank awaited, std::uint32_t turn) override {
+        if (call_.ready.load(std::memory_order_acquire)) return false; // pairs with [ready]: the group broke
+        if (turn == 0) begin();
+        Context& context = team_.hub_->context();
+        if (!team_.crowded_ || turn % kYieldTurns == 0) context.progress();
+        if (team_.crowded_ || turn >= kSpinTurns) std::this_thread::yield();
+        if (!sleeps_ && turn % kClockTurns != kClockTurns - 1) return true;
+        const Clock::time_point now = Clock::now();
+        if (since_ == Clock::time_point{}) since_ = asked_ = now;
+        if (now - asked_ >= team_.options_.watch) {
+            asked_ = now;
+            ask(awaited);
+        }
+        sleeps_ = now - since_ >= kAwake;
+        if (sleeps_) team_.seat_->sleep(kAsleep);
+        return true;
+    }
+
+  private:
+    /// Another wait: what the last one came to is over.
+    void begin() {
+        since_ = asked_ = {};
+        sleeps_ = false;
+        const std::lock_guard hold(team_.hub_->mutex());
+        call_.peer = Call::kNobody;
+    }
+    void ask(Rank awaited) {
+        {
+            const std::lock_guard hold(team_.hub_->mutex());
+            call_.peer = awaited;
+            call_.at = team_.seat_->round();
+        }
+        try {
+            team_.ask_after(awaited, call_.number, call_.prepared->digest);
+        } catch (const Error& error) { team_.break_up(error.status(), error.what(), true); }
+    }
+
+    Team& team_;
+    Call& call_;
+    Clock::time_point since_{};
+    Clock::time_point asked_{};
+    bool sleeps_ = false;
+};
+
+void Team::run_in_memory(Call& call, const detail::Work& work) {
+    InMemory waiting(*this, call);
+    seat_->begin(call.prepared->digest, waiting);
+    bool whole = false;
+    try {
+        host::run(*seat_, work);
+        whole = true;
+    } catch (const host::Stopped&) {
+    } catch (const host::Differs& found) {
+        find_difference(found.member, call.number - std::min(call.number, kLookBack), call.number);
+        wait(call); // for the end of the group
+    }
+    {
+        const std::lock_guard hold(hub_->mutex());
+        call.undone = !whole;
+        call.parked = false;
+    }
+    finish(call);
+}
+
+/// Names the first of the calls up to `last` in which `peer` and this member differ.
+void Team::find_difference(Rank peer, std::uint32_t call, std::uint32_t last) {
+    std::uint32_t digest = 0;
+    {
+        const std::lock_guard hold(hub_->mutex());
+        const Signature* const known = past(call);
+        if (known != nullptr) digest = known->digest();
+    }
+    if (call == last) return differ(peer, last);
+    members_[peer]
+        .mailbox.call(kAlive, id_, call, digest)
+        .then([team = shared_from_this(), peer, call, last](auto answer) {
+            try {
+                static_cast<Presence>(answer.get()) == Presence::differs
+                    ? team->differ(peer, call)
+                    : team->find_difference(peer, call + 1, last);
+            } catch (const Error& error) {
+                error.status() == Status::dead_pointer ? team->differ(peer, last) : team->lost(peer, error);
+            }
+        });
+}
+
+void Team::share_memory() {
+    if (!one_host_ || size() < 2 || size() > host::kMostMembers) return;
+    const auto near = [&](Rank member) {
+        if (member == me_) return true;
+        const auto& mailbox = members_[member].mailbox;
+        const auto row = mailbox.choose().row;
+        return row.has_value() && mailbox.enquire()[*row].one_host;
+    };
+    bool all_near = true;
+    for (Rank member = 0; member < size(); ++member) all_near = all_near && near(member);
+
+    const Group self = Group(shared_from_this()).by(How());
+    const std::size_t bytes = host::segment_bytes(size());
+    host::Offer offer;
+    std::shared_ptr<host::Segment> segment;
+    if (me_ == 0 && all_near) segment = host::Segment::create(bytes, offer);
+    self.broadcast(std::span(&offer, 1), 0);
+    if (offer.process == 0) return; // everyone sees that
+    if (me_ != 0 && all_near && offer.bytes == bytes) segment = host::Segment::open(offer);
+    const std::uint8_t have = segment != nullptr ? 1 : 0;
+    const bool all_have = self.all_reduce(have, Min{}) != 0;
+    if (me_ == 0) segment->shut(); // whoever is to have it has it
+    if (!all_have) return;
+    seat_ = std::make_unique<host::Seat>(std::move(segment), me_, size());
+    planner_.learn_memory();
+}
+
+} // namespace plexus::eco::exec
