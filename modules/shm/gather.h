@@ -4,16 +4,16 @@
 #pragma once
 
 #include "plexus/module/abi.h"
+#include "plexus/module/past_caches.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
 
 namespace plexus::shm {
+
+using module::copy_past_caches;
+using module::flush_past_caches;
 
 /// At most 64 bytes. The moves overlap where the size lies between two powers of two.
 inline void copy_small(std::byte* to, const void* from_, std::size_t size) noexcept {
@@ -50,34 +50,6 @@ inline void gather(std::byte* to, const plexus_view* pieces, std::uint32_t count
         if (pieces[i].size > 0) std::memcpy(to, pieces[i].data, pieces[i].size);
         to += pieces[i].size;
     }
-}
-
-/// Copies past the caches, where the machine can: `to` is written to memory at once. A
-/// reader on a core that shares no cache with this one gets such bytes up to ten times
-/// faster than bytes that are dirty in our cache; one that shares a cache loses less than half.
-/// Call flush_past_caches() before the bytes are published.
-inline void copy_past_caches(std::byte* to, const std::byte* from, std::size_t size) noexcept {
-#if defined(__SSE2__)
-    constexpr std::size_t kLine = 64;
-    const std::size_t before = std::min(size, (kLine - reinterpret_cast<std::uintptr_t>(to) % kLine) % kLine);
-    if (before > 0) std::memcpy(to, from, before);
-    std::size_t at = before;
-    for (; at + kLine <= size; at += kLine) { // whole lines: a part of one would be written twice
-        __m128i part[4];
-        std::memcpy(part, from + at, kLine);
-        auto* const line = reinterpret_cast<__m128i*>(to + at);
-        for (int i = 0; i < 4; ++i) _mm_stream_si128(line + i, part[i]);
-    }
-    if (at < size) std::memcpy(to + at, from + at, size - at);
-#else
-    if (size > 0) std::memcpy(to, from, size);
-#endif
-}
-
-inline void flush_past_caches() noexcept {
-#if defined(__SSE2__)
-    _mm_sfence(); // such stores are not ordered by a release
-#endif
 }
 
 } // namespace plexus::shm

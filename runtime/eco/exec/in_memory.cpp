@@ -7,6 +7,8 @@
 #include "plexus/eco/group.h"
 
 #include <algorithm>
+#include <fmt/format.h>
+#include <system_error>
 #include <thread>
 
 namespace plexus::eco::exec {
@@ -26,7 +28,7 @@ constexpr std::chrono::milliseconds kAsleep{10};
 
 /// How far back members that find themselves in different calls look for the first: nobody is
 /// more rounds ahead of the others, and a call has one at least.
-constexpr std::uint32_t kLookBack = 2 * host::kPosts;
+constexpr std::uint32_t kLookBack = host::kPosts;
 
 } // namespace
 
@@ -88,6 +90,11 @@ void Team::run_in_memory(Call& call, const detail::Work& work) {
         host::run(*seat_, work);
         whole = true;
     } catch (const host::Stopped&) {
+    } catch (const host::Unreadable& found) {
+        const Error error(Status::peer_lost,
+                          fmt::format("its memory can't be read: {}",
+                                      std::error_code(found.reason, std::generic_category()).message()));
+        lost(found.member, error);
     } catch (const host::Differs& found) {
         find_difference(found.member, call.number - std::min(call.number, kLookBack), call.number);
         wait(call); // for the end of the group
@@ -146,7 +153,11 @@ void Team::share_memory() {
     if (me_ == 0) segment->shut(); // whoever is to have it has it
     if (!all_have) return;
     seat_ = std::make_unique<host::Seat>(std::move(segment), me_, size());
+    seat_->show();
     planner_.learn_memory();
+    self.barrier(); // all have shown
+    const std::uint8_t can = seat_->can_fetch_from_all() ? 1 : 0;
+    if (self.all_reduce(can, Min{}) != 0) seat_->allow_fetching();
 }
 
 } // namespace plexus::eco::exec

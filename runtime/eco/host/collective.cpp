@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host/collective.h"
 
+#include "plexus/module/past_caches.h"
+
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -11,11 +13,23 @@ namespace {
 /// What one reads while the other writes the next: small enough to overlap early, large enough
 /// that a round's price does not show.
 constexpr std::size_t kChunk = std::size_t{16} << 10;
+/// What is copied past this core's caches.
+constexpr std::size_t kPastCaches = std::size_t{2} << 10;
+/// Parts from this size on are read out of the other members' memory where the kernel permits it.
+constexpr std::size_t kFetchFrom = std::size_t{128} << 10;
 /// Up to so many bytes of all members together everyone combines all of them; more are shared out.
 constexpr std::size_t kEveryoneCombines = std::size_t{16} << 10;
 
 void put(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
     if (bytes > 0 && to != from) std::memcpy(to, from, bytes);
+}
+
+/// Into a gift. A core reads what is dirty in another's caches several times more slowly than what
+/// has left them, so more than a little goes past them.
+void give(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
+    if (bytes < kPastCaches) return put(to, from, bytes);
+    module::copy_past_caches(to, from, bytes);
+    module::flush_past_caches();
 }
 
 /// Calls `what(offset, bytes)` for each part of at most `chunk` bytes.
@@ -32,25 +46,47 @@ void barrier(Seat& seat) {
 }
 
 void broadcast(Seat& seat, const detail::Work& work) {
-    in_chunks(work.receive_elements * work.element_bytes, kChunk, [&](std::size_t at, std::size_t bytes) {
+    const std::size_t all = work.receive_elements * work.element_bytes;
+    in_chunks(all, all < 8 * kChunk ? kChunk : kSlot, [&](std::size_t at, std::size_t bytes) {
         if (seat.me() == work.root) {
-            std::memcpy(seat.room(bytes), work.receive + at, bytes);
+            give(seat.only_room(bytes), work.receive + at, bytes);
             seat.post();
         } else {
-            std::memcpy(work.receive + at, seat.await(work.root, bytes), bytes);
+            std::memcpy(work.receive + at, seat.await_only(work.root, bytes), bytes);
         }
         seat.next();
     });
 }
 
-/// The contributions of all members in this round, `bytes` of each from `at` on, combined into `into`.
-void fold(Seat& seat, const detail::Work& work, std::byte* into, std::size_t whole, std::size_t at,
-          std::size_t bytes) {
+/// Each member reads what is for it out of the others' memory: one copy instead of two, for a call of
+/// the system.
+void all_to_all_fetching(Seat& seat, const detail::Work& work) {
+    const std::size_t each = work.send_elements / seat.members() * work.element_bytes;
+    const auto mine = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(work.send));
+    std::memcpy(seat.room(sizeof mine), &mine, sizeof mine);
+    seat.post();
+    for (Rank step = 1; step < seat.members(); ++step) { // not all of them from the same one at a time
+        const Rank member = (seat.me() + step) % seat.members();
+        std::uint64_t there = 0;
+        std::memcpy(&there, seat.await(member, sizeof there), sizeof there);
+        seat.fetch(member, there + seat.me() * each, work.receive + member * each, each);
+    }
+    seat.next(true);
+    barrier(seat); // nobody's memory is read any more
+}
+
+/// The contributions of all members in this round, `bytes` of each from `from` on, combined into
+/// `into`, which is no part of them. This member's own is read where it comes from, `own`.
+void fold(Seat& seat, const detail::Work& work, std::byte* into, const std::byte* own, std::size_t whole,
+          std::size_t from, std::size_t bytes) {
+    if (bytes == 0) return;
     const detail::Combine& combine = work.combine;
-    const std::byte* left = seat.await(0, whole) + at;
+    const auto part_of = [&](Rank member) {
+        return (member == seat.me() ? own : seat.await(member, whole)) + from;
+    };
+    const std::byte* left = part_of(0);
     for (Rank member = 1; member < seat.members(); ++member) {
-        const std::byte* const right = seat.await(member, whole) + at;
-        if (bytes > 0) combine.run(combine.op.get(), into, left, right, bytes / work.element_bytes);
+        combine.run(combine.op.get(), into, left, part_of(member), bytes / work.element_bytes);
         left = into;
     }
 }
@@ -62,9 +98,13 @@ void reduce(Seat& seat, const detail::Work& work, bool to_all) {
     const std::size_t all = work.send_elements * work.element_bytes;
     if (all * members <= kEveryoneCombines && all <= kSlot) {
         if (all == 0) return;
-        put(seat.room(all), work.send, all);
+        give(seat.room(all), work.send, all);
         seat.post();
-        if (wants) fold(seat, work, work.receive, all, 0, all);
+        if (wants) {
+            std::byte* const sum = work.send == work.receive ? seat.scratch() : work.receive;
+            fold(seat, work, sum, work.send, all, 0, all);
+            put(work.receive, sum, all);
+        }
         return seat.next(to_all);
     }
     // Of each chunk every member combines a share, and gives it to those who want it.
@@ -73,16 +113,20 @@ void reduce(Seat& seat, const detail::Work& work, bool to_all) {
         const std::size_t elements = bytes / work.element_bytes;
         const auto begin_of = [&](Rank member) { return elements * member / members * work.element_bytes; };
         const auto size_of = [&](Rank member) { return begin_of(member + 1) - begin_of(member); };
-        put(seat.room(bytes), work.send + at, bytes);
+        const std::size_t before = begin_of(seat.me());
+        const std::size_t mine = size_of(seat.me());
+        std::byte* const to = seat.room(bytes);
+        give(to, work.send + at, before); // its own share nobody else reads
+        give(to + before + mine, work.send + at + before + mine, bytes - before - mine);
         seat.post();
         for (Rank member = 0; member < members; ++member) seat.await(member, bytes);
-        // The share goes straight into the next round's gift.
-        const std::size_t mine = size_of(seat.me());
-        fold(seat, work, seat.room(mine, 1), bytes, begin_of(seat.me()), mine);
+        fold(seat, work, seat.scratch(), work.send + at, bytes, before, mine);
+        give(seat.room(mine, 1), seat.scratch(), mine);
         seat.next(true);
         seat.post();
         for (Rank member = 0; wants && member < members; ++member)
-            put(work.receive + at + begin_of(member), seat.await(member, size_of(member)), size_of(member));
+            put(work.receive + at + begin_of(member),
+                member == seat.me() ? seat.scratch() : seat.await(member, size_of(member)), size_of(member));
         seat.next(to_all);
     });
 }
@@ -105,7 +149,7 @@ void all_gather(Seat& seat, const detail::Work& work) {
         const auto size_of = [&](Rank member) {
             return at < sizes[member] ? std::min(most, sizes[member] - at) : 0;
         };
-        put(seat.room(size_of(seat.me())), own + at, size_of(seat.me()));
+        give(seat.room(size_of(seat.me())), own + at, size_of(seat.me()));
         seat.post();
         for (Rank member = 0; member < members; ++member) {
             const std::byte* const from = seat.await(member, size_of(member));
@@ -121,11 +165,13 @@ void all_to_all(Seat& seat, const detail::Work& work) {
     const Rank me = seat.me();
     const std::size_t each = work.send_elements / members * work.element_bytes;
     put(work.receive + me * each, work.send + me * each, each);
+    if (each >= kFetchFrom && seat.may_fetch() && work.send != work.receive)
+        return all_to_all_fetching(seat, work);
     in_chunks(each, kSlot / (members - 1) / kLine * kLine, [&](std::size_t at, std::size_t bytes) {
         std::byte* to = seat.room((members - 1) * bytes);
         for (Rank member = 0; member < members; ++member) {
             if (member == me) continue;
-            put(to, work.send + member * each + at, bytes);
+            give(to, work.send + member * each + at, bytes);
             to += bytes;
         }
         seat.post(); // what is overwritten in place from here on is in there
@@ -149,7 +195,7 @@ bool suits(const detail::Work& work, Rank members) noexcept {
         return true;
     case Operation::reduce:
     case Operation::all_reduce:
-        return std::size_t{members} * work.element_bytes <= kSlot;
+        return std::size_t{members} * work.element_bytes <= kSlot; // two at least
     case Operation::all_to_all:
         return !work.varied;
     default:

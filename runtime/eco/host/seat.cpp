@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host/seat.h"
 
+#include "host/fetch.h"
+
 #include <cerrno>
 #include <climits>
 #include <linux/futex.h>
@@ -30,6 +32,7 @@ long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
 
 Seat::Seat(std::shared_ptr<Segment> segment, Rank me, Rank members)
   : segment_(std::move(segment))
+  , scratch_(new std::byte[kSlot])
   , me_(me)
   , members_(members)
   , head_(*segment_->at<Head>(0))
@@ -41,16 +44,15 @@ void Seat::begin(std::uint32_t digest, Waiting& waiting) noexcept {
     waiting_ = &waiting;
 }
 
-std::byte* Seat::room(std::size_t bytes, std::uint32_t ahead) {
-    const std::uint64_t round = round_ + ahead;
-    if (round > kPosts)
-        for (Rank member = 0; member < members_; ++member)
-            if (member != me_ && done_[member] + kPosts < round) {
-                const std::atomic<std::uint64_t>& done = corner(member).done;
-                wait_for(done, round - kPosts, member);
-                done_[member] = done.load(std::memory_order_acquire); // pairs with [done]
-            }
-    return place(me_, round, bytes);
+/// Whatever was given kPosts rounds before is not read any more, in whose slots it was.
+void Seat::make_room(std::uint64_t round) {
+    if (round <= kPosts) return;
+    for (Rank member = 0; member < members_; ++member) {
+        if (member == me_ || done_[member] + kPosts >= round) continue;
+        const std::atomic<std::uint64_t>& done = corner(member).done;
+        wait_for(done, round - kPosts, member);
+        done_[member] = done.load(std::memory_order_acquire); // pairs with [done]
+    }
 }
 
 void Seat::post() noexcept {
@@ -61,16 +63,14 @@ void Seat::post() noexcept {
     ring();
 }
 
-const std::byte* Seat::await(Rank member, std::size_t bytes) {
-    if (member != me_) {
-        const Post& post = post_of(member, round_);
-        wait_for(post.round, round_, member);
-        if (post.check.load(std::memory_order_relaxed) != check_ ||
-            post.round.load(std::memory_order_relaxed) != round_)
-            throw Differs{member};
-        if (done_[member] + 1 < round_) done_[member] = round_ - 1; // or it would not be here
-    }
-    return place(member, round_, bytes);
+void Seat::expect(Rank member) {
+    if (member == me_) return;
+    const Post& post = post_of(member, round_);
+    wait_for(post.round, round_, member);
+    if (post.check.load(std::memory_order_relaxed) != check_ ||
+        post.round.load(std::memory_order_relaxed) != round_)
+        throw Differs{member};
+    if (done_[member] + 1 < round_) done_[member] = round_ - 1; // or it would not be here
 }
 
 void Seat::next(bool met) noexcept {
@@ -94,6 +94,22 @@ void Seat::wait_for(const std::atomic<std::uint64_t>& word, std::uint64_t least,
         least_ = least;
         if (!waiting_->idle(member, turn)) throw Stopped{};
     }
+}
+
+void Seat::show() noexcept { corner(me_).process = this_process(); }
+
+bool Seat::can_fetch_from_all() {
+    processes_.clear();
+    bool all = true;
+    for (Rank member = 0; member < members_; ++member) {
+        processes_.push_back(corner(member).process);
+        all = all && (member == me_ || can_fetch(processes_.back()));
+    }
+    return all;
+}
+
+void Seat::fetch(Rank member, std::uint64_t address, std::byte* to, std::size_t bytes) const {
+    if (!host::fetch(processes_[member], address, to, bytes)) throw Unreadable{member, errno};
 }
 
 void Seat::ring() noexcept {
