@@ -76,6 +76,9 @@ struct GroupOptions {
     /// A member that has been waited for so long is asked whether it lives, and again each
     /// time. One that is lost is so known in this time and what its method needs to notice.
     std::chrono::milliseconds watch{100};
+    /// Bytes that members who are ahead may have sent to this one before it comes to their calls.
+    /// More than that breaks the group: let members meet from time to time.
+    std::size_t ahead_bytes = std::size_t{256} << 20;
 };
 
 } // namespace plexus::eco

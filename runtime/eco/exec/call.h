@@ -67,7 +67,8 @@ struct Call {
     bool parked = false;
     bool replaying = false; ///< what came before it began is being put in its slots
     bool failed = false;
-    bool undone = false; ///< a message of its own did not leave, or it was given up half way
+    std::uint64_t sent = 0; ///< the owner's: bytes of the present step's message that have left
+    bool undone = false;    ///< a message of its own did not leave, or it was given up half way
     static constexpr Rank kNobody = UINT32_MAX;
     Rank peer = kNobody;  ///< in shared memory: who has been waited for too long
     unsigned writers = 0; ///< handlers that put bytes in place

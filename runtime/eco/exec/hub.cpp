@@ -5,12 +5,15 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fmt/format.h>
 #include <map>
 
 namespace plexus::eco::exec {
 namespace {
 
-constexpr std::size_t kRemembered = 4096; // groups that were left
+constexpr std::size_t kRemembered = 4096; // groups that were left, or can't begin
+/// Of messages for groups that do not exist here yet: members that met earlier may have begun.
+constexpr std::size_t kMostUnborn = std::size_t{64} << 20;
 
 /// What is known of the contexts of this process. A handler, once installed, stays.
 struct Known {
@@ -91,7 +94,7 @@ void Hub::install() {
             const std::lock_guard hold(hub.mutex_);
             if (Team* const found = hub.find(group)) {
                 team = found->weak_from_this().lock();
-            } else if (!hub.has_left(group)) {
+            } else if (!hub.has_left(group) && hub.stillborn_.size() < kRemembered) {
                 hub.stillborn_.try_emplace(group, static_cast<Status>(status), why);
             }
         }
@@ -110,10 +113,28 @@ void Hub::arrive(std::uint64_t group, const Early& head, Bytes bytes) {
         if (team != nullptr) team->arrive(head, bytes, hold);
         return;
     }
-    if (has_left(group)) return;
+    if (has_left(group) || stillborn_.count(group) > 0) return;
+    if (unborn_bytes_ + early_size(bytes.size()) > kMostUnborn) return refuse_unborn(group);
+    unborn_bytes_ += early_size(bytes.size());
     Early kept{head.call, head.slot, head.last, head.digest, head.sender, pool_.take(bytes.size())};
     if (!bytes.empty()) std::memcpy(kept.bytes.data(), bytes.data(), bytes.size());
     unborn_[group].push_back(std::move(kept));
+}
+
+void Hub::refuse_unborn(std::uint64_t group) {
+    if (const auto early = unborn_.find(group); early != unborn_.end()) {
+        for (Early& each : early->second) {
+            unborn_bytes_ -= early_size(each.bytes.size);
+            pool_.give(std::move(each.bytes));
+        }
+        unborn_.erase(early);
+    }
+    if (stillborn_.size() >= kRemembered) return;
+    stillborn_.try_emplace(
+        group, Status::too_large,
+        fmt::format("members sent more than {} bytes to this one before it had joined the group: let all "
+                    "meet at a barrier before large transfers",
+                    kMostUnborn));
 }
 
 Team* Hub::find(std::uint64_t id) const {
@@ -129,6 +150,7 @@ void Hub::enter(std::uint64_t id, Team& team) {
     const std::lock_guard hold(mutex_);
     teams_[id] = &team;
     if (const auto early = unborn_.find(id); early != unborn_.end()) {
+        for (const Early& each : early->second) unborn_bytes_ -= early_size(each.bytes.size);
         team.take_early(std::move(early->second));
         unborn_.erase(early);
     }
@@ -145,12 +167,10 @@ void Hub::leave(std::uint64_t id) {
     if (left_.size() > kRemembered) left_.pop_back();
 }
 
-void Hub::watch_over(const std::shared_ptr<Team>& team) {
-    {
-        const std::lock_guard hold(mutex_);
-        if (watch_ == nullptr) watch_ = std::make_unique<Watch>();
-    }
-    watch_->add(team, team->options().watch);
+Watch& Hub::watch() {
+    const std::lock_guard hold(mutex_);
+    if (watch_ == nullptr) watch_ = std::make_unique<Watch>();
+    return *watch_;
 }
 
 } // namespace plexus::eco::exec

@@ -55,6 +55,9 @@ struct Early {
     Buffer bytes;
 };
 
+/// Memory that one takes at least.
+constexpr std::size_t early_size(std::size_t bytes) noexcept { return sizeof(Early) + bytes; }
+
 class Hub : public std::enable_shared_from_this<Hub> {
   public:
     /// That of a context, made when it is first asked for.
@@ -71,12 +74,13 @@ class Hub : public std::enable_shared_from_this<Hub> {
     void enter(std::uint64_t id, Team& team);
     void leave(std::uint64_t id);
 
-    /// A group waits for members and no thread waits with it: look after it from time to time.
-    /// @thread any, under no lock
-    void watch_over(const std::shared_ptr<Team>& team);
+    /// Who looks after groups that wait for members while no thread waits with them.
+    /// @thread any, under no lock @error the system has no thread for it (thrown, std::system_error)
+    Watch& watch();
 
   private:
     void install();
+    void refuse_unborn(std::uint64_t group);
     void arrive(std::uint64_t group, const Early& head, Bytes bytes);
     Team* find(std::uint64_t id) const;
     bool has_left(std::uint64_t id) const;
@@ -85,6 +89,7 @@ class Hub : public std::enable_shared_from_this<Hub> {
     std::mutex mutex_;
     std::unordered_map<std::uint64_t, Team*> teams_;
     std::unordered_map<std::uint64_t, std::vector<Early>> unborn_;
+    std::size_t unborn_bytes_ = 0;
     std::unordered_map<std::uint64_t, std::pair<Status, std::string>>
         stillborn_; ///< broken before they began
     std::deque<std::uint64_t> left_;

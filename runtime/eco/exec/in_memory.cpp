@@ -42,7 +42,7 @@ class Team::InMemory final : public host::Waiting {
         if (call_.ready.load(std::memory_order_acquire)) return false; // pairs with [ready]: the group broke
         if (turn == 0) begin();
         Context& context = team_.hub_->context();
-        if (!team_.crowded_ || turn % kYieldTurns == 0) context.progress();
+        if (!team_.crowded_ || turn % kYieldTurns == kYieldTurns - 1) context.progress();
         if (team_.crowded_ || turn >= kSpinTurns) std::this_thread::yield();
         if (!sleeps_ && turn % kClockTurns != kClockTurns - 1) return true;
         const Clock::time_point now = Clock::now();
@@ -82,14 +82,20 @@ class Team::InMemory final : public host::Waiting {
     bool sleeps_ = false;
 };
 
-void Team::run_in_memory(Call& call, const detail::Work& work) {
+void Team::run_in_memory(std::shared_ptr<const Prepared> prepared, const detail::Work& work) {
+    std::unique_lock hold(hub_->mutex());
+    if (broken_) throw_broken();
+    std::unique_ptr<Call> fresh = spare();
+    fresh->prepared = std::move(prepared);
+    Call& call = enter(std::move(fresh), hold);
+    hold.unlock();
     InMemory waiting(*this, call);
     seat_->begin(call.prepared->digest, waiting);
     bool whole = false;
     try {
         host::run(*seat_, work);
         whole = true;
-    } catch (const host::Stopped&) {
+    } catch (const host::Stopped&) { // the group is broken
     } catch (const host::Unreadable& found) {
         const Error error(Status::peer_lost,
                           fmt::format("its memory can't be read: {}",
@@ -99,12 +105,9 @@ void Team::run_in_memory(Call& call, const detail::Work& work) {
         find_difference(found.member, call.number - std::min(call.number, kLookBack), call.number);
         wait(call); // for the end of the group
     }
-    {
-        const std::lock_guard hold(hub_->mutex());
-        call.undone = !whole;
-        call.parked = false;
-    }
-    finish(call);
+    hold.lock();
+    release(call);
+    if (!whole) throw_broken();
 }
 
 /// Names the first of the calls up to `last` in which `peer` and this member differ.
@@ -152,7 +155,7 @@ void Team::share_memory() {
     const bool all_have = self.all_reduce(have, Min{}) != 0;
     if (me_ == 0) segment->shut(); // whoever is to have it has it
     if (!all_have) return;
-    seat_ = std::make_unique<host::Seat>(std::move(segment), me_, size());
+    seat_ = std::make_unique<host::Seat>(std::move(segment), me_, size(), crowded_);
     seat_->show();
     planner_.learn_memory();
     self.barrier(); // all have shown

@@ -66,17 +66,19 @@ Call* Team::find(std::uint32_t number) {
 
 void Team::throw_broken() const { throw Error(broken_->first, broken_->second); }
 
+/// Under the lock.
+std::unique_ptr<Call> Team::spare() {
+    if (spare_.empty()) return std::make_unique<Call>();
+    std::unique_ptr<Call> out = std::move(spare_.back());
+    spare_.pop_back();
+    return out;
+}
+
 Call& Team::begin(std::shared_ptr<const Prepared> prepared, const detail::Work& work) {
     const Script& script = prepared->script;
     std::unique_lock hold(hub_->mutex());
     if (broken_) throw_broken();
-    std::unique_ptr<Call> fresh;
-    if (spare_.empty()) {
-        fresh = std::make_unique<Call>();
-    } else {
-        fresh = std::move(spare_.back());
-        spare_.pop_back();
-    }
+    std::unique_ptr<Call> fresh = spare();
     if (script.scratch_bytes > 0) fresh->scratch = hub_->pool().take(script.scratch_bytes);
     hold.unlock();
 
@@ -92,7 +94,13 @@ Call& Team::begin(std::shared_ptr<const Prepared> prepared, const detail::Work& 
     copy(call, script.before);
 
     hold.lock();
+    return enter(std::move(fresh), hold);
+}
+
+/// From now on messages for it find it. What came before it did is put in its place first.
+Call& Team::enter(std::unique_ptr<Call> fresh, std::unique_lock<std::mutex>& hold) {
     if (broken_) throw_broken();
+    Call& call = *fresh;
     call.number = next_++;
     past_[call.number % past_.size()] = {call.number, call.prepared->signature};
     call.parked = call.prepared->signature.memory; // whatever breaks the group says so in `ready`
@@ -105,6 +113,7 @@ Call& Team::begin(std::shared_ptr<const Prepared> prepared, const detail::Work& 
         if (next == early_.end()) break;
         Early each = std::move(*next);
         early_.erase(next);
+        early_bytes_ -= early_size(each.bytes.size);
         arrive_at(call, each, each.bytes.bytes(), hold);
         if (!hold.owns_lock()) hold.lock();
         hub_->pool().give(std::move(each.bytes));
@@ -128,8 +137,8 @@ void Team::run(std::shared_ptr<const Prepared> prepared, const detail::Work& wor
                     fmt::format("a {} inside an inline handler would wait for what this thread has to "
                                 "receive. Register the handler as threaded, or use async() and then()",
                                 prepared->signature.text()));
+    if (prepared->signature.memory) return run_in_memory(std::move(prepared), work);
     Call& call = begin(std::move(prepared), work);
-    if (call.prepared->signature.memory) return run_in_memory(call, work);
     for (;;) {
         advance(call);
         {
@@ -144,12 +153,13 @@ void Team::run(std::shared_ptr<const Prepared> prepared, const detail::Work& wor
 Future<void> Team::start(std::shared_ptr<const Prepared> prepared, const detail::Work& work,
                          std::shared_ptr<plexus::detail::CallState>* state) {
     auto future = std::make_shared<Typed>(hub_->context().core());
+    Watch& watch = hub_->watch(); // where there is no thread to be had, nothing has begun
     Call& call = begin(std::move(prepared), work);
     if (state != nullptr) *state = future;
     call.future = future;
     call.team = shared_from_this();
     advance(call);
-    if (!future->done()) hub_->watch_over(shared_from_this());
+    if (!future->done()) watch.add(shared_from_this(), options_.watch);
     return Future<void>(std::move(future));
 }
 
@@ -160,7 +170,7 @@ void Team::advance(Call& call) {
     while (call.at < actions.size()) {
         const Action& action = actions[call.at];
         if (action.send) {
-            send(call, action);
+            if (!send(call, action)) return;
         } else if (!take(call, action)) {
             return;
         }
@@ -169,7 +179,9 @@ void Team::advance(Call& call) {
     if (call.future != nullptr) finish(call);
 }
 
-void Team::send(Call& call, const Action& action) {
+/// False: this is a handler, and there is no more room for what handlers send. The call is the
+/// watch's from here on, which goes on with it and may wait for room.
+bool Team::send(Call& call, const Action& action) {
     Buffer packed;
     Bytes bytes;
     const Segment* const segments = call.prepared->script.segments.data() + action.first_segment;
@@ -189,6 +201,8 @@ void Team::send(Call& call, const Action& action) {
         bytes = packed.bytes();
     }
     const std::size_t piece = piece_of(*call.prepared);
+    bytes = bytes.subspan(call.sent);
+    bool all = true;
     try {
         do {
             const Bytes now = bytes.first(std::min(bytes.size(), piece));
@@ -196,16 +210,23 @@ void Team::send(Call& call, const Action& action) {
             const std::uint32_t slot = action.slot | (bytes.empty() ? kLastPiece : 0);
             members_[action.peer].mailbox.send(kArrive, id_, call.number, slot, call.prepared->digest, me_,
                                                now);
+            call.sent += now.size();
         } while (!bytes.empty());
     } catch (const Error& error) {
-        lost(action.peer, error);
-        const std::lock_guard hold(hub_->mutex());
-        call.undone = true;
+        all = error.status() != Status::again || !hub_->context().inside_handler();
+        if (all) {
+            lost(action.peer, error);
+            const std::lock_guard hold(hub_->mutex());
+            call.undone = true;
+        }
     }
+    if (all) call.sent = 0;
     if (packed.memory != nullptr) {
         const std::lock_guard hold(hub_->mutex());
         hub_->pool().give(std::move(packed));
     }
+    if (!all) hub_->watch().run([team = shared_from_this(), &call] { team->advance(call); });
+    return all;
 }
 
 /// True: the action's message is in its place. False: it has not come, and the call is parked; or
@@ -245,6 +266,16 @@ void Team::arrive(const Early& head, Bytes bytes, std::unique_lock<std::mutex>& 
     if (call == nullptr && static_cast<std::int32_t>(head.call - next_) < 0) {
         hold.unlock(); // it has ended here without that message
         return differ(head.sender, head.call);
+    }
+    early_bytes_ += early_size(bytes.size());
+    if (early_bytes_ > options_.ahead_bytes) {
+        const std::string why =
+            fmt::format("member {} is {} calls ahead of member {}, which would have to keep more than {} "
+                        "bytes of others' "
+                        "(GroupOptions::ahead_bytes): let members meet at a barrier from time to time",
+                        head.sender, head.call - next_ + 1, me_, options_.ahead_bytes);
+        hold.unlock();
+        return break_up(Status::too_large, why, true);
     }
     Early kept{head.call, head.slot, head.last, head.digest, head.sender, hub_->pool().take(bytes.size())};
     if (!bytes.empty()) std::memcpy(kept.bytes.data(), bytes.data(), bytes.size());
@@ -391,6 +422,7 @@ void Team::release(Call& call) {
     call.sleeper.reset();
     call.ready.store(false, std::memory_order_relaxed);
     call.at = 0;
+    call.sent = 0;
     call.parked = call.failed = call.undone = false;
     call.left_heard = 0;
     call.peer = Call::kNobody;

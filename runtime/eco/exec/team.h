@@ -76,9 +76,11 @@ class Team : public std::enable_shared_from_this<Team> {
 
     class InMemory;
     Call& begin(std::shared_ptr<const Prepared> prepared, const detail::Work& work);
+    std::unique_ptr<Call> spare();
+    Call& enter(std::unique_ptr<Call> fresh, std::unique_lock<std::mutex>& hold);
     static void copy(Call& call, const std::vector<Copy>& copies);
     void advance(Call& call);
-    void send(Call& call, const Action& action);
+    bool send(Call& call, const Action& action);
     void arrive_at(Call& call, const Early& head, Bytes bytes, std::unique_lock<std::mutex>& hold);
     template <class Do>
     static void each_run(Call& call, const Action& action, std::uint64_t from, Bytes bytes, Do&& what);
@@ -86,7 +88,7 @@ class Team : public std::enable_shared_from_this<Team> {
     static void store(Call& call, const Action& action, std::uint64_t from, Bytes bytes);
     bool take(Call& call, const Action& action);
     void resume(Call& call, std::unique_lock<std::mutex>& hold);
-    void run_in_memory(Call& call, const detail::Work& work);
+    void run_in_memory(std::shared_ptr<const Prepared> prepared, const detail::Work& work);
     void find_difference(Rank peer, std::uint32_t call, std::uint32_t last);
     void finish(Call& call);
     void release(Call& call); ///< under the lock
@@ -117,6 +119,8 @@ class Team : public std::enable_shared_from_this<Team> {
     std::vector<std::unique_ptr<Call>> calls_; // under way
     std::vector<std::unique_ptr<Call>> spare_;
     std::vector<Early> early_;
+    std::size_t early_bytes_ = 0;
+    std::vector<Rank> asked_; // those whose answer is not there yet
     std::array<Past, 64> past_;
     std::optional<std::pair<Status, std::string>> broken_;
 };

@@ -28,7 +28,10 @@ Presence Team::presence(std::uint32_t call, std::uint32_t digest) {
     return known == nullptr || known->digest() == digest ? Presence::here : Presence::differs;
 }
 
-void Team::take_early(std::vector<Early> early) { early_ = std::move(early); }
+void Team::take_early(std::vector<Early> early) {
+    early_ = std::move(early);
+    for (const Early& each : early_) early_bytes_ += early_size(each.bytes.size);
+}
 
 void Team::break_up(Status status, const std::string& why, bool tell) {
     std::vector<Call*> ours; // to be ended here: nobody waits in them
@@ -85,9 +88,18 @@ void Team::lost(Rank peer, const Error& error) {
 }
 
 void Team::ask_after(Rank peer, std::uint32_t call, std::uint32_t digest) {
+    {
+        const std::lock_guard hold(hub_->mutex());
+        if (std::find(asked_.begin(), asked_.end(), peer) != asked_.end()) return;
+        asked_.push_back(peer);
+    }
     members_[peer]
         .mailbox.call(kAlive, id_, call, digest)
         .then([team = shared_from_this(), peer, call](auto answer) {
+            {
+                const std::lock_guard hold(team->hub_->mutex());
+                std::erase(team->asked_, peer);
+            }
             try {
                 const auto presence = static_cast<Presence>(answer.get());
                 if (presence == Presence::differs) return team->differ(peer, call);

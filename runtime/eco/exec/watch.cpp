@@ -29,14 +29,32 @@ void Watch::add(const std::shared_ptr<Team>& team, std::chrono::milliseconds eve
     if (state_->teams.size() == 1) state_->news.notify_all();
 }
 
+void Watch::run(std::function<void()> job) {
+    {
+        const std::lock_guard hold(state_->mutex);
+        state_->jobs.push_back(std::move(job));
+    }
+    state_->news.notify_all();
+}
+
 void Watch::loop(const std::shared_ptr<State>& state) {
     std::unique_lock hold(state->mutex);
     while (!state->stops) {
-        if (state->teams.empty()) {
-            state->news.wait(hold, [&] { return state->stops || !state->teams.empty(); });
+        if (!state->jobs.empty()) {
+            auto job = std::move(state->jobs.front());
+            state->jobs.pop_front();
+            hold.unlock();
+            job();
+            job = nullptr; // what it kept may end here
+            hold.lock();
             continue;
         }
-        if (state->news.wait_for(hold, state->every, [&] { return state->stops; })) return;
+        if (state->teams.empty()) {
+            state->news.wait(hold);
+            continue;
+        }
+        if (state->news.wait_for(hold, state->every, [&] { return state->stops || !state->jobs.empty(); }))
+            continue;
         const std::vector<std::weak_ptr<Team>> teams = std::move(state->teams);
         state->teams.clear();
         hold.unlock();

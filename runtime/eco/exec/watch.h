@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A thread that looks after groups in which calls wait and no thread does. It sleeps while
-// there is none, and never keeps a group alive while it sleeps.
+// A thread that looks after groups in which calls wait and no thread does, and does for handlers
+// what they must not wait for. It sleeps while there is nothing, and never keeps a group alive
+// while it sleeps.
 #pragma once
 
 #include <chrono>
 #include <condition_variable>
+#include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -23,6 +26,8 @@ class Watch {
 
     /// @thread any
     void add(const std::shared_ptr<Team>& team, std::chrono::milliseconds every);
+    /// Runs it once, behind those before. It may block. @thread any
+    void run(std::function<void()> job);
 
   private:
     /// The thread's own share: it may outlive the watch, when the last group ends on it.
@@ -30,6 +35,7 @@ class Watch {
         std::mutex mutex;
         std::condition_variable news;
         std::vector<std::weak_ptr<Team>> teams;
+        std::deque<std::function<void()>> jobs;
         std::chrono::milliseconds every{100};
         bool stops = false;
     };

@@ -15,7 +15,8 @@ namespace {
 constexpr std::size_t kChunk = std::size_t{16} << 10;
 /// What is copied past this core's caches.
 constexpr std::size_t kPastCaches = std::size_t{2} << 10;
-/// Parts from this size on are read out of the other members' memory where the kernel permits it.
+/// Parts from this size on, and those that do not fit one gift, are read out of the other members'
+/// memory where the kernel permits it.
 constexpr std::size_t kFetchFrom = std::size_t{128} << 10;
 /// Up to so many bytes of all members together everyone combines all of them; more are shared out.
 constexpr std::size_t kEveryoneCombines = std::size_t{16} << 10;
@@ -41,8 +42,21 @@ void in_chunks(std::size_t bytes, std::size_t chunk, Do&& what) {
 void barrier(Seat& seat) {
     seat.room(0);
     seat.post();
-    for (Rank member = 0; member < seat.members(); ++member) seat.await(member, 0);
+    if (!seat.crowded()) {
+        for (Rank member = 0; member < seat.members(); ++member) seat.await(member, 0);
+        return seat.next(true);
+    }
+    // Where members share processors each would have to look at all others after the last has come.
+    // So one does, and is the first to go on: roots are more often 0 than not.
+    for (Rank member = 0; seat.me() == 0 && member < seat.members(); ++member) seat.await(member, 0);
     seat.next(true);
+    if (seat.me() == 0) {
+        seat.room(0);
+        seat.post();
+    } else {
+        seat.await(0, 0);
+    }
+    seat.next();
 }
 
 void broadcast(Seat& seat, const detail::Work& work) {
@@ -165,8 +179,8 @@ void all_to_all(Seat& seat, const detail::Work& work) {
     const Rank me = seat.me();
     const std::size_t each = work.send_elements / members * work.element_bytes;
     put(work.receive + me * each, work.send + me * each, each);
-    if (each >= kFetchFrom && seat.may_fetch() && work.send != work.receive)
-        return all_to_all_fetching(seat, work);
+    const bool large = each >= kFetchFrom || each * (members - 1) > kSlot;
+    if (large && seat.may_fetch() && work.send != work.receive) return all_to_all_fetching(seat, work);
     in_chunks(each, kSlot / (members - 1) / kLine * kLine, [&](std::size_t at, std::size_t bytes) {
         std::byte* to = seat.room((members - 1) * bytes);
         for (Rank member = 0; member < members; ++member) {

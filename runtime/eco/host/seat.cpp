@@ -12,7 +12,8 @@
 namespace plexus::eco::host {
 namespace {
 
-/// Looks between two turns of idle(): so many cost about what one of those does.
+/// Looks between two turns of idle(): so many cost about what one of those does. Where members share
+/// processors, one: whom this one waits for may want it.
 constexpr int kLooks = 16;
 
 void breathe() noexcept {
@@ -30,11 +31,12 @@ long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
 
 } // namespace
 
-Seat::Seat(std::shared_ptr<Segment> segment, Rank me, Rank members)
+Seat::Seat(std::shared_ptr<Segment> segment, Rank me, Rank members, bool crowded)
   : segment_(std::move(segment))
   , scratch_(new std::byte[kSlot])
   , me_(me)
   , members_(members)
+  , crowded_(crowded)
   , head_(*segment_->at<Head>(0))
   , done_(members, 0) {}
 
@@ -85,10 +87,11 @@ void Seat::next(bool met) noexcept {
 }
 
 void Seat::wait_for(const std::atomic<std::uint64_t>& word, std::uint64_t least, Rank member) {
+    const int looks = crowded_ ? 1 : kLooks;
     for (std::uint32_t turn = 0;; ++turn) {
-        for (int look = 0; look < kLooks; ++look) {
+        for (int look = 0; look < looks; ++look) {
             if (word.load(std::memory_order_acquire) >= least) return; // pairs with [post], [done]
-            breathe();
+            if (looks > 1) breathe();
         }
         awaited_ = &word;
         least_ = least;

@@ -37,11 +37,12 @@ struct Differs {
 
 class Seat {
   public:
-    /// The segment has segment_bytes(members).
-    Seat(std::shared_ptr<Segment> segment, Rank me, Rank members);
+    /// The segment has segment_bytes(members). `crowded`: members share processors.
+    Seat(std::shared_ptr<Segment> segment, Rank me, Rank members, bool crowded);
 
     Rank me() const noexcept { return me_; }
     Rank members() const noexcept { return members_; }
+    bool crowded() const noexcept { return crowded_; }
     std::uint64_t round() const noexcept { return round_; }
 
     /// A call begins. `digest` is the same on all members that call the same.
@@ -113,6 +114,7 @@ class Seat {
     const std::unique_ptr<std::byte[]> scratch_;
     const Rank me_;
     const Rank members_;
+    const bool crowded_;
     Head& head_;
     std::uint64_t round_ = 1;
     bool may_fetch_ = false;

@@ -74,6 +74,25 @@ TEST_CASE("several calls of one group may be under way at once") {
           })) == "");
 }
 
+TEST_CASE("calls with futures may be larger than what handlers can send at once") {
+    const std::string methods = GENERATE(as<std::string>{}, "shm", "tcp");
+    CAPTURE(methods);
+    Party party(4, methods, {{"limits.handler_queue", "200 KiB"}});
+    CHECK(complaints(party.run([](const Group& all) -> std::string {
+              std::vector<std::uint32_t> data(500'000, 1 + all.rank());
+              const std::vector<std::uint32_t> mine(500'000, all.rank());
+              std::vector<std::uint32_t> whole(4 * mine.size());
+              for (int call = 0; call < 3; ++call) {
+                  Future<void> chain = all.by(Pattern::chain).async().broadcast(std::span(data));
+                  Future<void> ring =
+                      all.by(Pattern::ring).async().all_gather(std::span(mine), std::span(whole));
+                  within(std::move(chain));
+                  within(std::move(ring));
+              }
+              return data.back() == 1 && whole.back() == 3 ? "" : "what came is wrong";
+          })) == "");
+}
+
 TEST_CASE("a prepared call runs any number of times") {
     Party party(3, "shm");
     CHECK(complaints(party.run([](const Group& all) -> std::string {

@@ -159,6 +159,31 @@ TEST_CASE("lengths that members know of each other must be the same on all of th
     }
 }
 
+TEST_CASE("what members who are ahead may have sent is bounded, and the sentence says what to do") {
+    const auto late = expect_warning("plexus.eco.arrive");
+    GroupOptions options;
+    options.ahead_bytes = std::size_t{1} << 20;
+    Party party(2, "shm");
+    std::barrier<> over(2);
+    const auto said = party.run(
+        [&](const Group& all) -> std::string {
+            const Group how = all.by(How::messages());
+            std::vector<char> data(100'000);
+            if (all.rank() == 1) over.arrive_and_wait(); // it does not come to any of these calls before
+            const std::string heard = status_of([&] {
+                for (int call = 0; call < 1'000'000; ++call) how.broadcast(std::span(data));
+            });
+            if (all.rank() == 0) over.arrive_and_wait();
+            return heard;
+        },
+        options);
+    for (const std::string& each : said) {
+        CAPTURE(each);
+        CHECK(each.rfind(std::string(to_string(Status::too_large)), 0) == 0);
+        CHECK(each.find("barrier") != std::string::npos);
+    }
+}
+
 TEST_CASE("spans and counts that cannot be are refused before anything is sent") {
     Party party(3, "local");
     CHECK(complaints(party.run([](const Group& all) -> std::string {
