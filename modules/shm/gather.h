@@ -12,9 +12,6 @@
 
 namespace plexus::shm {
 
-using module::copy_past_caches;
-using module::flush_past_caches;
-
 /// At most 64 bytes. The moves overlap where the size lies between two powers of two.
 inline void copy_small(std::byte* to, const void* from_, std::size_t size) noexcept {
     const auto* from = static_cast<const std::byte*>(from_);

@@ -36,7 +36,8 @@ ROOMS = {
 ECO_ROOMS = {
     "topology": [],
     "plan": ["topology"],
-    "exec": ["topology", "plan"],
+    "host": [],
+    "exec": ["topology", "plan", "host"],
 }
 ECO_PURE = ("topology", "plan")
 ECO_PURE_HEADERS = ("plexus/eco/", "plexus/error.h", "plexus/export.h", "plexus/status.h")

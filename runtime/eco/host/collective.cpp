@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host/collective.h"
 
-#include "plexus/module/past_caches.h"
+#include "plexus/past_caches.h"
 
 #include <algorithm>
 #include <cstring>
@@ -29,8 +29,8 @@ void put(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
 /// has left them, so more than a little goes past them.
 void give(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
     if (bytes < kPastCaches) return put(to, from, bytes);
-    module::copy_past_caches(to, from, bytes);
-    module::flush_past_caches();
+    copy_past_caches(to, from, bytes);
+    flush_past_caches();
 }
 
 /// Calls `what(offset, bytes)` for each part of at most `chunk` bytes.

@@ -162,6 +162,7 @@ TEST_CASE("a policy chooses among the rows, and may choose none") {
         CAPTURE(row.descriptor.method);
         CHECK(row.applies);
         CHECK(row.bandwidth > 0);
+        CHECK(row.one_host == (row.descriptor.method != "tcp"));
     }
     far.use([](const std::vector<RowFacts>&) { return std::optional<std::size_t>{}; });
     CHECK(refusal_of(far.call(ring, 1)).status == Status::no_method);
@@ -169,6 +170,17 @@ TEST_CASE("a policy chooses among the rows, and may choose none") {
     CHECK(refusal_of(far.call(ring, 1)).status == Status::no_method);
     far.use(automatic);
     CHECK(within(far.call(ring, 1)) == 2);
+}
+
+TEST_CASE("a thread can tell that it is inside an inline handler of a context") {
+    static constexpr Request<bool(int&)> kInside{"test.choosing.inside"};
+    Context here(by("local"));
+    const Context other(by("local"));
+    int object = 0;
+    here.on(kInside, [&](int&) { return here.inside_handler() && !other.inside_handler(); });
+    const Bound<int> bound = here.bind(object);
+    CHECK(within(bound.pointer().call(kInside)));
+    CHECK(!here.inside_handler());
 }
 
 TEST_CASE("explain() gives every row its verdict") {
