@@ -70,6 +70,7 @@ Future<void> Grid::start_shift(std::size_t dimension, std::int64_t steps, std::s
     prepared->signature.shifts = true;
     prepared->signature.how = plexus::detail::mix(dimension + 1, static_cast<std::uint64_t>(steps));
     prepared->digest = prepared->signature.digest();
+    prepared->piece_bytes = team->planner().piece_bytes();
     exec::Script& script = prepared->script;
     const auto add = [&](Rank peer, bool send, exec::Space space, std::uint64_t bytes) {
         script.actions.push_back(

@@ -100,6 +100,7 @@ std::shared_ptr<const Prepared> Planner::prepare(const detail::Work& work, const
     out->signature.memory = memory;
     if (work.varied) describe_parts(out->signature, work);
     out->digest = out->signature.digest();
+    out->piece_bytes = piece_bytes();
     if (!memory) out->script = lay_out(*part_for(task, how, work.varied), work);
     if (!work.varied) {
         const std::lock_guard hold(mutex_);

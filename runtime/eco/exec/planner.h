@@ -24,6 +24,9 @@ class Planner {
     /// `map_number` is the same where the map is, and 0 for none.
     void learn(bool one_host, std::optional<Network> network, std::uint64_t map_number);
 
+    /// Messages above this leave in pieces of about this size, the same on all members.
+    std::size_t piece_bytes() const noexcept { return one_host_ ? kNearPiece : kFarPiece; }
+
     /// All members share memory.
     void learn_memory() noexcept { memory_ = true; }
 
@@ -37,6 +40,12 @@ class Planner {
     Plan plan_of(const Task& task, const How& how) const;
 
   private:
+    /// The receiver takes one in while the next is on its way, from memory still in the cache.
+    static constexpr std::size_t kNearPiece = std::size_t{128} << 10;
+    /// Between hosts a request of more than 64 KiB is over only when the far side has confirmed
+    /// it: pieces that are smaller follow each other without waiting for that.
+    static constexpr std::size_t kFarPiece = std::size_t{60} << 10;
+
     struct Key {
         Operation operation;
         Rank root;

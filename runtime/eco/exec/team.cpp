@@ -17,13 +17,9 @@ constexpr int kTurns = 64;
 /// Where members share processors each gives its own away in every idle turn: whom it waits for may want it.
 constexpr int kCrowdedTurns = 1000;
 
-/// Messages above this leave in pieces of about this size: the receiver takes one in while the
-/// next is on its way, from memory that is still in the cache.
-constexpr std::size_t kPiece = std::size_t{128} << 10;
-
 std::size_t piece_of(const Prepared& call) {
     const std::size_t element = call.signature.element_bytes;
-    return std::max<std::size_t>(1, kPiece / element) * element;
+    return std::max<std::size_t>(1, call.piece_bytes / element) * element;
 }
 
 using Typed = plexus::detail::TypedCall<void>;

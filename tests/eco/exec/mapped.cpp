@@ -46,6 +46,9 @@ TEST_CASE("a group with a map follows it, and gives what every other pattern giv
                            for (const Message& each : plan.messages)
                                crossings += each.from % 2 != each.to % 2;
                            if (crossings != 1 || !prove(plan)) return "the plan does not follow the map";
+                           std::uint64_t elements = 0; // those asked for, not those of their class
+                           for (const std::uint64_t block : plan.block_elements) elements += block;
+                           if (elements != 1000) return "the plan is for another size";
                            for (const std::size_t n : {1, 100, 20'000}) {
                                for (Rank root = 0; root < all.size(); root += 3) {
                                    std::vector<std::uint64_t> data(n, all.rank() == root ? 7 + root : 0);
