@@ -217,11 +217,22 @@ TEST_CASE("a thousand members are planned in a tenth of a second") {
                                                            {8000, 3000, 2500, 3500, 35}}));
     std::vector<std::size_t> host_of(1000);
     for (std::size_t member = 0; member < 1000; ++member) host_of[member] = member * 7 % 50;
-    const auto begin = std::chrono::steady_clock::now();
-    const Network network(map, host_of);
+    const Map read = read_map(to_toml(map), "a map");
+    using Clock = std::chrono::steady_clock;
+    const auto seconds = [](Clock::time_point since) {
+        return std::chrono::duration<double>(Clock::now() - since).count();
+    };
+    const auto begin = Clock::now();
+    const Network network(read, host_of);
     const Plan plan = plan_eco({Operation::broadcast, 1000, 5, 1 << 16, 1, true}, network);
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    CHECK(seconds(begin) < 1); // the aim is 0.1 s; a loaded or checked machine takes longer
     CHECK(prove(plan));
-    INFO(took.count() << " s");
-    CHECK(took.count() < 1); // the aim is 0.1 s; a loaded or checked machine takes longer
+    for (const Operation operation : kOperations) {
+        const auto start = Clock::now();
+        const Plan each = plan_eco({operation, 1000, 5, 1 << 10, 1, true}, network);
+        const double took = seconds(start);
+        INFO(to_string(operation) << ": " << took << " s");
+        CHECK(each.messages.size() >= 999);
+        CHECK(took < (operation == Operation::all_to_all ? 10 : 3)); // a million blocks
+    }
 }
