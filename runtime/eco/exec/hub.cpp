@@ -80,6 +80,7 @@ void Hub::install() {
         Team* const team = hub.find(group);
         return team != nullptr ? team->text_of(call) : "something else and has left the group";
     });
+    context_.on(kRoster, [](Hub& hub, std::uint64_t group) { return hub.take_roster(group); });
     context_.on(kAlive, [](Hub& hub, std::uint64_t group, std::uint32_t call, std::uint32_t digest) {
         const std::lock_guard hold(hub.mutex_);
         Team* const team = hub.find(group);
@@ -144,6 +145,21 @@ Team* Hub::find(std::uint64_t id) const {
 
 bool Hub::has_left(std::uint64_t id) const {
     return std::find(left_.begin(), left_.end(), id) != left_.end();
+}
+
+void Hub::keep_roster(std::uint64_t id, std::vector<GlobalPointer<Hub>> members, Rank askers) {
+    const std::lock_guard hold(mutex_);
+    rosters_.insert_or_assign(id, Roster{std::move(members), askers});
+}
+
+std::vector<GlobalPointer<Hub>> Hub::take_roster(std::uint64_t id) {
+    const std::lock_guard hold(mutex_);
+    const auto found = rosters_.find(id);
+    if (found == rosters_.end()) return {};
+    if (--found->second.askers > 0) return found->second.members;
+    auto last = std::move(found->second.members);
+    rosters_.erase(found);
+    return last;
 }
 
 void Hub::enter(std::uint64_t id, Team& team) {

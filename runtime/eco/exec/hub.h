@@ -11,6 +11,7 @@
 #include "plexus/context.h"
 #include "plexus/eco/plan.h"
 
+#include <cereal/types/vector.hpp>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -43,6 +44,9 @@ inline constexpr Request<bool(Hub&, std::uint64_t, std::int32_t, std::string)> k
 inline constexpr Request<std::uint8_t(Hub&, std::uint64_t, std::uint32_t, std::uint32_t)> kAlive{
     "plexus.eco.alive"};
 
+/// "Who is in that group?" Of the member that has found all of them, by rank.
+inline constexpr Request<std::vector<GlobalPointer<Hub>>(Hub&, std::uint64_t)> kRoster{"plexus.eco.roster"};
+
 enum class Presence : std::uint8_t { here, left, differs };
 
 /// A message for a call, or a group, that does not exist here yet.
@@ -70,6 +74,9 @@ class Hub : public std::enable_shared_from_this<Hub> {
     std::mutex& mutex() noexcept { return mutex_; }
     Pool& pool() noexcept { return pool_; } ///< under the lock
 
+    /// So many others may ask once for the members of a group that is being made. @thread any
+    void keep_roster(std::uint64_t id, std::vector<GlobalPointer<Hub>> members, Rank askers);
+
     /// From now on the group's messages reach it; those that came before are its own.
     void enter(std::uint64_t id, Team& team);
     void leave(std::uint64_t id);
@@ -80,6 +87,7 @@ class Hub : public std::enable_shared_from_this<Hub> {
 
   private:
     void install();
+    std::vector<GlobalPointer<Hub>> take_roster(std::uint64_t id);
     void refuse_unborn(std::uint64_t group);
     void arrive(std::uint64_t group, const Early& head, Bytes bytes);
     Team* find(std::uint64_t id) const;
@@ -93,6 +101,11 @@ class Hub : public std::enable_shared_from_this<Hub> {
     std::unordered_map<std::uint64_t, std::pair<Status, std::string>>
         stillborn_; ///< broken before they began
     std::deque<std::uint64_t> left_;
+    struct Roster {
+        std::vector<GlobalPointer<Hub>> members;
+        Rank askers;
+    };
+    std::unordered_map<std::uint64_t, Roster> rosters_;
     Pool pool_;
 
     std::unique_ptr<Watch> watch_; // made when first needed

@@ -53,6 +53,29 @@ std::vector<std::string> gather_texts(const Group& group, const std::string& min
     return texts;
 }
 
+/// Member 0 looks up all others, who then ask it: a directory is asked twice for each member, and
+/// not once for each pair.
+std::vector<GlobalPointer<Hub>> find_all(Context& here, Hub& hub, std::uint64_t id, const std::string& name,
+                                         Rank me, Rank size) {
+    if (size == 1) return {hub.pointer()};
+    const auto place = [&](Rank rank) { return fmt::format("{}/{}", name, rank); };
+    if (me > 0) {
+        here.publish(place(me), hub.pointer());
+        auto all = here.lookup<Hub>(place(0)).get().call(kRoster, id).get();
+        if (all.size() != size)
+            refuse(Status::not_found, "member 0 of \"{}\" has not the {} members that member {} expects",
+                   name, size, me);
+        return all;
+    }
+    std::vector<Future<GlobalPointer<Hub>>> found;
+    for (Rank rank = 1; rank < size; ++rank) found.push_back(here.lookup<Hub>(place(rank)));
+    std::vector<GlobalPointer<Hub>> all{hub.pointer()};
+    for (auto& each : found) all.push_back(each.get());
+    hub.keep_roster(id, all, size - 1);
+    here.publish(place(0), hub.pointer()); // all have come
+    return all;
+}
+
 } // namespace
 
 std::shared_ptr<Team> meet(Context& here, std::string_view name, Rank me, Rank size,
@@ -64,18 +87,11 @@ std::shared_ptr<Team> meet(Context& here, std::string_view name, Rank me, Rank s
     if (own.host.empty()) own.host = host_name();
     const auto hub = Hub::of(here);
     const std::uint64_t times = count_meeting(here, name);
-    const auto place = [&](Rank rank) { return fmt::format("plexus.eco/{}/{}/{}", name, times, rank); };
-    std::vector<Member> members(size);
-    if (size > 1) {
-        here.publish(place(me), hub->pointer());
-        std::vector<Future<GlobalPointer<Hub>>> found;
-        for (Rank rank = 0; rank < size; ++rank) found.push_back(here.lookup<Hub>(place(rank)));
-        for (Rank rank = 0; rank < size; ++rank) members[rank].mailbox = found[rank].get();
-    } else {
-        members[0].mailbox = hub->pointer();
-    }
-    auto team =
-        Team::make(hub, mix(mix(mix(0xcbf29ce484222325ull, name), times), size), me, std::move(members), own);
+    const std::uint64_t id = mix(mix(mix(0xcbf29ce484222325ull, name), times), size);
+    std::vector<Member> members;
+    for (auto& mailbox : find_all(here, *hub, id, fmt::format("plexus.eco/{}/{}", name, times), me, size))
+        members.push_back({std::move(mailbox), {}});
+    auto team = Team::make(hub, id, me, std::move(members), own);
     team->learn_hosts(gather_texts(Group(team).by(How()), own.host));
     team->share_memory();
     return team;
