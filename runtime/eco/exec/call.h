@@ -40,7 +40,7 @@ struct Prepared {
     Signature signature;
     std::uint32_t digest = 0;
     std::size_t piece_bytes = 0; ///< Planner::piece_bytes()
-    Script script; ///< of what goes by messages
+    Script script;               ///< of what goes by messages
 };
 
 struct Call {

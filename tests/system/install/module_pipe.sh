@@ -19,7 +19,8 @@ code=$?
 grep -e BROKEN -A 9 checked
 tail -n 1 checked
 [ $code -eq 0 ] || fail "check-module ends with $code"
-grep -q 'promises hold; skipped: [0-2], broken: 0$' checked || fail "check-module left out too much"
+# Six are of remote memory, which a pipe does not have.
+grep -q 'promises hold; skipped: [6-8], broken: 0$' checked || fail "check-module left out too much"
 
 ${CXX:-c++} -std=c++20 hello.cpp "${flags[@]}" -o hello || fail "hello does not compile"
 hello() {
