@@ -64,11 +64,17 @@ struct Front {
                                                       : std::int32_t{PLEXUS_UNSUPPORTED};
             },
         .row_of = [](plexus_link* l, std::uint32_t* row) { return body().row_of(l, row); },
-        .expose = [](plexus_module* m, void** data, std::size_t size, plexus_text* key,
-                     plexus_memory** memory) { return body().expose(m, data, size, key, memory); },
+        .expose =
+            [](plexus_module* m, void** data, std::size_t size, plexus_text* key, plexus_memory** memory) {
+                return body().expose != nullptr ? body().expose(m, data, size, key, memory)
+                                                : std::int32_t{PLEXUS_UNSUPPORTED};
+            },
         .withdraw = [](plexus_module* m, plexus_memory* memory) { body().withdraw(m, memory); },
-        .attach = [](plexus_link* l, plexus_view key,
-                     plexus_remote** remote) { return body().attach(l, key, remote); },
+        .attach =
+            [](plexus_link* l, plexus_view key, plexus_remote** remote) {
+                return body().attach != nullptr ? body().attach(l, key, remote)
+                                                : std::int32_t{PLEXUS_UNSUPPORTED};
+            },
         .detach = [](plexus_link* l, plexus_remote* remote) { body().detach(l, remote); },
         .get = [](plexus_link* l, plexus_remote* remote, std::uint64_t offset, void* into, std::size_t size,
                   void* token) { return body().get(l, remote, offset, into, size, token); },

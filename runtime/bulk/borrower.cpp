@@ -9,6 +9,8 @@
 namespace plexus::bulk {
 namespace {
 
+/// A module may copy by itself, under the lock of its link: no longer than this takes.
+constexpr std::uint64_t kPiece = std::uint64_t{1} << 20;
 constexpr std::size_t kMostRefused = 1024; // remembered: it is only a saving
 
 } // namespace
@@ -148,26 +150,38 @@ void Borrower::take_lend(comm::Connection& from, wire::View frame) {
 
 void Borrower::move(Loan& loan, const Transfer& transfer) {
     auto* const under_way = new Move;
+    under_way->ended = piece_over;
     under_way->borrower = this;
     under_way->loan = &loan;
     under_way->transfer = transfer;
-    under_way->ended = [](comm::Posted* posted, Status status) {
-        const std::unique_ptr<Move> over(static_cast<Move*>(posted));
-        Loan& its = *over->loan;
-        if (status == Status::ok) {
-            over->borrower->carrier_.is_over(*its.peer, over->transfer.header.call);
-        } else {
-            over->borrower->carrier_.by_message(*its.object, over->transfer);
-            Lock hold(over->borrower->mutex_);
-            its.state = Loan::State::spent; // the link is gone, or will not do
-        }
-        over->borrower->moved(its);
-    };
-    const std::span<std::byte> memory(transfer.memory, transfer.header.length);
-    const Status status = transfer.kind == wire::Kind::put
-                              ? loan.object->put(loan.reach, transfer.header.offset, memory, under_way)
-                              : loan.object->get(loan.reach, transfer.header.offset, memory, under_way);
-    if (status != Status::posted) under_way->ended(under_way, status);
+    for (std::uint64_t at = 0; at < transfer.header.length && !under_way->failed; at += kPiece) {
+        const std::uint64_t offset = transfer.header.offset + at;
+        const std::span<std::byte> piece(transfer.memory + at,
+                                         std::min<std::uint64_t>(kPiece, transfer.header.length - at));
+        under_way->pieces.fetch_add(1, std::memory_order_relaxed);
+        const Status status = transfer.kind == wire::Kind::put
+                                  ? loan.object->put(loan.reach, offset, piece, under_way)
+                                  : loan.object->get(loan.reach, offset, piece, under_way);
+        if (status != Status::posted) piece_over(under_way, status);
+    }
+    piece_over(under_way, Status::ok);
+}
+
+void Borrower::piece_over(comm::Posted* posted, Status status) {
+    Move& move = *static_cast<Move*>(posted);
+    if (status != Status::ok) move.failed.store(true, std::memory_order_relaxed);
+    if (move.pieces.fetch_sub(1, std::memory_order_acq_rel) > 1) return; // [move]
+    const std::unique_ptr<Move> over(&move);
+    Borrower& self = *over->borrower;
+    Loan& loan = *over->loan;
+    if (!over->failed) {
+        self.carrier_.is_over(*loan.peer, over->transfer.header.call);
+    } else {
+        self.carrier_.by_message(*loan.object, over->transfer);
+        Lock hold(self.mutex_);
+        loan.state = Loan::State::spent; // the link is gone, or will not do
+    }
+    self.moved(loan);
 }
 
 void Borrower::moved(Loan& loan) {

@@ -8,6 +8,7 @@
 #include "comm/exchange.h"
 #include "plexus/pointer.h"
 
+#include <atomic>
 #include <list>
 #include <memory>
 #include <set>
@@ -67,10 +68,14 @@ class Borrower {
         std::uint32_t moving = 0;
         std::vector<Transfer> waiting;
     };
+    /// A transfer on its way, piece by piece.
     struct Move : comm::Posted {
         Borrower* borrower = nullptr;
         Loan* loan = nullptr;
         Transfer transfer;
+        // [move] whoever ends the last piece sees what all others have left here.
+        std::atomic<std::uint64_t> pieces{1}; ///< under way; and one while pieces are begun
+        std::atomic<bool> failed{false};
     };
     using Name = std::tuple<const comm::Peer*, std::string, std::uint32_t, std::uint32_t>;
 
@@ -79,6 +84,7 @@ class Borrower {
     std::list<Loan> take_out(std::uint32_t call, const comm::Peer& peer) PLEXUS_REQUIRES(mutex_);
     void by_messages(const std::list<Loan>& loans);
     void move(Loan& loan, const Transfer& transfer) PLEXUS_EXCLUDES(mutex_);
+    static void piece_over(comm::Posted* posted, Status status);
     void moved(Loan& loan) PLEXUS_EXCLUDES(mutex_);
     std::vector<Transfer> admit(Loan& loan) PLEXUS_REQUIRES(mutex_);
     static void serve(Loan& loan);

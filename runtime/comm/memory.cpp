@@ -44,6 +44,7 @@ Status Object::put(const Reach& reach, std::uint64_t offset, std::span<const std
 }
 
 Result<Exposure> Exchange::expose(Method& method, void* data, std::size_t size) {
+    if (closing()) return fail(Status::closed, "this context is closing");
     Exposure made{&method, data, nullptr, {}};
     made.key.resize(PLEXUS_KEY_MAX);
     plexus_text key{reinterpret_cast<char*>(made.key.data()), made.key.size(), 0};
