@@ -51,9 +51,8 @@ bool write_and_read(plexus::Context& here, const plexus::GlobalPointer<Board>& b
 
 int run(int argc, char** argv) {
     plexus::Context here{argc, argv};
-    std::vector<double> memory(here.rank() == 0 ? (here.size() - 1) * kPart : 0);
     Board board;
-    plexus::BoundSpan<double> lent;
+    plexus::BoundSpan<double> memory;
     plexus::Bound<Board> bound;
     bool good = true;
     if (here.rank() == 0) {
@@ -62,9 +61,10 @@ int run(int argc, char** argv) {
             if (!holds(it.own.subspan(first, kPart), value)) it.wrong = true;
             it.parts.fetch_add(1, std::memory_order_relaxed);
         });
-        lent = here.bind(std::span(memory));
-        board.memory = lent.span();
-        board.own = memory;
+        // Where peers reach it best; here.bind(std::span(…)) lends memory of the program's own.
+        memory = here.allocate<double>((here.size() - 1) * kPart);
+        board.memory = memory.span();
+        board.own = memory.local();
         bound = here.bind(board);
         here.publish("board", bound.pointer());
         here.run_until([&] { return board.parts.load(std::memory_order_relaxed) + 1 == here.size(); });

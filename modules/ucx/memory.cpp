@@ -103,6 +103,13 @@ void Link::detach(Remote& remote) {
     std::erase_if(remotes_, [&](const auto& each) { return each.get() == &remote; });
 }
 
+Op& Link::op_of_move(std::size_t size, void* sent_token) {
+    Op& op = module.ops().take(0);
+    op.token = sent_token;
+    op.size = size;
+    return op;
+}
+
 // What was begun: nothing if UCX refused all of it, else at least one request is waited for, or
 // none is left.
 std::int32_t Link::begin_move(Op& op, std::initializer_list<ucs_status_ptr_t> requests) {
@@ -126,9 +133,7 @@ std::int32_t Link::get(Remote& remote, std::uint64_t offset, void* into, std::si
     const Trace trace;
     const Hold hold(module.lock());
     if (!may_move()) return PLEXUS_LINK_LOST;
-    Op& op = module.ops().take(0);
-    op.token = sent_token;
-    op.size = size;
+    Op& op = op_of_move(size, sent_token);
     const ucp_request_param_t how = told_by(op);
     return begin_move(op, {::ucp_get_nbx(way->endpoint, into, size, remote.base + offset, remote.key, &how)});
 }
@@ -139,9 +144,7 @@ std::int32_t Link::put(Remote& remote, std::uint64_t offset, const void* from, s
     const Trace trace;
     const Hold hold(module.lock());
     if (!may_move()) return PLEXUS_LINK_LOST;
-    Op& op = module.ops().take(0);
-    op.token = sent_token;
-    op.size = size;
+    Op& op = op_of_move(size, sent_token);
     const ucp_request_param_t how = told_by(op);
     const ucs_status_ptr_t moved =
         ::ucp_put_nbx(way->endpoint, from, size, remote.base + offset, remote.key, &how);
