@@ -20,7 +20,7 @@ class PLEXUS_API Binding {
   public:
     Binding() = default;
     Binding(std::shared_ptr<Core> core, void* object, std::size_t bytes, std::uint64_t type);
-    /// Of `bytes` new ones at `memory`, all zero, that peers reach best. @error as exposing them (thrown)
+    /// Of `bytes` new ones at `memory`, all zero, that peers reach best. @error too_large (thrown)
     static Binding allocate(std::shared_ptr<Core> core, std::size_t bytes, std::uint64_t type, void*& memory);
     Binding(Binding&& other) noexcept = default;
     Binding& operator=(Binding&& other) noexcept;

@@ -111,8 +111,8 @@ class PLEXUS_API Context {
 
     /// The same for `count` new elements, all zero, in memory that peers reach best: the first method
     /// allocates it that moves memory by itself, where there is one (as MPI_Win_allocate does). They
-    /// live until the BoundSpan's reset() or the end of this context: `local()`.
-    /// @error  too_large, or what the method says (thrown)
+    /// live until the BoundSpan's reset() or the end of this context: `local()`. Without such a method, or
+    /// where it refuses, they come from the heap. @error too_large there is no memory for them (thrown)
     template <detail::Element T>
     BoundSpan<T> allocate(std::uint64_t count) {
         if (count > std::numeric_limits<std::size_t>::max() / sizeof(T))

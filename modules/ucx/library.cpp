@@ -74,7 +74,7 @@ bool runs_over_tcp(const Options& options) {
 // the process (runtime/notes/0006-libraries.md). Copied into segments as large as a
 // connection likes them, messages are about as fast.
 constexpr std::pair<const char*, const char*> kCopiesOverTcp[] = {{"ZCOPY_THRESH", "inf"},
-                                                                  {"RNDV_THRESH", "inf"},
+                                                                  {"TCP_PUT_ENABLE", "n"},
                                                                   {"TCP_TX_SEG_SIZE", "512k"},
                                                                   {"TCP_RX_SEG_SIZE", "512k"}};
 

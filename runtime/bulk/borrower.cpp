@@ -15,8 +15,6 @@ constexpr std::size_t kMostRefused = 1024; // remembered: it is only a saving
 
 } // namespace
 
-Borrower::~Borrower() = default;
-
 Borrower::Loan* Borrower::find(const comm::Object& object, const wire::BulkHeader& memory) {
     const auto found = std::find_if(loans_.begin(), loans_.end(), [&](const Loan& each) {
         return each.object == &object && each.memory.handle == memory.handle &&
@@ -44,9 +42,7 @@ bool Borrower::start(comm::Object& by, const Transfer& transfer) {
     std::uint32_t call = 0;
     {
         Lock hold(mutex_);
-        if (refused_.contains(
-                {&by.peer(), by.method().name, transfer.header.handle, transfer.header.generation}))
-            return false;
+        if (refused_.contains({&by, transfer.header.handle, transfer.header.generation})) return false;
         loan = find(by, transfer.header);
         if (loan != nullptr && loan->state != Loan::State::held) {
             loan->waiting.push_back(transfer);
@@ -135,8 +131,8 @@ void Borrower::take_lend(comm::Connection& from, wire::View frame) {
         } else if (!ended.empty() && !lent) {
             if (refused_.size() >= kMostRefused) refused_.clear();
             const Loan& not_lent = ended.front();
-            refused_.insert({from.peer.get(), not_lent.object->method().name, not_lent.memory.handle,
-                             not_lent.memory.generation});
+            refused_.insert(
+                {{not_lent.object, not_lent.memory.handle, not_lent.memory.generation}, from.peer.get()});
         }
     }
     if (loan != nullptr) {
@@ -238,7 +234,7 @@ void Borrower::peer_lost(const comm::Peer& peer) {
     // answer, and its calls have been ended.
     Lock hold(mutex_);
     loans_.remove_if([&](const Loan& each) { return each.peer.get() == &peer && each.moving == 0; });
-    std::erase_if(refused_, [&](const Name& each) { return std::get<0>(each) == &peer; });
+    std::erase_if(refused_, [&](const auto& each) { return each.second == &peer; });
 }
 
 } // namespace plexus::bulk

@@ -10,8 +10,8 @@
 
 #include <atomic>
 #include <list>
+#include <map>
 #include <memory>
-#include <set>
 #include <tuple>
 #include <vector>
 
@@ -36,7 +36,6 @@ class Borrower {
 
     explicit Borrower(Carrier& carrier) noexcept
       : carrier_(carrier) {}
-    ~Borrower();
     Borrower(const Borrower&) = delete;
     Borrower& operator=(const Borrower&) = delete;
 
@@ -77,7 +76,7 @@ class Borrower {
         std::atomic<std::uint64_t> pieces{1}; ///< under way; and one while pieces are begun
         std::atomic<bool> failed{false};
     };
-    using Name = std::tuple<const comm::Peer*, std::string, std::uint32_t, std::uint32_t>;
+    using Name = std::tuple<const comm::Object*, std::uint32_t, std::uint32_t>; ///< way, handle, generation
 
     Loan* find(const comm::Object& object, const wire::BulkHeader& memory) PLEXUS_REQUIRES(mutex_);
     void ask(comm::Object& by, wire::BulkHeader memory, std::uint32_t call) PLEXUS_EXCLUDES(mutex_);
@@ -94,7 +93,8 @@ class Borrower {
     Carrier& carrier_;
     RankedMutex<26> mutex_;
     std::list<Loan> loans_ PLEXUS_GUARDED_BY(mutex_);
-    std::set<Name> refused_ PLEXUS_GUARDED_BY(mutex_); ///< memory that this peer does not lend by this method
+    std::map<Name, const comm::Peer*>
+        refused_ PLEXUS_GUARDED_BY(mutex_); ///< memory that is not lent by that way
     std::uint32_t next_ PLEXUS_GUARDED_BY(mutex_) = 0;
 };
 

@@ -99,7 +99,9 @@ void Lender::take_borrow(comm::Connection& from, wire::View frame) {
     objects_.leave();
 }
 
-void Lender::come_back(const Loan& loan) noexcept {
+// The slot has the ways to pinned memory, too: they end with its binding, while the memory is there.
+void Lender::come_back(Loan& loan) noexcept {
+    loan.memory.reset();
     if (loan.pinned != nullptr) request::Objects::unpin(*loan.pinned);
 }
 
@@ -149,7 +151,7 @@ void Lender::peer_lost(const comm::Peer& peer) {
         }
     }
     counts_.erase(&peer);
-    for (const Loan& each : ended) come_back(each);
+    for (Loan& each : ended) come_back(each);
 }
 
 } // namespace plexus::bulk

@@ -66,7 +66,7 @@ class Lender {
         comm::Object* object;
     };
     Result<Loan> lend(comm::Connection& from, request::Objects::Slot& slot, const comm::Exposure*& exposed);
-    static void come_back(const Loan& loan) noexcept;
+    static void come_back(Loan& loan) noexcept;
 
     request::Objects& objects_;
     RankedMutex<27> mutex_;

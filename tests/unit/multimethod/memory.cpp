@@ -90,11 +90,11 @@ TEST_CASE("a stream of transfers does not keep memory from being unbound") {
         lent.far.use(way);
         std::atomic<std::uint64_t> done{0};
         std::atomic<bool> refused{false};
-        std::thread reader([&] {
-            std::vector<std::vector<std::uint64_t>> into(4, std::vector<std::uint64_t>(kElements));
+        std::thread writer([&] {
+            const std::vector<std::uint64_t> late(kElements, 9);
             while (!refused) {
                 std::vector<Future<void>> under_way;
-                for (auto& each : into) under_way.push_back(lent.far.get(0, each));
+                for (int i = 0; i < 4; ++i) under_way.push_back(lent.far.put(0, late));
                 for (Future<void>& each : under_way) {
                     try {
                         each.get();
@@ -103,16 +103,20 @@ TEST_CASE("a stream of transfers does not keep memory from being unbound") {
                 }
             }
         });
-        CHECK(eventually(kLimit, [&] {
-            ends.far().progress();
-            return done > 8;
-        }));
+        const auto until = [&](auto holds) {
+            return eventually(kLimit, [&] {
+                ends.far().progress();
+                return holds();
+            });
+        };
+        CHECK(until([&] { return done > 8; }));
         lent.memory.reset();
-        CHECK(eventually(kLimit, [&] {
-            ends.far().progress();
-            return refused.load();
-        }));
-        reader.join();
+        // Its owner's again: nothing is written there any more.
+        std::fill(lent.own.begin(), lent.own.end(), std::uint64_t{7});
+        CHECK(until([&] { return refused.load(); }));
+        writer.join();
+        CHECK(std::count(lent.own.begin(), lent.own.end(), std::uint64_t{7}) ==
+              static_cast<std::ptrdiff_t>(lent.own.size()));
     }
 }
 
