@@ -26,10 +26,12 @@ constexpr char kFooter[] =
     "put, get   bulk memory, several transfers at once\n"
     "dual       two ping-pongs at once between the same two contexts, by a fast and a slow\n"
     "           method, for each skip_poll of the slow one\n"
+    "idle       a ping-pong by one method, with all others polled and without: what methods\n"
+    "           cost that have nothing to do\n"
     "collective operations of groups; plexus bench collective --help tells its options\n"
     "\n"
     "Two processes are started and pinned to different cores. Means and rates are those of\n"
-    "the best of five rounds (dual: medians of five); percentiles are of single messages in\n"
+    "the best of five rounds (dual, idle: medians); percentiles are of single messages in\n"
     "a round of their own.";
 
 std::vector<std::uint64_t> usual_sizes(Kind kind) {
@@ -43,6 +45,7 @@ std::vector<std::uint64_t> usual_sizes(Kind kind) {
         return {4 * kKiB, 64 * kKiB, 256 * kKiB, 1024 * kKiB, 4096 * kKiB};
     case Kind::rate:
     case Kind::dual:
+    case Kind::idle:
         return {8};
     case Kind::survey:
         return {8, 4 * kKiB, 64 * kKiB, 1024 * kKiB};
@@ -51,17 +54,17 @@ std::vector<std::uint64_t> usual_sizes(Kind kind) {
 }
 
 Kind kind_of(const std::string& name) {
-    for (const Kind kind :
-         {Kind::latency, Kind::bandwidth, Kind::rate, Kind::put, Kind::get, Kind::dual, Kind::survey})
+    for (const Kind kind : {Kind::latency, Kind::bandwidth, Kind::rate, Kind::put, Kind::get, Kind::dual,
+                            Kind::idle, Kind::survey})
         if (name == bench::name_of(kind)) return kind;
     usage_error(
         "bench",
-        name.empty() ? "what to measure is missing: latency, bandwidth, rate, put, get, dual or "
-                       "collective"
+        name.empty() ? "what to measure is missing: latency, bandwidth, rate, put, get, dual, idle "
+                       "or collective"
         : name == kCollective
             ? "collective has options of its own: write it before them"
             : "\"" + name +
-                  "\" cannot be measured: latency, bandwidth, rate, put, get, dual or collective can");
+                  "\" cannot be measured: latency, bandwidth, rate, put, get, dual, idle or collective can");
 }
 
 std::vector<std::uint64_t> sizes_of(const std::string& text, Kind kind) {
@@ -122,7 +125,7 @@ int bench_verb(int count, char** arguments) {
     if (count > 1 && std::string_view(arguments[1]) == kCollective)
         return bench_collective(count - 1, arguments + 1);
     CommandLine line("bench", "Measures what requests cost on this machine.",
-                     "latency|bandwidth|rate|put|get|dual|collective [OPTIONS]", kFooter);
+                     "latency|bandwidth|rate|put|get|dual|idle|collective [OPTIONS]", kFooter);
     Wish wish;
     std::string kind;
     std::string sizes;
@@ -131,9 +134,9 @@ int bench_verb(int count, char** arguments) {
     bool no_pin = false;
     bool inside = false;
     CLI::App& app = line.app();
-    app.add_option("what", kind, "latency, bandwidth, rate, put, get or dual");
+    app.add_option("what", kind, "latency, bandwidth, rate, put, get, dual or idle");
     app.add_option("--methods", wish.methods,
-                   "The methods to load, the preferred first; dual: the fast one, then the slow one "
+                   "The methods to load, the preferred first; dual, idle: the fast one first "
                    "(default: those of the "
                    "configuration; dual: \"shm, tcp\")")
         ->type_name("LIST");

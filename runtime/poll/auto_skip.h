@@ -2,9 +2,10 @@
 // skip_poll = auto: how many turns a lane may be left out. Pure arithmetic over what the
 // scheduler measured; no clock of its own.
 //
-// Fruitless polls of an expensive lane may take a share of the loop: `idle_share` (1 %) when
-// the lane has been quiet while others were busy, up to kBusyShare when it had work a moment
-// ago, and all of it while nobody else has anything to do. A cheap lane is asked in every turn.
+// Fruitless polls may take a share of the loop: `idle_share` (1 %) of all lanes together that
+// have been quiet while others were busy, up to kBusyShare of a lane that had work a moment
+// ago, and all of it while nobody else has anything to do. A cheap lane that had work lately is
+// asked in every turn.
 #pragma once
 
 #include <algorithm>
@@ -20,29 +21,42 @@ class AutoSkip {
     static constexpr double kDecay = 0.97;
     static constexpr std::uint32_t kMost = 1u << 16;
 
-    /// Ticks are the scheduler's; a poll that costs at most `cheap_ticks` is never skipped.
-    AutoSkip(double idle_share, double cheap_ticks) noexcept
-      : idle_share_(idle_share)
-      , share_(idle_share)
-      , cheap_ticks_(cheap_ticks) {}
+    /// One poll of the lane, now over. Ticks are the scheduler's.
+    struct Poll {
+        std::uint64_t cost;     ///< ticks
+        std::uint64_t interval; ///< ticks from the end of the poll measured before to the start of this one
+        std::uint64_t turns;    ///< of the loop in that time
+        bool hit;               ///< it found work
+        bool lately;            ///< this lane had work a short time ago
+        bool others_quiet;      ///< no other lane had any for some time
+        std::uint32_t idlers;   ///< lanes that share `idle_share`, this one among them
+    };
 
-    /// One poll of the lane is over. `cost`: its ticks; `interval`: ticks from the end of the
-    /// poll before to the start of this one; `hit`: it found work; `others_quiet`: no other lane
-    /// had any for some time. Gives the number of turns until the next poll, at least 1.
-    std::uint32_t after_poll(std::uint64_t cost, std::uint64_t interval, bool hit,
-                             bool others_quiet) noexcept {
-        if (hit) {
+    struct Limits {
+        double idle_share;
+        double cheap_ticks;  ///< a poll that costs at most so much is not worth a second thought where there
+                             ///< is traffic
+        double beside_ticks; ///< what measuring a poll and thinking about it cost beside the poll
+    };
+    explicit AutoSkip(const Limits& limits) noexcept
+      : limits_(limits)
+      , share_(limits.idle_share) {}
+
+    /// Gives the number of turns until the next poll, at least 1.
+    std::uint32_t after_poll(const Poll& poll) noexcept {
+        if (poll.hit) {
             share_ = kBusyShare;
             return turns_ = std::max(1u, std::min(turns_, busy_turns_));
         }
         // A poll that was interrupted says nothing about polls: follow rises slowly.
-        const double seen = static_cast<double>(cost);
+        const double seen = static_cast<double>(poll.cost);
         cost_ = cost_ == 0 ? seen : cost_ + (seen - cost_) * (seen < cost_ ? 0.5 : 0.03);
-        share_ = std::max(idle_share_, share_ * kDecay);
-        if (others_quiet || cost_ <= cheap_ticks_) return turns_ = 1;
-        const double wanted = cost_ * (1 - share_) / share_;
+        share_ = std::max(limits_.idle_share / std::max(1u, poll.idlers), share_ * kDecay);
+        if (poll.others_quiet || (poll.lately && cost_ <= limits_.cheap_ticks)) return turns_ = 1;
+        const double wanted = (cost_ + limits_.beside_ticks) * (1 - share_) / share_;
         // Time in which others had our core is no time of the loop: this too rises slowly.
-        const double turn = std::max(1.0, static_cast<double>(interval) / turns_);
+        const double turn = std::max(1.0, static_cast<double>(poll.interval) /
+                                              static_cast<double>(std::max<std::uint64_t>(1, poll.turns)));
         per_turn_ = per_turn_ == 0 ? turn : per_turn_ + (turn - per_turn_) * (turn < per_turn_ ? 0.5 : 0.03);
         const double next = std::clamp(wanted / per_turn_, turns_ / 4.0, turns_ * 4.0 + 1);
         turns_ = static_cast<std::uint32_t>(std::clamp(next, 1.0, static_cast<double>(kMost)));
@@ -54,9 +68,8 @@ class AutoSkip {
     std::uint32_t turns() const noexcept { return turns_; }
 
   private:
-    double idle_share_;
+    Limits limits_;
     double share_;
-    double cheap_ticks_;
     double cost_ = 0;
     double per_turn_ = 0;
     std::uint32_t turns_ = 1;

@@ -27,12 +27,12 @@ struct LaneSource {
 };
 
 struct Lane {
-    Lane(LaneSource from, double idle_share, double cheap_ticks)
+    Lane(LaneSource from, const AutoSkip::Limits& limits)
       : source(std::move(from))
       , poll(source.ops->poll)
       , module(source.module)
       , automatic(!source.skip_poll)
-      , skip(idle_share, cheap_ticks)
+      , skip(limits)
       , turns(source.skip_poll.value_or(1)) {}
 
     LaneSource source;
@@ -47,11 +47,16 @@ struct Lane {
 
     // The polling thread's own.
     AutoSkip skip;
-    std::uint32_t left = 1;
-    std::uint64_t last_end = 0;       ///< ticks
+    bool every_turn = false;          ///< it is among the scheduler's `asked_`
+    std::uint64_t due = 0;            ///< the turn in which it is asked next
+    std::uint64_t last_turn = 0;      ///< of the last measured poll
+    std::uint64_t last_end = 0;       ///< of that one, ticks
     std::uint64_t others_seen = 0;    ///< hits of other lanes up to the last measured poll
     std::uint64_t others_busy_at = 0; ///< ticks, when that number last rose
-    bool timed = true;                ///< polls are measured: the lane is not known to be cheap
+    std::uint64_t own_seen = 0;       ///< hits of this lane up to then
+    std::uint64_t busy_at = 0;        ///< ticks, when that number last rose
+    bool skipped = false;             ///< `auto` has it wait: one of the scheduler's idlers
+    bool timed = true;                ///< polls are measured: the lane is not known to be cheap and in use
 
     // Written by the polling thread, read by reports.
     std::atomic<std::uint32_t> turns;

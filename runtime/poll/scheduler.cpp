@@ -12,6 +12,7 @@ using std::chrono::nanoseconds;
 namespace {
 
 constexpr double kCheapNs = 40;         // a poll without a system call
+constexpr double kBesideNs = 60;        // what a measured poll costs beside the poll itself
 constexpr double kQuietNs = 20'000;     // no work in any other lane for so long: nobody is hurt
 constexpr double kCrowded = 0.1;        // share of yields that ran somebody else: polls take his time
 constexpr std::uint64_t kSample = 1024; // every so many polls a lane of known cost is measured
@@ -29,8 +30,9 @@ Scheduler::Scheduler(SchedulerOptions options)
 Scheduler::~Scheduler() { stop(); }
 
 std::size_t Scheduler::add(LaneSource source) {
-    Lane& lane =
-        lanes_.emplace_back(std::move(source), options_.idle_share, kCheapNs / nanoseconds_per_tick_);
+    const AutoSkip::Limits limits{options_.idle_share, kCheapNs / nanoseconds_per_tick_,
+                                  kBesideNs / nanoseconds_per_tick_};
+    Lane& lane = lanes_.emplace_back(std::move(source), limits);
     lane.fixed_turns.store(lane.source.skip_poll.value_or(1), std::memory_order_relaxed);
     if (lane.source.blocking && lane.source.sleeps)
         lane.watcher = std::make_unique<Watcher>(lane.source.ops->wait_fd(lane.module), [this] { wake(); });
@@ -106,8 +108,9 @@ void Scheduler::tell_followers() noexcept {
 std::uint32_t Scheduler::turn() {
     in_turn_.store(true, std::memory_order_relaxed);
     std::uint32_t handled = 0;
-    for (Lane& lane : lanes_)
-        if (--lane.left == 0) handled += poll_lane(lane);
+    ++turns_;
+    for (Lane* lane : asked_) handled += poll_lane(*lane);
+    if (turns_ >= next_due_) handled += poll_due();
     if (chores_wanted_.load(std::memory_order_relaxed)) [[unlikely]]
         run_chores();
     in_turn_.store(false, std::memory_order_relaxed);
@@ -115,23 +118,45 @@ std::uint32_t Scheduler::turn() {
     return handled;
 }
 
+void Scheduler::ask_again(Lane& lane, std::uint32_t turns) noexcept {
+    lane.due = turns_ + turns;
+    if ((turns == 1) != lane.every_turn) next_due_ = 0;
+}
+
+std::uint32_t Scheduler::poll_due() {
+    std::uint32_t handled = 0;
+    for (Lane& lane : lanes_)
+        if (!lane.every_turn && lane.due <= turns_) handled += poll_lane(lane);
+    asked_.clear();
+    next_due_ = UINT64_MAX;
+    for (Lane& lane : lanes_) {
+        lane.every_turn = lane.due == turns_ + 1;
+        if (lane.every_turn) {
+            asked_.push_back(&lane);
+        } else {
+            next_due_ = std::min(next_due_, lane.due);
+        }
+    }
+    return handled;
+}
+
 std::uint32_t Scheduler::poll_lane(Lane& lane) {
     const bool guarded = lane.guards.load(std::memory_order_relaxed) > 0;
     if (lane.confined.load(std::memory_order_relaxed) && !guarded) {
-        lane.left = 1;
+        ask_again(lane, 1);
         return 0;
     }
     if (lane.watcher != nullptr && !guarded) {
-        lane.left = 1;
+        ask_again(lane, 1);
         if (!lane.watcher->raised()) return 0;
         const std::uint32_t handled = poll_measured(lane);
         std::uint64_t longest = UINT64_MAX;
         if (handled == 0 && lane.source.ops->arm(lane.module, &longest) == PLEXUS_OK) lane.watcher->watch();
-        lane.left = 1;
+        ask_again(lane, 1);
         return handled;
     }
     if (!lane.timed && lane.polls.load(std::memory_order_relaxed) % kSample != 0) {
-        lane.left = 1;
+        ask_again(lane, 1);
         bump(lane.polls);
         const auto handled = static_cast<std::uint32_t>(lane.poll(lane.module, kBudget));
         if (handled > 0) {
@@ -141,7 +166,7 @@ std::uint32_t Scheduler::poll_lane(Lane& lane) {
         return handled;
     }
     const std::uint32_t handled = poll_measured(lane);
-    if (guarded) lane.left = 1;
+    if (guarded) ask_again(lane, 1);
     return handled;
 }
 
@@ -154,24 +179,29 @@ std::uint32_t Scheduler::poll_measured(Lane& lane) {
         bump(lane.hits);
         ++hits_;
     }
-    const std::uint64_t others = hits_ - lane.hits.load(std::memory_order_relaxed);
-    if (others != lane.others_seen) {
-        lane.others_seen = others;
+    const std::uint64_t own = lane.hits.load(std::memory_order_relaxed);
+    if (own != std::exchange(lane.own_seen, own)) lane.busy_at = start;
+    if (const std::uint64_t others = hits_ - own; others != std::exchange(lane.others_seen, others))
         lane.others_busy_at = start;
-    }
-    const bool quiet = static_cast<double>(start - lane.others_busy_at) * nanoseconds_per_tick_ > kQuietNs &&
-                       crowded_ < kCrowded;
-    const std::uint32_t turns = lane.skip.after_poll(end - start, start - lane.last_end, handled > 0, quiet);
+    const auto lately = [&](std::uint64_t at) {
+        return static_cast<double>(start - at) * nanoseconds_per_tick_ <= kQuietNs;
+    };
+    const std::uint32_t turns = lane.skip.after_poll(
+        {end - start, start - lane.last_end, turns_ - lane.last_turn, handled > 0, lately(lane.busy_at),
+         !lately(lane.others_busy_at) && crowded_ < kCrowded, idlers_ + (lane.skipped ? 0 : 1)});
     lane.last_end = end;
+    lane.last_turn = turns_;
     lane.cost_ticks.store(lane.skip.cost_ticks(), std::memory_order_relaxed);
 
     const bool automatic = lane.automatic.load(std::memory_order_relaxed);
     const std::uint32_t next =
         automatic ? turns : std::max(1u, lane.fixed_turns.load(std::memory_order_relaxed));
-    lane.left = next;
+    ask_again(lane, next);
     lane.turns.store(next, std::memory_order_relaxed);
-    // A lane that costs nothing is asked in every turn and needs no watching over.
-    lane.timed = !(automatic && lane.polls.load(std::memory_order_relaxed) >= kLearn &&
+    const bool skipped = automatic && next > 1;
+    if (skipped != std::exchange(lane.skipped, skipped)) idlers_ += skipped ? 1 : -1;
+    // A cheap lane that is asked in every turn needs no watching over, but now and then.
+    lane.timed = !(automatic && next == 1 && lane.polls.load(std::memory_order_relaxed) >= kLearn &&
                    lane.skip.cost_ticks() * nanoseconds_per_tick_ <= kCheapNs);
     return handled;
 }

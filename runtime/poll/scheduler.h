@@ -110,6 +110,8 @@ class Scheduler {
     std::uint32_t turn();
     std::uint32_t poll_lane(Lane& lane);
     std::uint32_t poll_measured(Lane& lane);
+    std::uint32_t poll_due();
+    void ask_again(Lane& lane, std::uint32_t turns) noexcept;
     void run_chores();
     bool prepare_to_sleep(Bed& bed, std::chrono::nanoseconds& longest);
     void yield();
@@ -127,7 +129,12 @@ class Scheduler {
     Clock::time_point next_chores_ = Clock::time_point::max();
     std::uint64_t hits_ = 0; ///< polls that found work, all lanes
     unsigned busy_turns_ = 0;
-    bool slept_ = false; ///< in this lead
+    std::uint32_t idlers_ = 0; ///< lanes that `auto` has wait
+    // A lane that is left out costs a turn nothing: only these are gone through.
+    std::vector<Lane*> asked_;   ///< in every turn
+    std::uint64_t turns_ = 0;    ///< so far
+    std::uint64_t next_due_ = 0; ///< the first turn in which another lane is due, or asked_ is wrong
+    bool slept_ = false;         ///< in this lead
 
     // Each thread compares them with itself: only its own writes matter to it.
     std::atomic<pthread_t> leader_{};

@@ -164,7 +164,7 @@ bool Scheduler::prepare_to_sleep(Bed& bed, nanoseconds& longest) {
                         fd, &event);
             bed.watched[i] = wanted;
         }
-        lane.left = 1; // whatever wakes us, every lane is asked at once
+        lane.due = next_due_ = 0; // whatever wakes us, every lane is asked at once
         if (!polled) continue;
         if (lane.watcher != nullptr) {
             if (lane.watcher->raised()) return false;

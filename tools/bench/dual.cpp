@@ -26,13 +26,6 @@ struct Case {
     std::vector<float> slow_samples;
 };
 
-std::optional<double> median(std::vector<double> values) {
-    if (values.empty()) return {};
-    std::sort(values.begin(), values.end());
-    const std::size_t middle = values.size() / 2;
-    return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
-
 class Dual {
   public:
     Dual(NearEnd& end, std::string fast, std::string slow)

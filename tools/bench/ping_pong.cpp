@@ -80,6 +80,13 @@ void Player::returned() {
     }
 }
 
+std::optional<double> median(std::vector<double> values) {
+    if (values.empty()) return {};
+    std::sort(values.begin(), values.end());
+    const std::size_t middle = values.size() / 2;
+    return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
 std::optional<double> percentile(std::vector<float>& samples, double share) {
     if (samples.empty()) return {};
     const auto at = static_cast<std::ptrdiff_t>(share * static_cast<double>(samples.size() - 1));

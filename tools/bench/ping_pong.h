@@ -60,6 +60,9 @@ class Player {
     Clock::time_point last_;
 };
 
+/// Of an even number the mean of the two in the middle; nothing without values.
+std::optional<double> median(std::vector<double> values);
+
 /// The value below which `share` of the samples lie; nothing without samples.
 std::optional<double> percentile(std::vector<float>& samples, double share);
 

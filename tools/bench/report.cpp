@@ -52,6 +52,16 @@ void print_stream(const std::vector<Row>& rows) {
     table.print(stdout);
 }
 
+void print_idle(const std::vector<Row>& rows) {
+    TextTable table({"size", "others", "iterations", "us", "times alone"}, 2);
+    for (const Row& row : rows)
+        table.add({show_size(row.size_bytes),
+                   (row.dual_case == "alone" ? "not polled: " : "silent: ") + row.slow,
+                   std::to_string(row.iterations), show_us(row.one_way.value_or(OneWay{}).mean),
+                   row.times_alone ? fmt::format("{:.3f}", *row.times_alone) : "-"});
+    table.print(stdout);
+}
+
 void print_dual(const std::vector<Row>& rows) {
     const Row& first = rows.front();
     const auto column = [](const std::string& method, const char* what) {
@@ -81,12 +91,14 @@ std::string show(SkipPoll skip_poll) { return skip_poll ? std::to_string(*skip_p
 std::string to_json(const Row& row) {
     json::Object out;
     out.add("bench", name_of(row.kind)).add("methods", row.methods).add("used", row.used);
-    if (row.kind == Kind::dual) out.add("slow", row.slow).add("case", row.dual_case);
+    if (row.kind == Kind::dual || row.kind == Kind::idle)
+        out.add("slow", row.slow).add("case", row.dual_case);
     out.add("size_bytes", row.size_bytes).add("iterations", row.iterations).add("threads", row.threads);
     out.raw("one_way_us", row.one_way ? one_way_json(*row.one_way) : "null");
     if (row.kind == Kind::dual)
         out.raw("slow_one_way_us", row.slow_one_way ? one_way_json(*row.slow_one_way) : "null");
     out.add("bandwidth_MBps", row.bytes_per_s / 1e6).add("messages_per_s", row.messages_per_s);
+    if (row.kind == Kind::idle) out.add("times_alone", row.times_alone);
     return out.raw("skip_poll", skip_poll_json(row)).text();
 }
 
@@ -103,6 +115,8 @@ void print(const std::vector<Row>& rows) {
         return print_stream(rows);
     case Kind::dual:
         return print_dual(rows);
+    case Kind::idle:
+        return print_idle(rows);
     case Kind::survey:
         return; // no row is of that kind
     }

@@ -30,9 +30,10 @@ struct Row {
     double messages_per_s = 0;
     bool has_skip_poll = true; ///< false: that lane is not in the loop
     SkipPoll skip_poll;        ///< of `used`; of `slow` in a dual measurement
-    // dual
-    std::string dual_case; ///< "alone", "silent", "both"
-    std::string slow;
+    // dual and idle
+    std::string dual_case;             ///< "alone", "silent", "both"
+    std::string slow;                  ///< idle: all others, with commas between
+    std::optional<double> times_alone; ///< idle, silent: median over pairs of neighbouring rounds
     std::optional<OneWay> slow_one_way;
 };
 

@@ -4,6 +4,7 @@
 #include "tools/bench/cores.h"
 #include "tools/bench/dual.h"
 #include "tools/bench/far_end.h"
+#include "tools/bench/idle.h"
 #include "tools/bench/near_end.h"
 #include "tools/bench/ping_pong.h"
 #include "tools/bench/report.h"
@@ -40,14 +41,16 @@ std::vector<Row> measure(NearEnd& end) {
         return measure_transfer(end);
     case Kind::dual:
         return measure_dual(end);
+    case Kind::idle:
+        return measure_idle(end);
     case Kind::survey:
         return measure_survey(end);
     }
     return {};
 }
 
-void show(std::vector<Row> rows, const Wish& wish, const std::string& methods) {
-    for (Row& row : rows) row.methods = methods;
+void show(std::vector<Row> rows, const Wish& wish, const Context& here) {
+    for (Row& row : rows) row.methods = methods_of(here);
     if (wish.kind == Kind::survey) return write_survey(rows);
     if (wish.json) {
         for (const Row& row : rows) std::printf("%s\n", to_json(row).c_str());
@@ -55,13 +58,14 @@ void show(std::vector<Row> rows, const Wish& wish, const std::string& methods) {
     }
     print(rows);
     if (wish.kind == Kind::dual) std::printf("\n%s", judge_dual(rows).c_str());
+    if (wish.kind == Kind::idle) std::printf("\n%s", judge_idle(rows, here.lanes()).c_str());
 }
 
 int run_near(Context& here, const Wish& wish) {
     NearEnd end(here, wish);
     std::vector<Row> rows = measure(end);
     end.progress().clear();
-    show(std::move(rows), wish, methods_of(here));
+    show(std::move(rows), wish, here);
     return 0;
 }
 

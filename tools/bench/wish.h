@@ -11,7 +11,7 @@ namespace plexus::tools::bench {
 
 /// `survey`: latency and, of large messages, bandwidth, in little time; what `plexus info
 /// --measure` runs for each method, and no word of the command line's help.
-enum class Kind : std::uint8_t { latency, bandwidth, rate, put, get, dual, survey };
+enum class Kind : std::uint8_t { latency, bandwidth, rate, put, get, dual, idle, survey };
 
 /// nullopt: auto.
 using SkipPoll = std::optional<std::uint32_t>;
@@ -35,7 +35,7 @@ struct Wish {
 };
 
 constexpr const char* name_of(Kind kind) {
-    constexpr const char* kNames[] = {"latency", "bandwidth", "rate", "put", "get", "dual", "survey"};
+    constexpr const char* kNames[] = {"latency", "bandwidth", "rate", "put", "get", "dual", "idle", "survey"};
     return kNames[static_cast<std::size_t>(kind)];
 }
 

@@ -93,6 +93,23 @@ TEST_CASE("bench dual plays by two methods at once, for each skip_poll") {
     }
 }
 
+TEST_CASE("bench idle plays by one method, with the others polled and without") {
+    const auto lines = measure({"idle", "--methods", "shm, tcp, local", "--iterations", "20"});
+    REQUIRE(lines.size() == 2);
+    const char* const cases[] = {"alone", "silent"};
+    for (std::size_t at = 0; at < lines.size(); ++at) {
+        CHECK(value_of(lines[at], "case") == quoted(cases[at]));
+        CHECK(value_of(lines[at], "used") == "\"shm\"");
+        CHECK(number_of(lines[at], "mean").value_or(0) > 0);
+    }
+    CHECK(value_of(lines[0], "times_alone") == "null");
+    CHECK(number_of(lines[1], "times_alone").value_or(0) > 0);
+
+    Command lonely({"bench", "idle", "--methods", "shm"});
+    CHECK(lonely.wait(60s * kPatience) == 3);
+    CHECK(lonely.err().find("load another beside shm") != std::string::npos);
+}
+
 TEST_CASE("bench prints a table, and says on which cores it ran") {
     Command tool({"bench", "latency", "--size", "8", "--iterations", "20"});
     CHECK(tool.wait(60s * kPatience) == 0);

@@ -46,7 +46,7 @@ TEST_CASE("a wrong command line ends with 2 and one sentence that names what is 
         {{"info", "--output", "file"}, "--measure"},
         {{"explain"}, "one of URL, --table and --pointer"},
         {{"explain", "plexus://127.0.0.1:1", "--table", "file"}, "one of URL, --table and --pointer"},
-        {{"bench"}, "latency, bandwidth, rate, put, get, dual or collective"},
+        {{"bench"}, "latency, bandwidth, rate, put, get, dual, idle or collective"},
         {{"bench", "--json", "collective"}, "before them"},
         {{"bench", "speed"}, "\"speed\""},
         {{"bench", "latency", "--size", "8,many"}, "\"many\""},

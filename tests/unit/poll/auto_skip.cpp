@@ -14,11 +14,14 @@ constexpr double kCheap = 40;
 struct Loop {
     std::uint64_t turn = 100;
     std::uint64_t cost = 1'000;
-    AutoSkip skip{kIdleShare, kCheap};
+    AutoSkip skip{{kIdleShare, kCheap, 0}};
     std::uint64_t last_wait = 100;
+    std::uint32_t turns = 1;
+    bool lately = false;
+    std::uint32_t idlers = 1;
 
     std::uint32_t poll(bool hit = false, bool others_quiet = false) {
-        const std::uint32_t turns = skip.after_poll(cost, last_wait, hit, others_quiet);
+        turns = skip.after_poll({cost, last_wait, turns, hit, lately, others_quiet, idlers});
         last_wait = turns * turn;
         return turns;
     }
@@ -60,10 +63,37 @@ TEST_CASE("a lane with traffic keeps the pace at which it was found") {
     CHECK(most <= 100);
 }
 
-TEST_CASE("a cheap lane is asked in every turn") {
+TEST_CASE("a cheap lane is asked in every turn while it has work, and takes its share when it has not") {
     Loop loop;
     loop.cost = 40;
+    loop.turn = 10;
+    loop.lately = true;
     for (int i = 0; i < 200; ++i) CHECK(loop.poll() == 1);
+    loop.lately = false;
+    loop.idle(500);
+    CHECK(loop.share() < kIdleShare * 1.3);
+    loop.lately = true;
+    CHECK(loop.poll(true) <= 64);
+    CHECK(loop.poll() == 1);
+}
+
+TEST_CASE("what a poll costs beside itself counts as well") {
+    Loop bare;
+    Loop loaded;
+    bare.cost = loaded.cost = 50;
+    loaded.skip = AutoSkip({kIdleShare, 0, 450});
+    bare.idle(500);
+    loaded.idle(500);
+    CHECK(loaded.skip.turns() > bare.skip.turns() * 8);
+    CHECK(loaded.skip.cost_ticks() == bare.skip.cost_ticks());
+}
+
+TEST_CASE("lanes that idle share what one alone would have") {
+    Loop loop;
+    loop.idlers = 4;
+    loop.idle(500);
+    CHECK(loop.share() < kIdleShare / 4 * 1.3);
+    CHECK(loop.share() > kIdleShare / 4 * 0.7);
 }
 
 TEST_CASE("while nobody else has work, a lane is asked in every turn, however dear") {
