@@ -6,7 +6,7 @@
 namespace plexus::libfabric {
 namespace {
 
-constexpr std::uint8_t kVersion = 2;
+constexpr std::uint8_t kVersion = 3;
 
 void put_bytes(Bytes& out, ByteView bytes, std::size_t size_bytes) {
     put(out, bytes.size(), size_bytes);
@@ -84,6 +84,7 @@ Bytes Descriptor::encode() const {
     put(out, bell.page, 4);
     put(out, bell.ring, 4);
     for (const std::uint8_t byte : bell.cookie) put(out, byte, 1);
+    put(out, bell.processes, 8);
     put_text(out, address.provider);
     put_text(out, address.fabric);
     put(out, address.format, 4);
@@ -105,6 +106,7 @@ std::optional<Descriptor> Descriptor::decode(ByteView bytes) {
     out.bell.page = static_cast<std::uint32_t>(in.number(4));
     out.bell.ring = static_cast<std::uint32_t>(in.number(4));
     read_array(in, out.bell.cookie);
+    out.bell.processes = in.number(8);
     if (!read_address(in, out.address) || !in.at_end()) return std::nullopt;
     return out;
 }

@@ -23,7 +23,7 @@ void remove_left_over(const Address& address, const Bell& bell) {
 } // namespace
 
 Link::~Link() {
-    if (bereaved || (page.is_open() && page.process_ended())) remove_left_over(target.address, target.bell);
+    if (bereaved || page.process_ended()) remove_left_over(target.address, target.bell);
 }
 
 void Link::lose(std::int32_t how, std::string reason) {
@@ -149,7 +149,7 @@ void Module::report_lost(Link& link) {
 }
 
 void Module::free(Link& link) {
-    if (link.page.is_open() && !link.bereaved && epoll_)
+    if (link.page.process_fd() >= 0 && !link.bereaved && epoll_)
         (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, link.page.process_fd(), nullptr);
     if (link.known) {
         const module::Lock hold(link.port.mutex());

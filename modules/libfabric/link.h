@@ -80,6 +80,7 @@ class Link {
     bool has_room(bool retry);
     /// Sends something without order or count. False: it is kept until there is room.
     bool say(Kind kind, const Bytes& body = {});
+    bool opening() const noexcept { return state == State::connecting || state == State::greeting; }
     bool fetching() const noexcept { return in_flight_.load(std::memory_order_relaxed) > 0; }
     bool idle() const; ///< nothing that the peer has yet to take, or the provider to send
     std::uint64_t queued_bytes() const { return queued_.load(std::memory_order_relaxed); }
@@ -112,6 +113,7 @@ class Link {
     std::uint64_t peer_token = 0;
     std::unique_ptr<module::Handshake> handshake;
     Clock::time_point deadline{}; ///< of opening, leaving or failing
+    Clock::time_point next_try{}; ///< while it opens: when a provider without room is asked again
     Clock::time_point heard{};
     bool asked = false;              ///< a ping is out
     std::uint32_t silent = 0;        ///< turns without news since the peer's process ended

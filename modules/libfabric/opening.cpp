@@ -46,7 +46,9 @@ bool Module::know_peer(Link& link) {
 
 // Peers of this host are watched, and may be woken and read.
 void Module::watch_peer(Link& link) {
-    if (!link.target.where.same_boot(self_.where) || !link.page.open(link.target.bell)) return;
+    if (!link.target.where.same_boot(self_.where)) return;
+    (void)link.page.open(link.target.bell);
+    if (link.page.process_fd() < 0) return;
     epoll_event event{};
     event.events = EPOLLIN;
     event.data.u64 = kPeer + link.slot;
@@ -64,6 +66,7 @@ void Module::begin(Link& link) {
     link.deadline += options_.connect_timeout;
     if (!know_peer(link)) return link.lose(PLEXUS_LINK_LOST, "the provider does not take the peer's address");
     watch_peer(link);
+    if (link.page.is_gone()) return link.lose(PLEXUS_LINK_LOST, "the peer's process has ended");
     link.handshake = std::make_unique<module::Handshake>(module::Handshake::connecting(host_, link.peer));
     Hello hello;
     hello.slot = link.slot;

@@ -66,10 +66,13 @@ class PeerPage {
     PeerPage(const PeerPage&) = delete;
     PeerPage& operator=(const PeerPage&) = delete;
 
-    /// True: the peer is on this host, and the rest works. Does not block.
+    /// True: the peer is on this host, and the rest works. Does not block. A page of a process
+    /// that is just ending can't be read any more, though the process may still be watched.
     bool open(const Bell& bell);
     bool is_open() const noexcept { return page_ != nullptr; }
-    /// Readable when the process has ended.
+    /// open() found that its process has ended. False: that is not known.
+    bool is_gone() const noexcept { return gone_; }
+    /// Readable when the process has ended; -1: it can't be watched.
     int process_fd() const noexcept { return process_.get(); }
     bool process_ended() const noexcept;
 
@@ -78,9 +81,12 @@ class PeerPage {
     std::uint32_t revision(std::uint32_t slot) const noexcept;
 
   private:
+    bool read(const Bell& bell);
+
     module::OwnedFd process_;
     module::OwnedFd ring_;
     const PageLayout* page_ = nullptr;
+    bool gone_ = false;
 };
 
 } // namespace plexus::libfabric

@@ -17,6 +17,10 @@ constexpr std::uint64_t kHurryNs = 50'000;
 constexpr std::uint64_t kShortNs = 1'000'000;
 constexpr std::uint64_t kLongNs = 200'000'000;
 
+// Between two tries to reach a peer that does not answer.
+constexpr Clock::duration kSoon = std::chrono::microseconds(20);
+constexpr Clock::duration kSeldom = std::chrono::milliseconds(20);
+
 } // namespace
 
 std::int32_t Module::poll(std::uint32_t budget) {
@@ -166,7 +170,16 @@ std::uint32_t Module::carry() {
     std::uint32_t handled = 0;
     std::vector<Link*> carrying;
     carrying.swap(carrying_);
+    const auto now = Clock::now();
     for (Link* const link : carrying) {
+        // Asked for a connection again and again, a provider tries one each time: ever more seldom.
+        if (link->opening()) {
+            if (now < link->next_try) {
+                carrying_.push_back(link);
+                continue;
+            }
+            link->next_try = now + std::clamp((now - link->heard) / 4, kSoon, kSeldom);
+        }
         bool done = false;
         handled += link->carry_on(done) ? 1 : 0;
         if (link->fetch_more()) done = false;
@@ -281,12 +294,11 @@ std::int32_t Module::arm(std::uint64_t& sleep_ns) {
         if (link->stalled) sleep_ns = std::min(sleep_ns, kHurryNs);
     for (const Link* const link : slots_) {
         if (link == nullptr) continue;
-        const bool opening = link->state == Link::State::connecting || link->state == Link::State::greeting;
         const bool unheard =
             link->port.wait_fd() < 0 && !link->peer_rings && link->state == Link::State::open;
         const bool watched = link->page.is_open() || options_.dead_after.count() == 0;
         if (unheard) sleep_ns = std::min(sleep_ns, kShortNs);
-        if (opening) sleep_ns = std::min(sleep_ns, kLongNs / 10);
+        if (link->opening()) sleep_ns = std::min(sleep_ns, kLongNs / 10);
         if (!watched)
             sleep_ns = std::min(sleep_ns, static_cast<std::uint64_t>(options_.dead_after.count()) / 6);
     }

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the module says to a configuration that it cannot follow, and how its ends agree.
+#include "support/address.h"
 #include "support/bare_host.h"
 #include "support/catch.h"
 #include "support/log_guard.h"
+#include "support/process.h"
 #include "support/stream.h"
+
+#include <csignal>
 
 using namespace plexus::testing;
 
@@ -119,4 +123,26 @@ TEST_CASE("whoever names several providers has a row for each, in that order") {
 TEST_CASE("a provider that is named twice has one row") {
     const BareHost host(libfabric(), with({{"provider", "tcp, tcp;ofi_rxm"}}));
     CHECK(rows(host) == std::vector<std::string>{"tcp"});
+}
+
+TEST_CASE("a process of this host that has ended is not waited for, however long connect_timeout is") {
+    const bool reaped = GENERATE(true, false); // else it may still be ending
+    CAPTURE(reaped);
+    const auto patient = with({{"connect_timeout", "3600 s"}});
+    Process process([&](Channel& channel) {
+        BareHost host(libfabric(), patient);
+        if (!channel.put(Address::of(host).pack())) return 1;
+        for (;;) // the parent ends it
+            if (host.poll() == 0) std::this_thread::yield();
+    });
+    const auto record = process.channel().take(10s);
+    REQUIRE(record);
+    const Address there = Address::unpack(*record);
+    BareHost host(libfabric(), patient);
+    process.kill(SIGKILL);
+    if (reaped) CHECK(process.wait(10s) == 128 + SIGKILL);
+    End* const end = host.connect(there.descriptor, there.id);
+    REQUIRE(end != nullptr);
+    CHECK(pump({&host}, 20s, [&] { return end->is_lost(); }));
+    CHECK(says(end->lost_why(), "the peer's process has ended"));
 }

@@ -8,6 +8,7 @@
 #include "support/tmpdir.h"
 #include "unit/context/contexts.h"
 
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <memory>
@@ -44,6 +45,14 @@ class Ends {
     }
     Ends(const Ends&) = delete;
     Ends& operator=(const Ends&) = delete;
+
+    /// The other process, in the middle of whatever it does.
+    void kill_process() {
+        near_->on_error([](const Error&) {});
+        process_->kill(SIGKILL);
+        CHECK(process_->wait(kLimit) == 128 + SIGKILL);
+        process_.reset();
+    }
 
     Context& near() noexcept { return *near_; }
     /// Of Place::this_process.

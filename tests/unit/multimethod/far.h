@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <sys/resource.h>
 #include <vector>
 
@@ -37,6 +38,10 @@ inline constexpr Request<std::uint32_t(Log&)> wrong{"multimethod.wrong"};
 inline constexpr Request<std::int64_t(Log&)> processor_ns{"multimethod.processor_ns"};
 /// Understood by the other process only.
 inline constexpr Request<void(Log&)> finish_process{"multimethod.finish_process"};
+
+/// The same: writes that number all over the memory, several at once, until the process is killed.
+inline constexpr Request<void(Log&, GlobalSpan<std::uint64_t>, std::string, std::uint64_t)> write_for_ever{
+    "multimethod.write_for_ever"};
 
 inline std::int64_t processor_time_ns() {
     rusage used{};

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The other process: a context with every method that is here. Writes a pointer to its object
-// to a file and answers until it is told to finish. Arguments: the key's file, the pointer's.
+// to a file and answers until it is told to finish, or killed. Arguments: the key's file, the pointer's.
 #include "far.h"
 
+#include <array>
 #include <atomic>
 #include <cstdio>
 #include <filesystem>
@@ -22,6 +23,16 @@ int serve(const char* key_file, const std::filesystem::path& place) {
     install(here);
     std::atomic<bool> finished{false}; // nothing else goes with it
     here.on(finish_process, [&](Log&) { finished.store(true, std::memory_order_relaxed); });
+    here.on(write_for_ever, threaded,
+            [](Log&, GlobalSpan<std::uint64_t> memory, const std::string& way, std::uint64_t number) {
+                memory.use(way);
+                const std::vector<std::uint64_t> all(memory.size(), number);
+                for (;;) {
+                    std::array<Future<void>, 4> under_way;
+                    for (Future<void>& each : under_way) each = memory.put(0, all);
+                    for (Future<void>& each : under_way) each.get();
+                }
+            });
     const Bound<Log> bound = here.bind(log);
 
     // Renamed when complete: whoever sees the file may read it.

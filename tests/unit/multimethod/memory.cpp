@@ -120,6 +120,31 @@ TEST_CASE("a stream of transfers does not keep memory from being unbound") {
     }
 }
 
+TEST_CASE("a process that is killed while it writes to memory does not keep that from being unbound") {
+    const bool allocated = GENERATE(false, true);
+    CAPTURE(allocated);
+    for (const std::string& way : Ends(Place::other_process).ways()) {
+        CAPTURE(way);
+        Ends ends(Place::other_process);
+        std::vector<std::uint64_t> own(allocated ? 0 : kElements);
+        BoundSpan<std::uint64_t> memory =
+            allocated ? ends.near().allocate<std::uint64_t>(kElements) : ends.near().bind(std::span(own));
+        ends.pointer().send(write_for_ever, memory.span(), way, 9);
+        const auto* const last = &memory.local().back();
+        CHECK(eventually(kLimit, [&] {
+            ends.near().progress();
+            return *static_cast<const volatile std::uint64_t*>(last) == 9;
+        }));
+        ends.kill_process();
+        memory.reset();
+        // Its owner's again, and so is the next.
+        std::fill(own.begin(), own.end(), std::uint64_t{7});
+        CHECK(std::count(own.begin(), own.end(), std::uint64_t{7}) ==
+              static_cast<std::ptrdiff_t>(own.size()));
+        CHECK_NOTHROW(ends.near().bind(std::span(own)).reset());
+    }
+}
+
 TEST_CASE("transfers go on while their pointer moves from method to method") {
     Ends ends(Place::this_process);
     Lent lent(ends, true);
