@@ -38,12 +38,13 @@ class Walk {
     std::span<const Rank> subtree(Rank node) const {
         return std::span(order_).subspan(place_[node], end_[node] - place_[node]);
     }
-    bool inside(Rank member, Rank node) const {
-        return place_[member] >= place_[node] && place_[member] < end_[node];
-    }
+    /// A block for each member of the subtree; one for each of all the others.
     Blocks of_members(Rank node) const {
         const auto members = subtree(node);
         return blocks_in({members.begin(), members.end()});
+    }
+    Blocks of_others(Rank node) const {
+        return others(of_members(node), static_cast<std::uint32_t>(order_.size()));
     }
 
     /// Calls edge(parent, child), parents' edges before those of their children.
@@ -170,35 +171,34 @@ class Writer {
     void down_in_portions() {
         const std::uint64_t members = out_.members();
         const Walk& walk = walks_.front();
+        std::vector<Blocks> wanted(members);
+        walk.down([&](Rank, Rank to) { wanted[to] = walk.of_others(to); });
         const std::uint64_t portions = std::clamp<std::uint64_t>(portions_, 1, members);
         for (std::uint64_t portion = 0; portion < portions; ++portion) {
-            const auto first = static_cast<Rank>(members * portion / portions);
-            const auto end = static_cast<Rank>(members * (portion + 1) / portions);
+            const auto first = static_cast<std::uint32_t>(members * portion / portions);
+            const auto end = static_cast<std::uint32_t>(members * (portion + 1) / portions);
             walk.down([&](Rank from, Rank to) {
-                std::vector<std::uint32_t> blocks;
-                for (Rank member = first; member < end; ++member)
-                    if (!walk.inside(member, to)) blocks.push_back(member);
-                if (!blocks.empty()) out_.pass(from, to, blocks_in(std::move(blocks)));
+                if (const Blocks blocks = between(wanted[to], first, end); !blocks.empty())
+                    out_.pass(from, to, blocks);
             });
         }
     }
 
     /// Blocks from the subtree to the rest, and from the rest to the subtree.
     Blocks leaving(Rank node) const {
-        const Walk& walk = walks_.front();
-        std::vector<std::uint32_t> blocks;
-        for (const Rank source : walk.subtree(node))
-            for (Rank target = 0; target < out_.members(); ++target)
-                if (!walk.inside(target, node)) blocks.push_back(source * out_.members() + target);
-        return blocks_in(std::move(blocks));
+        return rows(walks_.front().of_members(node), walks_.front().of_others(node));
     }
     Blocks entering(Rank node) const {
-        const Walk& walk = walks_.front();
-        std::vector<std::uint32_t> blocks;
-        for (const Rank target : walk.subtree(node))
-            for (Rank source = 0; source < out_.members(); ++source)
-                if (!walk.inside(source, node)) blocks.push_back(source * out_.members() + target);
-        return blocks_in(std::move(blocks));
+        return rows(walks_.front().of_others(node), walks_.front().of_members(node));
+    }
+    Blocks rows(const Blocks& sources, const Blocks& targets) const {
+        Blocks out;
+        out.reserve(count_of(sources) * targets.size());
+        for (const BlockRange& range : sources)
+            for (std::uint32_t source = range.first; source < range.first + range.count; ++source)
+                for (const BlockRange& each : targets)
+                    append(out, {source * out_.members() + each.first, each.count});
+        return out;
     }
 
     Builder out_;

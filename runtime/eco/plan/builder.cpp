@@ -61,13 +61,7 @@ Blocks cyclic(std::uint64_t first, std::uint64_t count, std::uint64_t of) {
 Blocks blocks_in(std::vector<std::uint32_t> blocks) {
     std::sort(blocks.begin(), blocks.end());
     Blocks out;
-    for (const std::uint32_t block : blocks) {
-        if (!out.empty() && out.back().first + out.back().count == block) {
-            ++out.back().count;
-        } else {
-            out.push_back({block, 1});
-        }
-    }
+    for (const std::uint32_t block : blocks) append(out, {block, 1});
     return out;
 }
 
@@ -80,6 +74,24 @@ Blocks others(const Blocks& blocks, std::uint32_t of) {
     }
     if (of > next) out.push_back({next, of - next});
     return out;
+}
+
+Blocks between(const Blocks& blocks, std::uint32_t first, std::uint32_t end) {
+    Blocks out;
+    auto range = std::partition_point(blocks.begin(), blocks.end(), [&](const BlockRange& each) {
+        return each.first + each.count <= first;
+    });
+    for (; range != blocks.end() && range->first < end; ++range) {
+        const std::uint32_t from = std::max(range->first, first);
+        out.push_back({from, std::min(range->first + range->count, end) - from});
+    }
+    return out;
+}
+
+std::uint64_t count_of(const Blocks& blocks) noexcept {
+    std::uint64_t count = 0;
+    for (const BlockRange& range : blocks) count += range.count;
+    return count;
 }
 
 std::vector<std::uint64_t> block_elements(const Task& task, std::uint64_t blocks) {

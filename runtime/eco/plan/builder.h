@@ -14,8 +14,19 @@ using Blocks = std::vector<BlockRange>;
 Blocks cyclic(std::uint64_t first, std::uint64_t count, std::uint64_t of);
 /// These blocks, sorted on the way; neighbours join.
 Blocks blocks_in(std::vector<std::uint32_t> blocks);
+/// Adds what comes behind all that is there; neighbours join.
+inline void append(Blocks& to, BlockRange range) {
+    if (!to.empty() && to.back().first + to.back().count == range.first) {
+        to.back().count += range.count;
+    } else {
+        to.push_back(range);
+    }
+}
 /// What is in [0, of) and not in `blocks`, which are sorted.
 Blocks others(const Blocks& blocks, std::uint32_t of);
+/// What is in [first, end) and in `blocks`, which are sorted.
+Blocks between(const Blocks& blocks, std::uint32_t first, std::uint32_t end);
+std::uint64_t count_of(const Blocks& blocks) noexcept;
 
 /// How many elements each of the task's blocks has, where there are so many.
 std::vector<std::uint64_t> block_elements(const Task& task, std::uint64_t blocks);
