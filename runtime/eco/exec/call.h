@@ -18,6 +18,7 @@
 namespace plexus::eco::exec {
 
 class Team;
+using Typed = plexus::detail::TypedCall<void>;
 
 /// What members compare: enough to name the difference.
 struct Signature {
@@ -76,7 +77,7 @@ struct Call {
     std::chrono::steady_clock::time_point parked_at{};
     std::size_t left_at = 0; ///< the step at which the awaited member was said to have left
     unsigned left_heard = 0; ///< and how often
-    std::shared_ptr<plexus::detail::TypedCall<void>> sleeper; ///< of a thread that waits for `ready`
+    std::shared_ptr<Typed> sleeper; ///< of a thread that waits for `ready`
 
     /// Under the lock. Whom a parked call waits for.
     Rank awaited() const noexcept {
@@ -87,7 +88,7 @@ struct Call {
     /// [ready] release: a blocked caller may take the call up again.
     std::atomic<bool> ready{false};
     /// Of a call that no thread waits for; null for a blocking one.
-    std::shared_ptr<plexus::detail::TypedCall<void>> future;
+    std::shared_ptr<Typed> future;
     std::shared_ptr<Team> team; ///< keeps it while the future is open
 };
 

@@ -73,7 +73,7 @@ Hub::~Hub() { bound_.reset(); }
 void Hub::install() {
     context_.on(kArrive, [](Hub& hub, std::uint64_t group, std::uint32_t call, std::uint32_t slot,
                             std::uint32_t digest, Rank sender, Bytes bytes) {
-        hub.arrive(group, {call, slot & ~kLastPiece, (slot & kLastPiece) != 0, digest, sender, {}}, bytes);
+        hub.arrive(group, {call, slot & ~kLastPiece, (slot & kLastPiece) != 0, digest, sender}, bytes);
     });
     context_.on(kAsk, [](Hub& hub, std::uint64_t group, std::uint32_t call) -> std::string {
         const std::lock_guard hold(hub.mutex_);
@@ -104,7 +104,7 @@ void Hub::install() {
     });
 }
 
-void Hub::arrive(std::uint64_t group, const Early& head, Bytes bytes) {
+void Hub::arrive(std::uint64_t group, const Head& head, Bytes bytes) {
     const auto self = weak_from_this().lock(); // the last of its groups may end in here
     if (self == nullptr) return;
     std::shared_ptr<Team> team; // ends after the lock: with it the group may
@@ -117,17 +117,12 @@ void Hub::arrive(std::uint64_t group, const Early& head, Bytes bytes) {
     if (has_left(group) || stillborn_.count(group) > 0) return;
     if (unborn_bytes_ + early_size(bytes.size()) > kMostUnborn) return refuse_unborn(group);
     unborn_bytes_ += early_size(bytes.size());
-    Early kept{head.call, head.slot, head.last, head.digest, head.sender, pool_.take(bytes.size())};
-    if (!bytes.empty()) std::memcpy(kept.bytes.data(), bytes.data(), bytes.size());
-    unborn_[group].push_back(std::move(kept));
+    unborn_[group].emplace_back(head, bytes);
 }
 
 void Hub::refuse_unborn(std::uint64_t group) {
     if (const auto early = unborn_.find(group); early != unborn_.end()) {
-        for (Early& each : early->second) {
-            unborn_bytes_ -= early_size(each.bytes.size);
-            pool_.give(std::move(each.bytes));
-        }
+        for (const Early& each : early->second) unborn_bytes_ -= early_size(each.size);
         unborn_.erase(early);
     }
     if (stillborn_.size() >= kRemembered) return;
@@ -166,7 +161,7 @@ void Hub::enter(std::uint64_t id, Team& team) {
     const std::lock_guard hold(mutex_);
     teams_[id] = &team;
     if (const auto early = unborn_.find(id); early != unborn_.end()) {
-        for (const Early& each : early->second) unborn_bytes_ -= early_size(each.bytes.size);
+        for (const Early& each : early->second) unborn_bytes_ -= early_size(each.size);
         team.take_early(std::move(early->second));
         unborn_.erase(early);
     }

@@ -13,6 +13,7 @@
 
 #include <cereal/types/vector.hpp>
 #include <cstdint>
+#include <cstring>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -49,18 +50,32 @@ inline constexpr Request<std::vector<GlobalPointer<Hub>>(Hub&, std::uint64_t)> k
 
 enum class Presence : std::uint8_t { here, left, differs };
 
-/// A message for a call, or a group, that does not exist here yet.
-struct Early {
+struct Head {
     std::uint32_t call;
     std::uint32_t slot;
     bool last; ///< piece of its message
     std::uint32_t digest;
     Rank sender;
-    Buffer bytes;
 };
 
-/// Memory that one takes at least.
-constexpr std::size_t early_size(std::size_t bytes) noexcept { return sizeof(Early) + bytes; }
+/// A message for a call, or a group, that does not exist here yet. Its memory is its own, and of
+/// its size: there may be very many.
+struct Early {
+    Early(const Head& its_head, Bytes content)
+      : head(its_head)
+      , size(content.size())
+      , memory(size > 0 ? new std::byte[size] : nullptr) {
+        if (size > 0) std::memcpy(memory.get(), content.data(), size);
+    }
+    Bytes bytes() const noexcept { return {memory.get(), size}; }
+
+    Head head;
+    std::size_t size;
+    std::unique_ptr<std::byte[]> memory;
+};
+
+/// Memory that one takes, with what keeping the books about it does.
+constexpr std::size_t early_size(std::size_t bytes) noexcept { return sizeof(Early) + 32 + bytes; }
 
 class Hub : public std::enable_shared_from_this<Hub> {
   public:
@@ -89,7 +104,7 @@ class Hub : public std::enable_shared_from_this<Hub> {
     void install();
     std::vector<GlobalPointer<Hub>> take_roster(std::uint64_t id);
     void refuse_unborn(std::uint64_t group);
-    void arrive(std::uint64_t group, const Early& head, Bytes bytes);
+    void arrive(std::uint64_t group, const Head& head, Bytes bytes);
     Team* find(std::uint64_t id) const;
     bool has_left(std::uint64_t id) const;
 

@@ -26,10 +26,6 @@ constexpr std::uint32_t kSpinTurns = 64;
 constexpr std::chrono::milliseconds kAwake{2};
 constexpr std::chrono::milliseconds kAsleep{10};
 
-/// How far back members that find themselves in different calls look for the first: nobody is
-/// more rounds ahead of the others, and a call has one at least.
-constexpr std::uint32_t kLookBack = host::kPosts;
-
 } // namespace
 
 class Team::InMemory final : public host::Waiting {
@@ -102,8 +98,13 @@ void Team::run_in_memory(std::shared_ptr<const Prepared> prepared, const detail:
                                       std::error_code(found.reason, std::generic_category()).message()));
         lost(found.member, error);
     } catch (const host::Differs& found) {
-        find_difference(found.member, call.number - std::min(call.number, kLookBack), call.number);
-        wait(call); // for the end of the group
+        // Nobody is more rounds ahead than there are posts; calls without content have none.
+        const auto back = static_cast<std::uint32_t>(past_.size() - 1);
+        static_assert(std::tuple_size_v<decltype(past_)> > host::kPosts);
+        find_difference(found.member, call.number - std::min(call.number, back), call.number);
+        wait(call);                         // for the end of the group
+    } catch (const std::exception& error) { // no memory, or what the user's operation threw
+        break_up(Status::bad_argument, fmt::format("member {} could not go on: {}", me_, error.what()), true);
     }
     hold.lock();
     release(call);
@@ -155,7 +156,10 @@ void Team::share_memory() {
     const bool all_have = self.all_reduce(have, Min{}) != 0;
     if (me_ == 0) segment->shut(); // whoever is to have it has it
     if (!all_have) return;
-    seat_ = std::make_unique<host::Seat>(std::move(segment), me_, size(), crowded_);
+    // What it does where members share processors takes other rounds: all do it, or nobody.
+    const bool crowded =
+        self.all_reduce(std::uint8_t{crowded_ ? std::uint8_t{1} : std::uint8_t{0}}, Max{}) != 0;
+    seat_ = std::make_unique<host::Seat>(std::move(segment), me_, size(), crowded);
     seat_->show();
     planner_.learn_memory();
     self.barrier(); // all have shown

@@ -22,7 +22,6 @@ std::size_t piece_of(const Prepared& call) {
     return std::max<std::size_t>(1, call.piece_bytes / element) * element;
 }
 
-using Typed = plexus::detail::TypedCall<void>;
 
 void settle(Typed& future, Status status, const std::string& why) {
     if (status != Status::ok) return future.fail(status, why);
@@ -70,7 +69,8 @@ std::unique_ptr<Call> Team::spare() {
     return out;
 }
 
-Call& Team::begin(std::shared_ptr<const Prepared> prepared, const detail::Work& work) {
+Call& Team::begin(std::shared_ptr<const Prepared> prepared, const detail::Work& work,
+                  std::shared_ptr<Typed> future) {
     const Script& script = prepared->script;
     std::unique_lock hold(hub_->mutex());
     if (broken_) throw_broken();
@@ -88,6 +88,8 @@ Call& Team::begin(std::shared_ptr<const Prepared> prepared, const detail::Work& 
     if (call.slots.size() < script.action_of_slot.size())
         call.slots = std::vector<Call::Slot>(script.action_of_slot.size());
     copy(call, script.before);
+    if (future != nullptr) call.team = shared_from_this();
+    call.future = std::move(future); // whoever looks after calls that wait reads it from here on
 
     hold.lock();
     return enter(std::move(fresh), hold);
@@ -103,17 +105,12 @@ Call& Team::enter(std::unique_ptr<Call> fresh, std::unique_lock<std::mutex>& hol
     calls_.push_back(std::move(fresh));
     // What came before the call did: into the slots, as if it came now, and before what comes now.
     call.replaying = true;
-    for (;;) {
-        const auto next = std::find_if(early_.begin(), early_.end(),
-                                       [&](const Early& each) { return each.call == call.number; });
-        if (next == early_.end()) break;
-        Early each = std::move(*next);
-        early_.erase(next);
-        early_bytes_ -= early_size(each.bytes.size);
-        arrive_at(call, each, each.bytes.bytes(), hold);
-        if (!hold.owns_lock()) hold.lock();
-        hub_->pool().give(std::move(each.bytes));
-    }
+    for (auto kept = early_.extract(call.number); kept; kept = early_.extract(call.number))
+        for (const Early& each : kept.mapped()) {
+            early_bytes_ -= early_size(each.size);
+            arrive_at(call, each.head, each.bytes(), hold);
+            if (!hold.owns_lock()) hold.lock();
+        }
     call.replaying = false;
     return call;
 }
@@ -150,11 +147,8 @@ Future<void> Team::start(std::shared_ptr<const Prepared> prepared, const detail:
                          std::shared_ptr<plexus::detail::CallState>* state) {
     auto future = std::make_shared<Typed>(hub_->context().core());
     Watch& watch = hub_->watch(); // where there is no thread to be had, nothing has begun
-    Call& call = begin(std::move(prepared), work);
     if (state != nullptr) *state = future;
-    call.future = future;
-    call.team = shared_from_this();
-    advance(call);
+    advance(begin(std::move(prepared), work, future));
     if (!future->done()) watch.add(shared_from_this(), options_.watch);
     return Future<void>(std::move(future));
 }
@@ -255,7 +249,7 @@ bool Team::take(Call& call, const Action& action) {
     return false;
 }
 
-void Team::arrive(const Early& head, Bytes bytes, std::unique_lock<std::mutex>& hold) {
+void Team::arrive(const Head& head, Bytes bytes, std::unique_lock<std::mutex>& hold) {
     if (broken_) return;
     Call* const call = find(head.call);
     if (call != nullptr && !call->replaying) return arrive_at(*call, head, bytes, hold);
@@ -273,12 +267,10 @@ void Team::arrive(const Early& head, Bytes bytes, std::unique_lock<std::mutex>& 
         hold.unlock();
         return break_up(Status::too_large, why, true);
     }
-    Early kept{head.call, head.slot, head.last, head.digest, head.sender, hub_->pool().take(bytes.size())};
-    if (!bytes.empty()) std::memcpy(kept.bytes.data(), bytes.data(), bytes.size());
-    early_.push_back(std::move(kept));
+    early_[head.call].emplace_back(head, bytes);
 }
 
-void Team::arrive_at(Call& call, const Early& head, Bytes bytes, std::unique_lock<std::mutex>& hold) {
+void Team::arrive_at(Call& call, const Head& head, Bytes bytes, std::unique_lock<std::mutex>& hold) {
     const Script& script = call.prepared->script;
     const bool known = head.digest == call.prepared->digest && head.slot < script.action_of_slot.size();
     const std::uint32_t at = known ? script.action_of_slot[head.slot] : 0;

@@ -10,6 +10,7 @@
 #include "plexus/eco/how.h"
 
 #include <array>
+#include <map>
 #include <optional>
 
 namespace plexus::eco::exec {
@@ -28,7 +29,6 @@ class Team : public std::enable_shared_from_this<Team> {
          GroupOptions options);
     ~Team();
 
-    Hub& hub() noexcept { return *hub_; }
     const std::shared_ptr<Hub>& shared_hub() const noexcept { return hub_; }
     std::uint64_t id() const noexcept { return id_; }
     Rank me() const noexcept { return me_; }
@@ -56,7 +56,7 @@ class Team : public std::enable_shared_from_this<Team> {
     // For the hub.
 
     /// A message, under the lock `hold`, which may be released on return.
-    void arrive(const Early& head, Bytes bytes, std::unique_lock<std::mutex>& hold);
+    void arrive(const Head& head, Bytes bytes, std::unique_lock<std::mutex>& hold);
     std::string text_of(std::uint32_t call);                     ///< under the lock
     Presence presence(std::uint32_t call, std::uint32_t digest); ///< under the lock
     void take_early(std::vector<Early> early);                   ///< under the lock
@@ -75,13 +75,14 @@ class Team : public std::enable_shared_from_this<Team> {
     };
 
     class InMemory;
-    Call& begin(std::shared_ptr<const Prepared> prepared, const detail::Work& work);
+    Call& begin(std::shared_ptr<const Prepared> prepared, const detail::Work& work,
+                std::shared_ptr<Typed> future = {});
     std::unique_ptr<Call> spare();
     Call& enter(std::unique_ptr<Call> fresh, std::unique_lock<std::mutex>& hold);
     static void copy(Call& call, const std::vector<Copy>& copies);
     void advance(Call& call);
     bool send(Call& call, const Action& action);
-    void arrive_at(Call& call, const Early& head, Bytes bytes, std::unique_lock<std::mutex>& hold);
+    void arrive_at(Call& call, const Head& head, Bytes bytes, std::unique_lock<std::mutex>& hold);
     template <class Do>
     static void each_run(Call& call, const Action& action, std::uint64_t from, Bytes bytes, Do&& what);
     static void merge(Call& call, const Action& action, std::uint64_t from, Bytes bytes) noexcept;
@@ -118,7 +119,7 @@ class Team : public std::enable_shared_from_this<Team> {
     std::uint64_t children_ = 0;
     std::vector<std::unique_ptr<Call>> calls_; // under way
     std::vector<std::unique_ptr<Call>> spare_;
-    std::vector<Early> early_;
+    std::map<std::uint32_t, std::vector<Early>> early_; // by call
     std::size_t early_bytes_ = 0;
     std::vector<Rank> asked_; // those whose answer is not there yet
     std::array<Past, 64> past_;

@@ -29,8 +29,10 @@ Presence Team::presence(std::uint32_t call, std::uint32_t digest) {
 }
 
 void Team::take_early(std::vector<Early> early) {
-    early_ = std::move(early);
-    for (const Early& each : early_) early_bytes_ += early_size(each.bytes.size);
+    for (Early& each : early) {
+        early_bytes_ += early_size(each.size);
+        early_[each.head.call].push_back(std::move(each));
+    }
 }
 
 void Team::break_up(Status status, const std::string& why, bool tell) {

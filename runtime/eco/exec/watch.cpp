@@ -7,6 +7,8 @@
 
 namespace plexus::eco::exec {
 
+using Clock = std::chrono::steady_clock;
+
 Watch::Watch()
   : state_(std::make_shared<State>())
   , thread_([state = state_] { loop(state); }) {}
@@ -22,11 +24,10 @@ Watch::~Watch() {
 
 void Watch::add(const std::shared_ptr<Team>& team, std::chrono::milliseconds every) {
     const std::lock_guard hold(state_->mutex);
-    for (const auto& each : state_->teams)
-        if (each.lock() == team) return;
-    state_->teams.push_back(team);
-    state_->every = every;
-    if (state_->teams.size() == 1) state_->news.notify_all();
+    for (const Watched& each : state_->teams)
+        if (each.team.lock() == team) return;
+    state_->teams.push_back({team, every, Clock::now() + every});
+    state_->news.notify_all();
 }
 
 void Watch::run(std::function<void()> job) {
@@ -53,21 +54,26 @@ void Watch::loop(const std::shared_ptr<State>& state) {
             state->news.wait(hold);
             continue;
         }
-        if (state->news.wait_for(hold, state->every, [&] { return state->stops || !state->jobs.empty(); }))
+        const auto next =
+            std::min_element(state->teams.begin(), state->teams.end(),
+                             [](const Watched& one, const Watched& other) { return one.due < other.due; });
+        if (Clock::now() < next->due) {
+            state->news.wait_until(hold, Clock::time_point(next->due));
             continue;
-        const std::vector<std::weak_ptr<Team>> teams = std::move(state->teams);
-        state->teams.clear();
-        hold.unlock();
-        std::vector<std::weak_ptr<Team>> waiting;
-        for (const auto& each : teams)
-            if (const auto team = each.lock(); team != nullptr && team->look_after()) waiting.push_back(team);
-        hold.lock();
-        for (const auto& each : waiting) { // unless it was added again meanwhile
-            const bool there = std::any_of(state->teams.begin(), state->teams.end(), [&](const auto& other) {
-                return !each.owner_before(other) && !other.owner_before(each);
-            });
-            if (!there) state->teams.push_back(each);
         }
+        Watched watched = std::move(*next);
+        state->teams.erase(next);
+        hold.unlock();
+        bool waiting = false;
+        if (const auto team = watched.team.lock()) waiting = team->look_after();
+        hold.lock();
+        const bool there = // it was added again meanwhile
+            std::any_of(state->teams.begin(), state->teams.end(), [&](const Watched& other) {
+                return !watched.team.owner_before(other.team) && !other.team.owner_before(watched.team);
+            });
+        if (!waiting || there) continue;
+        watched.due = Clock::now() + watched.every;
+        state->teams.push_back(std::move(watched));
     }
 }
 

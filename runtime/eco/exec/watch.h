@@ -30,13 +30,17 @@ class Watch {
     void run(std::function<void()> job);
 
   private:
+    struct Watched {
+        std::weak_ptr<Team> team;
+        std::chrono::milliseconds every;
+        std::chrono::steady_clock::time_point due;
+    };
     /// The thread's own share: it may outlive the watch, when the last group ends on it.
     struct State {
         std::mutex mutex;
         std::condition_variable news;
-        std::vector<std::weak_ptr<Team>> teams;
+        std::vector<Watched> teams;
         std::deque<std::function<void()>> jobs;
-        std::chrono::milliseconds every{100};
         bool stops = false;
     };
     static void loop(const std::shared_ptr<State>& state);

@@ -73,10 +73,13 @@ void broadcast(Seat& seat, const detail::Work& work) {
 }
 
 /// Each member reads what is for it out of the others' memory: one copy instead of two, for a call of
-/// the system.
+/// the system. Who works in place, which the others do not know, copies what they read first.
 void all_to_all_fetching(Seat& seat, const detail::Work& work) {
     const std::size_t each = work.send_elements / seat.members() * work.element_bytes;
-    const auto mine = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(work.send));
+    std::vector<std::byte> copy;
+    if (work.send == work.receive) copy.assign(work.send, work.send + each * seat.members());
+    const std::byte* const from = copy.empty() ? work.send : copy.data();
+    const auto mine = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(from));
     std::memcpy(seat.room(sizeof mine), &mine, sizeof mine);
     seat.post();
     for (Rank step = 1; step < seat.members(); ++step) { // not all of them from the same one at a time
@@ -110,7 +113,7 @@ void reduce(Seat& seat, const detail::Work& work, bool to_all) {
     const Rank members = seat.members();
     const bool wants = to_all || seat.me() == work.root;
     const std::size_t all = work.send_elements * work.element_bytes;
-    if (all * members <= kEveryoneCombines && all <= kSlot) {
+    if (all * members <= kEveryoneCombines) {
         if (all == 0) return;
         give(seat.room(all), work.send, all);
         seat.post();
@@ -180,7 +183,7 @@ void all_to_all(Seat& seat, const detail::Work& work) {
     const std::size_t each = work.send_elements / members * work.element_bytes;
     put(work.receive + me * each, work.send + me * each, each);
     const bool large = each >= kFetchFrom || each * (members - 1) > kSlot;
-    if (large && seat.may_fetch() && work.send != work.receive) return all_to_all_fetching(seat, work);
+    if (large && seat.may_fetch()) return all_to_all_fetching(seat, work);
     in_chunks(each, kSlot / (members - 1) / kLine * kLine, [&](std::size_t at, std::size_t bytes) {
         std::byte* to = seat.room((members - 1) * bytes);
         for (Rank member = 0; member < members; ++member) {

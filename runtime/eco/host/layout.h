@@ -42,7 +42,6 @@ struct Process {
 
 struct Head {
     Cookie cookie; ///< random: whoever opens the memory knows it before
-    std::uint32_t members;
     /// Members that sleep on `bell`, which is rung for whatever any of them may wait for.
     alignas(kLine) std::atomic<std::uint32_t> sleepers;
     std::atomic<std::uint32_t> bell;

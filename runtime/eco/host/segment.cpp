@@ -78,7 +78,7 @@ std::shared_ptr<Segment> Segment::open(const Offer& offer) {
     if (const auto found = all.segments.find(offer.cookie); found != all.segments.end())
         if (auto here = found->second.lock()) return here;
     const std::string path = fmt::format("/proc/{}/fd/{}", offer.process, offer.descriptor);
-    const int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    const int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (descriptor < 0) return nullptr;
     struct stat info {};
     const int seals = ::fcntl(descriptor, F_GET_SEALS);

@@ -9,7 +9,6 @@
 #include "host/layout.h"
 
 #include <memory>
-#include <mutex>
 
 namespace plexus::eco::host {
 

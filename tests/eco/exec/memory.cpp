@@ -90,6 +90,29 @@ TEST_CASE("what one member got wrong some calls ago is named when it is found") 
     CHECK(complaints(said) == "");
 }
 
+TEST_CASE("some members may exchange in place and others not, whatever the size") {
+    const Rank members = GENERATE(Rank{2}, Rank{3});
+    const std::size_t each = GENERATE(std::size_t{5}, std::size_t{3'000}, std::size_t{40'000});
+    CAPTURE(members, each);
+    Party party(members, "shm");
+    CHECK(complaints(party.run([&](const Group& all) -> std::string {
+              const auto cell = [](std::size_t from, std::size_t to) { return from * 1000 + to; };
+              std::vector<std::uint64_t> out(each * members);
+              std::vector<std::uint64_t> due(out.size());
+              for (int turn = 0; turn < 4; ++turn) {
+                  for (std::size_t i = 0; i < out.size(); ++i) {
+                      out[i] = cell(all.rank(), i / each) + static_cast<std::uint64_t>(turn);
+                      due[i] = cell(i / each, all.rank()) + static_cast<std::uint64_t>(turn);
+                  }
+                  std::vector<std::uint64_t> in(out.size());
+                  const bool in_place = all.rank() % 2 == 0;
+                  in_place ? all.all_to_all(std::span(out)) : all.all_to_all(std::span(out), std::span(in));
+                  if ((in_place ? out : in) != due) return "what came is wrong";
+              }
+              return {};
+          })) == "");
+}
+
 TEST_CASE("a member that waits in shared memory serves its other groups and requests") {
     static constexpr Request<int(int&, int)> kAdd{"test.memory.add"};
     Party party(2, "shm");

@@ -120,6 +120,33 @@ TEST_CASE("a future hears that the only other member has ended while everybody s
           })) == "");
 }
 
+TEST_CASE("each group is looked after as often as it wants, whatever others of the context want") {
+    const auto lost = expect_warning("");
+    Party party(2, "shm");
+    std::barrier<> ready(2);
+    GroupOptions often;
+    often.watch = std::chrono::milliseconds(50);
+    CHECK(complaints(party.run(
+              [&](const Group& all) -> std::string {
+                  GroupOptions seldom;
+                  seldom.watch = std::chrono::hours(1);
+                  const Group other =
+                      Group::meet(party.context(all.rank()), "looked after seldom", all.rank(), 2, seldom);
+                  ready.arrive_and_wait();
+                  if (all.rank() == 1) {
+                      std::this_thread::sleep_for(std::chrono::milliseconds(50)); // both calls wait by then
+                      party.end(1);
+                      return {};
+                  }
+                  Future<void> done = all.async().barrier();
+                  Future<void> never = other.async().barrier();
+                  if (!done.wait_for(kLimit * kPatience)) return "no end came";
+                  const std::string said = status_of([&] { done.get(); });
+                  return said.rfind(std::string(to_string(Status::peer_lost)), 0) == 0 ? "" : "said " + said;
+              },
+              often)) == "");
+}
+
 TEST_CASE("a call that would wait inside an inline handler is refused, and the group stays whole") {
     static constexpr Request<std::string(int&)> kTry{"test.trouble.wait_inside"};
     const std::string methods = GENERATE(as<std::string>{}, "shm", "tcp");
@@ -182,6 +209,23 @@ TEST_CASE("what members who are ahead may have sent is bounded, and the sentence
         CHECK(each.rfind(std::string(to_string(Status::too_large)), 0) == 0);
         CHECK(each.find("barrier") != std::string::npos);
     }
+}
+
+TEST_CASE("a member may be very many small calls behind") {
+    constexpr int kCalls = kSanitized ? 20'000 : 200'000;
+    Party party(2, "shm");
+    std::barrier<> sent(2);
+    CHECK(complaints(party.run([&](const Group& all) -> std::string {
+              const Group how = all.by(How::messages());
+              if (all.rank() == 1) sent.arrive_and_wait();
+              for (std::uint64_t call = 0; call < kCalls; ++call) {
+                  std::uint64_t data = all.rank() == 0 ? call : 0;
+                  how.broadcast(std::span(&data, 1));
+                  if (data != call) return "call " + std::to_string(call) + " gave " + std::to_string(data);
+              }
+              if (all.rank() == 0) sent.arrive_and_wait();
+              return {};
+          })) == "");
 }
 
 TEST_CASE("spans and counts that cannot be are refused before anything is sent") {
