@@ -18,7 +18,7 @@ namespace plexus::eco {
 /// Which pattern a call follows. All members must say the same.
 class How {
   public:
-    /// Where all members share memory and it was measured to win, through that; else with a map as
+    /// Where all members share memory and it has a way for the call, through that; else with a map as
     /// eco(); else what suits the size.
     constexpr How() = default;
     /// Always this one. @error unsupported it does not suit the operation (thrown by the call)

@@ -65,9 +65,9 @@ class PLEXUS_API Network {
 };
 
 /// The paper's plan: a tree over subnets with the root's first, and inside each the shape
-/// that the estimate likes best; so on every level. Where all members share one subnet,
-/// patterns that are no trees compete as well. Contributions that must be combined in the
-/// order of ranks get a binomial tree in that order where subnets are scattered over them.
+/// that the estimate likes best; so on every level. Up to 128 members, and where all share one
+/// subnet, patterns that are no trees compete as well; above, those in which each member sends to
+/// each other one do only where there is nothing else.
 /// @error bad_argument as plan(), or the network has another number of members (thrown)
 PLEXUS_API Plan plan_eco(const Task& task, const Network& network);
 

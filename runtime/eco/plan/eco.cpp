@@ -18,7 +18,7 @@ constexpr std::uint64_t kMostParts = 64;
 constexpr std::uint64_t kFewParts = 4; // fewer may not pay yet where more do
 constexpr std::size_t kMostTrees = 16;
 constexpr std::uint64_t kWidePlan = 4096;      // messages: above this, parts are reckoned from few of them
-constexpr std::uint64_t kMostByEveryone = 128; // members, where everyone sends to everyone
+constexpr std::uint64_t kMostByEveryone = 128; // members, where everyone may send to everyone
 
 class Search {
   public:
@@ -100,7 +100,11 @@ class Search {
 
     void offer(Plan plan) {
         if (in_order_ && !prove(plan).rank_order) return;
-        const double time = estimate_us(plan, ways_);
+        keep(std::move(plan));
+    }
+
+    void keep(Plan plan) {
+        const double time = estimate_us(plan, ways_, least_);
         if (time >= least_) return;
         least_ = time;
         best_ = std::move(plan);
@@ -109,6 +113,7 @@ class Search {
 
     void offer(std::vector<Tree> trees, std::uint64_t parts) {
         if (in_order_ && !prove(along(trees, task_, 1)).rank_order) return;
+        if (!is_wide(trees, parts)) return keep(along(trees, task_, parts));
         const double time = along_us(trees, parts);
         if (time >= least_) return;
         least_ = time;
@@ -117,13 +122,17 @@ class Search {
         parts_ = parts;
     }
 
-    /// Of a plan along these trees; where it has very many messages, from two with fewer parts of
-    /// the same size: each further part takes as long as the one before.
+    /// Very many messages.
+    bool is_wide(const std::vector<Tree>& trees, std::uint64_t parts) const {
+        return parts * task_.members > kWidePlan && parts > 2 * few_parts(trees) &&
+               has_parts(task_.operation);
+    }
+    static std::uint64_t few_parts(const std::vector<Tree>& trees) { return 4 * trees.size(); }
+
+    /// Of a wide plan, from two with fewer parts of the same size: each further part takes as long
+    /// as the one before.
     double along_us(const std::vector<Tree>& trees, std::uint64_t parts) const {
-        const std::uint64_t few = 4 * trees.size();
-        const bool is_wide =
-            parts * task_.members > kWidePlan && parts > 2 * few && has_parts(task_.operation);
-        if (!is_wide) return estimate_us(along(trees, task_, parts), ways_);
+        const std::uint64_t few = few_parts(trees);
         const auto with = [&](std::uint64_t fewer) {
             Task task = task_;
             task.elements = std::max<std::uint64_t>(fewer, task_.elements / parts * fewer);
@@ -143,8 +152,10 @@ class Search {
     /// Whole messages: every level; or the closest groups alone, all of them side by side.
     void try_trees() {
         const std::size_t levels = network_.levels().size();
-        for (const std::size_t fine : {levels, std::size_t{2}, std::size_t{1}}) {
-            if (fine > levels) continue;
+        std::vector<std::size_t> each{levels};
+        if (levels > 2) each.push_back(2);
+        if (levels > 1) each.push_back(1);
+        for (const std::size_t fine : each) {
             offer_tree(bytes_, 1, fine, Outer::soonest, {});
             if (is_large_group() && !has_parts(task_.operation))
                 return; // their many blocks take long to write down
@@ -164,7 +175,7 @@ class Search {
         offer_tree(bytes, parts, 1, Outer::balanced, chain);
         offer_tree(bytes, parts, levels, Outer::balanced, tree);
         if (is_large_group()) return;
-        offer_tree(bytes, parts, 1, Outer::balanced, tree);
+        if (levels > 1) offer_tree(bytes, parts, 1, Outer::balanced, tree);
         offer_tree(bytes, parts, 1, Outer::chain, chain);
         offer_tree(bytes, parts, 1, Outer::chain, tree);
         offer_tree(bytes, parts, levels, Outer::soonest, {});
@@ -186,6 +197,14 @@ class Search {
         }
     }
 
+    /// Not where each member would send to each other one, if there is something else.
+    bool may_try(Pattern pattern) const {
+        if (!suits(pattern, task_.operation) || (pattern == Pattern::ring && in_order_)) return false;
+        if (task_.members <= kMostByEveryone) return true;
+        if (task_.operation == Operation::all_to_all) return pattern == Pattern::pairwise;
+        return pattern == Pattern::butterfly || pattern == Pattern::bruck;
+    }
+
     /// Those without a root's bottleneck, in an order that leaves each group once.
     void try_patterns() {
         if (task_.members > kMostByEveryone && network_.levels().size() > 1) return;
@@ -201,7 +220,7 @@ class Search {
         Task task = task_;
         task.root = static_cast<Rank>(std::find(name.begin(), name.end(), task_.root) - name.begin());
         for (const Pattern pattern : {Pattern::ring, Pattern::butterfly, Pattern::bruck, Pattern::pairwise}) {
-            if (!suits(pattern, task_.operation) || (pattern == Pattern::ring && in_order_)) continue;
+            if (!may_try(pattern)) continue;
             const auto offer_both = [&](const Shape& shape) {
                 if (network_.levels().size() == 1 || in_order_) return offer(plan(task_, shape));
                 offer(renamed(plan(task, shape), name));

@@ -14,6 +14,7 @@ namespace plexus::eco {
 namespace {
 
 constexpr std::uint32_t kNone = UINT32_MAX;
+constexpr double kNever = std::numeric_limits<double>::infinity();
 
 /// What a connection that was idle sends at once, ten segments (RFC 6928); twice as much after
 /// each round trip (RFC 5681, section 3.1).
@@ -41,15 +42,19 @@ class Simulation {
       , flights_(plan.messages.size())
       , free_(ways.wires.count())
       , queues_(ways.wires.count())
-      , behind_(ways.wires.count() > 0 ? plan.messages.size() : 0) {}
+      , behind_(ways.wires.count() > 0 ? plan.messages.size() : 0)
+      , even_(std::all_of(plan.block_elements.begin(), plan.block_elements.end(),
+                          [&](std::uint64_t each) { return each == plan.block_elements.front(); })) {}
 
-    /// Empty: every member came to its end.
-    std::string run() {
+    /// Until every member came to its end, or one is known to come to it at `limit` or later. Empty, or who
+    /// waits for whom for ever.
+    std::string run(double limit) {
         for (Rank member = 0; member < plan_.members; ++member) proceed(member);
         while (!events_.empty()) {
             const Event event = events_.top();
             events_.pop();
             if (event.what < plan_.members) {
+                if (event.at >= limit) return {};
                 proceed(event.what);
             } else {
                 let_in(event.what - plan_.members, event.at);
@@ -127,7 +132,7 @@ class Simulation {
     }
 
     void start(std::uint32_t number, const Message& message, double now) {
-        const auto bytes = static_cast<double>(plan_.bytes_of(message));
+        const auto bytes = static_cast<double>(bytes_of(message));
         const Link link =
             link_between(ways_.network, message.from, message.to, bytes, ways_.least_us[message.from]);
         ways_.wires.between(message.from, message.to, [&](std::uint32_t wire, double us_per_byte) {
@@ -147,6 +152,14 @@ class Simulation {
             now_[message.to] = std::max(now_[message.to], flight.taken_us);
             at(now_[message.to], message.to);
         }
+    }
+
+    /// Of blocks of one size without looking at each: there may be millions.
+    std::uint64_t bytes_of(const Message& message) const {
+        if (!even_) return plan_.bytes_of(message);
+        std::uint64_t blocks = 0;
+        for (const BlockRange& range : plan_.blocks_of(message)) blocks += range.count;
+        return blocks == 0 ? 0 : blocks * plan_.block_elements.front() * plan_.element_bytes;
     }
 
     /// When all of it is there at the earliest, by the window of its connection.
@@ -190,6 +203,7 @@ class Simulation {
     std::vector<double> free_;    // of each wire: from when on
     std::vector<Queue> queues_;
     std::vector<std::uint32_t> behind_; // of each message in a queue
+    const bool even_;                   // all blocks have one size
     std::unordered_map<std::uint64_t, Stream> streams_;
     std::priority_queue<Event> events_;
     std::uint64_t number_ = 0;
@@ -203,16 +217,19 @@ void check(const Plan& plan, const Network& network) {
         refuse(Status::bad_argument, "the plan cannot be run: {}", bad);
 }
 
-Simulation ended(const Plan& plan, const Ways& ways) {
+Simulation ended(const Plan& plan, const Ways& ways, double limit) {
     Simulation simulation(plan, ways);
-    if (const std::string stuck = simulation.run(); !stuck.empty())
+    if (const std::string stuck = simulation.run(limit); !stuck.empty())
         refuse(Status::bad_argument, "the plan does not end: {}", stuck);
     return simulation;
 }
 
 } // namespace
 
-double estimate_us(const Plan& plan, const Ways& ways) { return ended(plan, ways).end_us(); }
+double estimate_us(const Plan& plan, const Ways& ways, double limit_us) {
+    const double time = ended(plan, ways, limit_us).end_us();
+    return time < limit_us ? time : kNever;
+}
 
 double estimate_us(const Plan& plan, const Network& network) {
     check(plan, network);
@@ -221,7 +238,7 @@ double estimate_us(const Plan& plan, const Network& network) {
 
 std::vector<Flight> timeline(const Plan& plan, const Network& network) {
     check(plan, network);
-    return ended(plan, Ways(network)).flights();
+    return ended(plan, Ways(network), kNever).flights();
 }
 
 } // namespace plexus::eco

@@ -5,6 +5,7 @@
 #include "plan/link.h"
 #include "plan/wires.h"
 
+#include <limits>
 #include <vector>
 
 namespace plexus::eco {
@@ -20,7 +21,8 @@ struct Ways {
     Wires wires;
 };
 
-/// estimate_us() of a plan of our own.
-double estimate_us(const Plan& plan, const Ways& ways);
+/// estimate_us() of a plan of our own; infinity where it takes `limit_us` at least.
+double estimate_us(const Plan& plan, const Ways& ways,
+                   double limit_us = std::numeric_limits<double>::infinity());
 
 } // namespace plexus::eco
