@@ -11,7 +11,7 @@ std::uint32_t Signature::digest() const noexcept {
         mix(0xcbf29ce484222325ull, static_cast<std::uint64_t>(operation) | (varied ? 256 : 0) |
                                        (shifts ? 512 : 0) | (memory ? 1024 : 0));
     hash = mix(mix(hash, root), element_bytes);
-    hash = mix(mix(mix(hash, elements), how), parts);
+    hash = mix(mix(mix(mix(hash, elements), how), parts), plan);
     return static_cast<std::uint32_t>(hash ^ (hash >> 32));
 }
 

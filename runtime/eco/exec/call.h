@@ -31,6 +31,7 @@ struct Signature {
     bool shifts = false;     ///< it is no operation but an exchange between neighbours of a grid
     bool memory = false;     ///< it goes through memory that all members share
     std::uint64_t parts = 0; ///< of lengths that are the same on all members
+    std::uint64_t plan = 0;  ///< each member makes its own: they must come out alike
 
     std::uint32_t digest() const noexcept;
     std::string text() const;
@@ -75,8 +76,8 @@ struct Call {
     Rank peer = kNobody;  ///< in shared memory: who has been waited for too long
     unsigned writers = 0; ///< handlers that put bytes in place
     std::chrono::steady_clock::time_point parked_at{};
-    std::size_t left_at = 0; ///< the step at which the awaited member was said to have left
-    unsigned left_heard = 0; ///< and how often
+    std::size_t left_at = 0;        ///< the step at which the awaited member was said to have left
+    unsigned left_heard = 0;        ///< and how often
     std::shared_ptr<Typed> sleeper; ///< of a thread that waits for `ready`
 
     /// Under the lock. Whom a parked call waits for.

@@ -99,9 +99,13 @@ std::shared_ptr<const Prepared> Planner::prepare(const detail::Work& work, const
                       work.varied,    elements, key.how ^ map_number_};
     out->signature.memory = memory;
     if (work.varied) describe_parts(out->signature, work);
+    if (!memory) {
+        const auto part = part_for(task, how, work.varied);
+        out->script = lay_out(*part, work);
+        out->signature.plan = part->plan;
+    }
     out->digest = out->signature.digest();
     out->piece_bytes = piece_bytes();
-    if (!memory) out->script = lay_out(*part_for(task, how, work.varied), work);
     if (!work.varied) {
         const std::lock_guard hold(mutex_);
         if (scripts_.size() >= kMostScripts) scripts_.clear();

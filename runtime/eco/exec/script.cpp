@@ -2,12 +2,26 @@
 #include "exec/script.h"
 
 #include "plan/builder.h"
+#include "plexus/wire_type.h"
 
 #include <algorithm>
 #include <map>
 #include <numeric>
 
 namespace plexus::eco::exec {
+namespace {
+
+std::uint64_t number_of(const Plan& plan) {
+    using plexus::detail::mix;
+    std::uint64_t hash = 0xcbf29ce484222325ull;
+    for (const Message& each : plan.messages)
+        hash = mix(mix(hash, std::uint64_t{each.from} << 32 | each.to),
+                   std::uint64_t{each.ranges} << 8 | static_cast<std::uint64_t>(each.merge));
+    for (const BlockRange& each : plan.ranges) hash = mix(hash, std::uint64_t{each.first} << 32 | each.count);
+    return hash;
+}
+
+} // namespace
 
 Part part(const Plan& plan, Rank me) {
     Part out{plan.operation,
@@ -17,7 +31,8 @@ Part part(const Plan& plan, Rank me) {
              static_cast<std::uint32_t>(plan.block_elements.size()),
              {},
              {},
-             0};
+             0,
+             number_of(plan)};
     std::vector<std::uint32_t> slot(plan.messages.size());
     for (const auto& steps : plan.steps) {
         std::uint32_t next = 0;

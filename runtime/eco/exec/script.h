@@ -28,6 +28,7 @@ struct Part {
     std::vector<Act> acts;
     std::vector<BlockRange> ranges;
     std::uint32_t slots = 0; ///< how many messages it takes
+    std::uint64_t plan = 0;  ///< a number of the whole plan, by which members compare theirs
 };
 
 Part part(const Plan& plan, Rank me);

@@ -22,7 +22,6 @@ std::size_t piece_of(const Prepared& call) {
     return std::max<std::size_t>(1, call.piece_bytes / element) * element;
 }
 
-
 void settle(Typed& future, Status status, const std::string& why) {
     if (status != Status::ok) return future.fail(status, why);
     plexus::detail::Reader nothing(nullptr, nullptr, 0, 0);

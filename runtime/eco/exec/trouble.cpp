@@ -146,7 +146,10 @@ void Team::differ(Rank peer, std::uint32_t call) {
                 ours = team->text_of(call);
             }
             team->break_up(Status::bad_argument,
-                           fmt::format("member {} calls {}, member {} {}", peer, theirs, team->me_, ours),
+                           fmt::format("member {} calls {}, member {} {}{}", peer, theirs, team->me_, ours,
+                                       theirs == ours ? ", by plans that differ: their machines or builds "
+                                                        "do not reckon alike"
+                                                      : ""),
                            true);
         };
         try {
