@@ -92,10 +92,9 @@ void Link::begin_large(ByteView body) {
                              landing_->handle);
     }
     if (error == 0) {
-        (void)fetch_more();
+        fetch_more();
         return;
     }
-    landing_->failed = true;
     lose(PLEXUS_LINK_LOST, "memory for a message could not be registered: " + text_of_error(error));
 }
 
@@ -112,16 +111,18 @@ void Link::take_part(ByteView body) {
     count_taken();
 }
 
-// Everything of a large message is there, or dropped, or lost.
+// Everything of a large message is there, or dropped.
 void Link::finish_landing() {
     const std::unique_ptr<Landing> over = std::move(landing_);
-    over->memory.reset();
+    {
+        const module::Lock hold(port.mutex());
+        over->memory.reset();
+    }
     const bool stale = over->fetched && over->where != nullptr && page.is_open() &&
                        page.revision(peer_slot) != over->note.revision;
-    const bool good = !over->failed && !stale;
     if (over->where != nullptr && !given_up())
-        module.host().placed(cookie, over->token, good ? PLEXUS_OK : PLEXUS_MESSAGE_LOST);
-    if (!good) return lose(PLEXUS_LINK_LOST, "the peer gave a message up while it was read");
+        module.host().placed(cookie, over->token, stale ? PLEXUS_MESSAGE_LOST : PLEXUS_OK);
+    if (stale) return lose(PLEXUS_LINK_LOST, "the peer gave a message up while it was read");
     if (over->fetched) {
         Bytes id;
         put(id, over->note.id, 4);

@@ -10,7 +10,8 @@
 namespace plexus::libfabric {
 namespace {
 
-constexpr auto kMostFailing = std::chrono::seconds(1); // for reads from a peer that has gone
+constexpr auto kMostFailing = std::chrono::seconds(1);  // for reads from a peer that has gone
+constexpr auto kMostGoodbyes = std::chrono::seconds(1); // for a bye that finds no room
 
 // The provider keeps a file in /dev/shm for each endpoint, named by its process first, and a
 // process that was killed leaves it. Only after the process has ended.
@@ -28,8 +29,7 @@ Link::~Link() {
 
 void Link::lose(std::int32_t how, std::string reason) {
     if (state == State::failing || state == State::over) return;
-    const bool leaving = state == State::leaving;
-    if (state == State::open || leaving) module.uncount();
+    if (state == State::open) module.uncount(); // one that is leaving has been
     if (state == State::greeting) module.uncount_stranger();
     {
         const module::Lock hold(port.mutex());
@@ -41,10 +41,7 @@ void Link::lose(std::int32_t how, std::string reason) {
     module.begin_ending(*this);
 }
 
-void Link::refuse() {
-    accepted = false;
-    given_up_.store(true, std::memory_order_relaxed);
-}
+void Link::refuse() { given_up_.store(true, std::memory_order_relaxed); }
 
 void Link::read_is_over() { in_flight_.fetch_sub(1, std::memory_order_relaxed); }
 
@@ -60,6 +57,8 @@ void Link::end_everything() {
         if (offered) module.page().revise(slot);
         offers_.clear();
         parts_.reset();
+        if (landing_ != nullptr) landing_->memory.reset();
+        unread_ = false;
         queued_.store(0, std::memory_order_relaxed);
         if (port.is_shut()) in_flight_.store(0, std::memory_order_relaxed);
     }
@@ -69,6 +68,11 @@ void Link::end_everything() {
     if (landing != nullptr && landing->where != nullptr && !given_up())
         module.host().placed(cookie, landing->token, PLEXUS_MESSAGE_LOST);
     for (void* const each : tokens) module.host().sent(cookie, each, PLEXUS_MESSAGE_LOST);
+}
+
+void Link::fall_silent() {
+    const module::Lock hold(port.mutex());
+    unsaid_.clear();
 }
 
 bool Link::may_be_freed() const {
@@ -112,13 +116,16 @@ void Module::leave(Link& link) {
 
 // True: it need not be looked after any more; it may be gone.
 bool Module::try_to_end(Link& link) {
-    if (link.state == Link::State::open) return link.bereaved ? false : !(link.ending = false);
+    if (link.state == Link::State::open) { // it does not end, or not yet
+        link.ending = link.bereaved;
+        return !link.bereaved;
+    }
     if (link.state == Link::State::leaving) {
         const bool late = Clock::now() >= link.deadline || link.bereaved || link.port.is_shut();
         if (!late && (!link.idle() || link.fetching())) return false;
         link.end_everything();
+        link.deadline = Clock::now() + kMostGoodbyes;
         (void)link.say(Kind::bye);
-        link.deadline = Clock::now() + kMostFailing;
     }
     if (link.state == Link::State::failing) {
         if (link.fetching() && !link.port.is_shut()) {
@@ -128,22 +135,29 @@ bool Module::try_to_end(Link& link) {
         report_lost(link);
     }
     if (link.state != Link::State::over) return false;
+    const bool late = Clock::now() >= link.deadline;
+    if (late || link.bereaved) link.fall_silent();
     const bool nobodys = link.given_up() || link.cookie == nullptr;
     if (nobodys && link.may_be_freed()) {
         free(link);
         return true;
     }
-    if (nobodys && Clock::now() < link.deadline) return false;
-    link.ending = false; // its host, or a completion, brings it back
+    if (!late) return false;
+    link.ending = false; // its host, or the completion of what the provider has, brings it back
     return true;
 }
 
 void Module::report_lost(Link& link) {
-    const bool tell_peer = link.peer_slot != kNoSlot && !link.farewell && !link.bereaved && !link.broken &&
-                           link.status != PLEXUS_WRONG_PEER && link.known;
+    bool tell_peer = link.peer_slot != kNoSlot && !link.farewell && !link.bereaved && link.known &&
+                     link.status != PLEXUS_WRONG_PEER && !link.page.process_ended();
+    {
+        const module::Lock hold(link.port.mutex());
+        tell_peer = tell_peer && !link.broken;
+    }
     const bool host_knows = link.cookie != nullptr;
     if (!host_knows) host_.log(host_.self, PLEXUS_DEBUG, ("a peer was turned away: " + link.why).c_str());
     link.end_everything();
+    link.deadline = Clock::now() + kMostGoodbyes;
     if (tell_peer) (void)link.say(Kind::bye);
     if (host_knows && !link.given_up()) host_.lost(link.cookie, link.status, module::view(link.why));
 }
@@ -158,6 +172,7 @@ void Module::free(Link& link) {
     std::erase(wishing_, &link);
     std::erase(carrying_, &link);
     std::erase(ending_, &link);
+    std::erase(strays_, &link);
     {
         const module::Lock hold(notes_mutex_);
         std::erase_if(notes_, [&](const Note& one) { return one.link == &link; });

@@ -3,17 +3,16 @@
 #include "libfabric/link.h"
 #include "libfabric/module.h"
 
-#include <rdma/fi_errno.h>
-
 namespace plexus::libfabric {
 namespace {
-constexpr std::uint32_t kMostReads = 8; // of one link at a time
+constexpr std::uint32_t kMostReads = 8;                // of one link at a time
+constexpr auto kMostDoubted = std::chrono::seconds(1); // without one that ends
 } // namespace
 
 // Asks for as much as there is room for; called again whenever a read is over.
-bool Link::fetch_more() {
-    if (landing_ == nullptr || !landing_->fetched || landing_->failed || landing_->where == nullptr)
-        return false;
+void Link::fetch_more() {
+    if (landing_ == nullptr || !landing_->fetched || landing_->where == nullptr || state != State::open)
+        return;
     Landing& in = *landing_;
     int error = 0;
     {
@@ -41,35 +40,44 @@ bool Link::fetch_more() {
             in.offset += size;
             in_flight_.fetch_add(1, std::memory_order_relaxed); // [in flight]
         }
-        if (error == -FI_EAGAIN) module.note_carrying(*this);
+        unread_ = passes(error);
+        if (unread_) module.note_carrying(*this);
     }
-    if (error != 0 && error != -FI_EAGAIN) {
-        in.failed = true;
-        if (!fetching()) finish_landing();
-        return false;
-    }
+    if (error != 0 && !unread_) return lose_reading(text_of_error(error));
     page.ring(); // some providers need the peer's help
-    return error == -FI_EAGAIN;
+}
+
+// The placement is ended with the link, when none of its reads is in flight any more.
+void Link::lose_reading(const std::string& reason) {
+    lose(PLEXUS_LINK_LOST, "a message could not be read from the peer's memory: " + reason);
+}
+
+void Link::doubt_reading(const std::string& error) {
+    if (landing_ == nullptr || !fetching()) return;
+    landing_->doubt = error;
+    landing_->doubted_until = Clock::now() + kMostDoubted;
+}
+
+bool Link::doubts_reading() const { return landing_ != nullptr && !landing_->doubt.empty(); }
+
+void Link::see_to_doubts(Clock::time_point now) {
+    if (doubts_reading() && now >= landing_->doubted_until) lose_reading(landing_->doubt);
 }
 
 void Link::fetch_over(Op& op, const std::string& error) {
     free_reads_.push_back(&op);
+    if (state == State::over) module.begin_ending(*this); // it may be freed now
     if (landing_ == nullptr) return;
+    if (!error.empty()) return lose_reading(error);
     landing_->landed += op.size;
-    if (!error.empty() && !landing_->failed) {
-        landing_->failed = true;
-        const module::Lock hold(port.mutex());
-        broken = true;
-        why_broken = "a message could not be read from the peer's memory: " + error;
-        module.note_broken(*this);
-    }
-    if (landing_->failed) return;
+    landing_->doubted_until = Clock::now() + kMostDoubted;
     if (landing_->landed == landing_->note.rest) return finish_landing();
-    (void)fetch_more();
+    fetch_more();
 }
 
 void Link::send_over(const std::string& error) {
     sends_in_flight_.fetch_sub(1, std::memory_order_relaxed);
+    if (state == State::over) module.begin_ending(*this); // ditto
     if (error.empty()) return;
     const module::Lock hold(port.mutex());
     if (broken) return;

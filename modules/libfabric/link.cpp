@@ -53,7 +53,7 @@ int Link::post(Kind kind, const plexus_view* pieces, std::uint32_t count, std::s
 }
 
 std::int32_t Link::result_of(int error) {
-    if (error == -FI_EAGAIN || error == -FI_ENOMEM) {
+    if (passes(error)) {
         stalled = true;
         module.note_wish(*this);
         return PLEXUS_AGAIN;
@@ -102,10 +102,10 @@ std::int32_t Link::send_large(const plexus_view* pieces, std::uint32_t count, st
     note.rest = size - note.head_size;
     note.id = next_offer_;
 
-    // Its peer reads it, if it can: on a host of its own, or with a page to tell it whether the
+    // Its peer reads it, if it can: on a host of its own, or with our page to tell it whether the
     // memory is still what it was.
     Offer offer;
-    bool readable = port.fetches() && (!port.remembers_no_revocation() || page.is_open());
+    bool readable = port.fetches() && (!port.remembers_no_revocation() || peer_rings);
     for (std::uint32_t i = 1; i < count && readable; ++i) {
         if (pieces[i].size == 0) continue;
         readable = note.count < LargeNote::kMostStretches &&
@@ -159,7 +159,7 @@ bool Link::push_parts(std::vector<void*>& over) {
             ++next;
         }
         const int error = post(Kind::part, views.data(), count, size, false);
-        if (error == -FI_EAGAIN || error == -FI_ENOMEM) break;
+        if (passes(error)) break;
         if (error != 0) {
             (void)result_of(error);
             break;
@@ -180,6 +180,7 @@ bool Link::push_parts(std::vector<void*>& over) {
 }
 
 bool Link::carry_on(bool& done) {
+    fetch_more();
     std::vector<void*> over;
     bool went = false;
     {
@@ -188,7 +189,7 @@ bool Link::carry_on(bool& done) {
             const auto& [kind, body] = unsaid_.front();
             const plexus_view view{body.data(), body.size()};
             const int error = post(kind, &view, 1, body.size(), kind == Kind::bye);
-            if (error == -FI_EAGAIN || error == -FI_ENOMEM) break;
+            if (passes(error)) break;
             if (error != 0) {
                 (void)result_of(error);
                 break;
@@ -197,7 +198,7 @@ bool Link::carry_on(bool& done) {
             went = true;
         }
         if (!broken) went = push_parts(over) || went;
-        done = broken || (parts_ == nullptr && unsaid_.empty());
+        done = broken || (parts_ == nullptr && unsaid_.empty() && !unread_);
         if (done) wants_carrying = false;
     }
     if (went) page.ring();
@@ -210,7 +211,7 @@ bool Link::say(Kind kind, const Bytes& body) {
         const module::Lock hold(port.mutex());
         const plexus_view view{body.data(), body.size()};
         const int error = unsaid_.empty() ? post(kind, &view, 1, body.size(), kind == Kind::bye) : -FI_EAGAIN;
-        if (error == -FI_EAGAIN || error == -FI_ENOMEM) {
+        if (passes(error)) {
             if (kind == Kind::credit && !unsaid_.empty()) return false; // what waits carries the same
             unsaid_.emplace_back(kind, body);
             module.note_carrying(*this);
@@ -254,6 +255,11 @@ void Link::disconnect() {
             if (Clock::now() > until) port.shut();
     }
     module.give_up(*this);
+}
+
+bool Link::hurries() const {
+    const module::Lock hold(port.mutex());
+    return stalled;
 }
 
 std::uint32_t Link::row() const { return module.row_of(port); }

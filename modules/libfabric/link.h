@@ -48,7 +48,8 @@ struct Landing {
     Registration memory;
     void* handle = nullptr;
     bool fetched = false; ///< by reading, not in parts
-    bool failed = false;
+    std::string doubt;    ///< an error of which the provider does not say what it is about
+    Clock::time_point doubted_until{};
 };
 
 class Link {
@@ -70,14 +71,21 @@ class Link {
     /// One received message of this link. True: the link keeps the buffer.
     bool arrived(const Header& header, Buffer& buffer);
     void fetch_over(Op& op, const std::string& error);
+    /// The provider told an error without saying of what: perhaps of a read that is in flight here, which
+    /// then never ends. While others do, or it was the last, nothing is wrong.
+    void doubt_reading(const std::string& error);
+    bool doubts_reading() const;
+    void see_to_doubts(Clock::time_point now);
     void send_over(const std::string& error);
-    /// Goes on with what waits for room. True: something went. `done`: nothing waits any more.
+    /// Goes on with what waits for room. True: something went. `done`: nothing waits any more, and
+    /// the next that does leaves a note.
     bool carry_on(bool& done);
-    /// Reads on in the peer's memory. True: the provider has no room for it.
-    bool fetch_more();
+    /// Reads on in the peer's memory.
+    void fetch_more();
     /// The host wants to know when there is room: true once there is. `retry`: it is time to ask
     /// a provider again that had none.
     bool has_room(bool retry);
+    bool hurries() const; ///< the provider had no room, and does not tell when it has
     /// Sends something without order or count. False: it is kept until there is room.
     bool say(Kind kind, const Bytes& body = {});
     bool opening() const noexcept { return state == State::connecting || state == State::greeting; }
@@ -88,6 +96,7 @@ class Link {
 
     void read_is_over(); ///< one of the reads that were in flight
     void refuse();       ///< the host does not want it
+    void fall_silent();  ///< what has found no room so far is not said any more
     bool may_be_freed() const;
 
     /// Begins to end: `lost` comes when nothing is written any more.
@@ -103,7 +112,9 @@ class Link {
     fi_addr_t at = FI_ADDR_UNSPEC;
     bool known = false; ///< its address is in the port's table
     PeerPage page;
-    bool peer_rings = false; ///< it can wake us
+    /// It has opened our page: it can wake us, and sees whether memory that it read was still offered.
+    /// Settled before the link is open.
+    bool peer_rings = false;
 
     // The receiving half, and the way there.
     State state = State::connecting; ///< changed under the port's lock
@@ -112,24 +123,23 @@ class Link {
     std::uint32_t peer_slot = kNoSlot;
     std::uint64_t peer_token = 0;
     std::unique_ptr<module::Handshake> handshake;
-    Clock::time_point deadline{}; ///< of opening, leaving or failing
-    Clock::time_point next_try{}; ///< while it opens: when a provider without room is asked again
+    Clock::time_point deadline{}; ///< of opening, leaving, failing, or of the bye when it is over
+    Clock::time_point next_try{}; ///< while it opens, or is over: when a provider without room is asked again
     Clock::time_point heard{};
     bool asked = false;              ///< a ping is out
     std::uint32_t silent = 0;        ///< turns without news since the peer's process ended
     bool bereaved = false;           ///< it has
     bool ending = false;             ///< the module looks after its end
     bool farewell = false;           ///< the peer has said its last
-    bool accepted = false;           ///< by the host
     std::int32_t status = PLEXUS_OK; ///< while failing
     std::string why;
 
     // Under the port's lock.
-    std::uint16_t window = 0; ///< the peer's
-    bool wishes = false;      ///< the host was told AGAIN
-    bool stalled = false;     ///< by the provider: it is tried again after a while
-    bool wants_carrying = false;
-    bool broken = false; ///< a send failed: `why_broken`
+    std::uint16_t window = 0;    ///< the peer's
+    bool wishes = false;         ///< the host was told AGAIN
+    bool stalled = false;        ///< by the provider: it is tried again after a while
+    bool wants_carrying = false; ///< it is, or will be by a note, in the module's list of those, once
+    bool broken = false;         ///< a send failed: `why_broken`
     std::string why_broken;
 
   private:
@@ -147,6 +157,7 @@ class Link {
     void begin_large(ByteView body);
     void take_part(ByteView body);
     void finish_landing();
+    void lose_reading(const std::string& reason);
     void take_held();
     void count_taken();
     void peer_fetched(ByteView body);
@@ -175,6 +186,7 @@ class Link {
     std::deque<Offer> offers_;
     std::unique_ptr<Parts> parts_;
     std::deque<std::pair<Kind, Bytes>> unsaid_; // controls without room
+    bool unread_ = false;                       // reads without room
 
     // The progress thread's.
     std::uint16_t expected_ = 0;

@@ -13,7 +13,6 @@
 namespace plexus::libfabric {
 namespace {
 
-constexpr std::size_t kSlowestName = 0;
 // Guesses, until links measure: a fabric, a network of the kernel's, memory of one host.
 struct Speed {
     std::uint64_t latency_ns;
@@ -21,10 +20,8 @@ struct Speed {
 };
 Speed guess(const Address& address) {
     if (address.reach == Reach::host) return {700, 10'000'000'000};
-    const bool kernel =
-        address.provider.find("tcp") == kSlowestName || address.provider.find("net") == kSlowestName ||
-        address.provider.find("udp") == kSlowestName || address.provider.find("sockets") == kSlowestName;
-    if (kernel) return {25'000, 1'250'000'000};
+    const std::string_view core = core_of(address.provider);
+    if (core == "tcp" || core == "net" || core == "udp" || core == "sockets") return {25'000, 1'250'000'000};
     return {2'000, 12'000'000'000};
 }
 
@@ -45,6 +42,7 @@ Module::Module(const plexus_host& host, Options options)
 
 Module::~Module() {
     for (Link* const link : slots_) delete link;
+    for (Link* const link : strays_) delete link;
     for (const Note& one : notes_)
         if (one.what == Note::What::connect) delete one.link;
 }
@@ -97,11 +95,11 @@ std::int32_t Module::open() {
 
 void Module::close() { closing_.store(true, std::memory_order_relaxed); }
 
-// What the peers have yet to take: messages that are not read, parts that are not sent.
+// What the peers have yet to take: messages that are not read, parts and goodbyes that are not sent.
 bool Module::under_way() const {
     for (const Link* const link : slots_)
         if (link != nullptr && !link->port.is_shut() && !link->bereaved && !link->farewell &&
-            (link->state == Link::State::open || link->state == Link::State::leaving) && !link->idle())
+            !link->opening() && link->state != Link::State::failing && !link->idle())
             return true;
     return false;
 }
@@ -113,6 +111,7 @@ void Module::drain() {
     (void)take_notes();
     draining_ = true;
     const auto turn = [&] {
+        (void)take_notes(); // our own: of what found no room
         (void)carry();
         for (const auto& port : ports_) {
             std::array<Port::Completion, Port::kBatch> news;

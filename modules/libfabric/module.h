@@ -82,6 +82,7 @@ class Module {
     std::uint32_t see_to_endings();
     std::uint32_t take(Port& port, Port::Completion& news);
     void receive(Port& port, Buffer& buffer);
+    std::uint32_t tell_end(Port& port);
     std::uint32_t look_around();
     std::uint32_t check_times();
     void hear_events();
@@ -131,7 +132,7 @@ class Module {
     std::atomic<std::uint64_t> link_count_{0};
     std::size_t strangers_ = 0;
     std::vector<Link*> ending_;
-    std::vector<Link*> strays_;   // without a slot, until the host gives them up
+    std::vector<Link*> strays_;   // without a slot: found here when the module ends
     std::vector<Link*> wishing_;  // wait for room, each once
     std::vector<Link*> carrying_; // ditto, with something to send or read
     std::uint32_t turn_ = 0;

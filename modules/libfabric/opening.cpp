@@ -39,8 +39,14 @@ bool Module::give_slot(Link& link) {
 }
 
 bool Module::know_peer(Link& link) {
-    const module::Lock hold(link.port.mutex());
-    link.known = link.port.add_peer(link.target.address.name, link.at) == 0;
+    int error = 0;
+    {
+        const module::Lock hold(link.port.mutex());
+        error = link.port.add_peer(link.target.address.name, link.at);
+    }
+    link.known = error == 0;
+    if (!link.known)
+        link.lose(PLEXUS_LINK_LOST, "the provider does not take the peer's address: " + text_of_error(error));
     return link.known;
 }
 
@@ -56,15 +62,15 @@ void Module::watch_peer(Link& link) {
 }
 
 void Module::begin(Link& link) {
-    if (!give_slot(link)) { // not on the books: it ends here
-        host_.lost(link.cookie, PLEXUS_LINK_LOST, module::view("this context has as many links as it can"));
+    if (!give_slot(link)) {
         strays_.push_back(&link);
-        return;
+        return link.lose(PLEXUS_LINK_LOST, "this context has as many links as it can");
     }
     if (closing()) return link.lose(PLEXUS_LINK_LOST, "this context is closing");
     link.deadline = link.heard = Clock::now();
     link.deadline += options_.connect_timeout;
-    if (!know_peer(link)) return link.lose(PLEXUS_LINK_LOST, "the provider does not take the peer's address");
+    if (link.port.is_shut()) return link.lose(PLEXUS_LINK_LOST, link.port.end().why);
+    if (!know_peer(link)) return;
     watch_peer(link);
     if (link.page.is_gone()) return link.lose(PLEXUS_LINK_LOST, "the peer's process has ended");
     link.handshake = std::make_unique<module::Handshake>(module::Handshake::connecting(host_, link.peer));
@@ -81,7 +87,7 @@ void Module::begin(Link& link) {
 }
 
 void Module::take_hello(Port& port, ByteView body) {
-    if (closing() || strangers_ >= kMostStrangers) return;
+    if (closing() || strangers_ >= kMostStrangers || port.is_shut()) return;
     const auto said = signed_part(host_, Kind::hello, body);
     const auto hello = said ? Hello::read(*said) : std::nullopt;
     auto peer = hello ? Descriptor::decode(hello->descriptor) : std::nullopt;
@@ -104,7 +110,7 @@ void Module::take_hello(Port& port, ByteView body) {
     link.peer_token = hello->token;
     link.window = hello->window;
     ++strangers_;
-    if (!know_peer(link)) return link.lose(PLEXUS_LINK_LOST, "the provider does not take its address");
+    if (!know_peer(link)) return;
     watch_peer(link);
     Answer answer;
     answer.slot = link.slot;
@@ -140,13 +146,13 @@ void Module::take_answer(Link& link, ByteView body) {
     link.handshake.reset();
     Bytes message = confirm.write();
     sign(host_, Kind::confirm, message);
+    (void)link.say(Kind::confirm, message); // before another thread can send, or ahead of it where it waits
+    link_count_.fetch_add(1, std::memory_order_relaxed);
     {
         const module::Lock hold(link.port.mutex());
         link.state = Link::State::open;
         link.window = answer->window;
     }
-    link_count_.fetch_add(1, std::memory_order_relaxed);
-    (void)link.say(Kind::confirm, message);
     if (!link.given_up()) host_.opened(link.cookie);
 }
 
@@ -163,7 +169,6 @@ void Module::take_confirm(Link& link, ByteView body) {
     }
     --strangers_;
     link_count_.fetch_add(1, std::memory_order_relaxed);
-    link.accepted = true;
     if (host_.accepted(host_.self, reinterpret_cast<plexus_link*>(&link), &link.peer, &link.cookie) ==
         PLEXUS_OK)
         return;

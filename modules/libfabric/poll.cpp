@@ -12,10 +12,6 @@ namespace {
 constexpr std::uint32_t kTurnsBetweenLooks = 128;
 constexpr std::uint32_t kTurnsBetweenRetries = 16;
 constexpr std::uint32_t kSilentTurns = 4; // after the end of a process its last words are read
-// How long the host may sleep while no descriptor tells the news.
-constexpr std::uint64_t kHurryNs = 50'000;
-constexpr std::uint64_t kShortNs = 1'000'000;
-constexpr std::uint64_t kLongNs = 200'000'000;
 
 // Between two tries to reach a peer that does not answer.
 constexpr Clock::duration kSoon = std::chrono::microseconds(20);
@@ -34,17 +30,19 @@ std::int32_t Module::poll(std::uint32_t budget) {
     std::uint32_t handled = 0;
     if (any_noted_.load(std::memory_order_relaxed)) handled += take_notes(); // [noted]
     if (--until_look_ == 0) handled += look_around();
-    for (const auto& port : ports_) {
+    for (std::size_t i = 0; i < ports_.size(); ++i) { // each is the first at times, and has all the budget
+        Port& port = *ports_[(turn_ + i) % ports_.size()];
         std::array<Port::Completion, Port::kBatch> news;
         while (handled < budget) {
             const std::size_t most = std::min<std::size_t>(Port::kBatch, budget - handled);
-            const std::size_t count = port->poll(news.data(), most);
-            for (std::size_t i = 0; i < count; ++i) // before a callback gives up a link that has one
-                if (news[i].op != nullptr && news[i].op->what == Op::What::fetch)
-                    news[i].op->link->read_is_over();
-            for (std::size_t i = 0; i < count; ++i) handled += take(*port, news[i]);
+            const std::size_t count = port.poll(news.data(), most);
+            for (std::size_t j = 0; j < count; ++j) // before a callback gives up a link that has one
+                if (news[j].op != nullptr && news[j].op->what == Op::What::fetch)
+                    news[j].op->link->read_is_over();
+            for (std::size_t j = 0; j < count; ++j) handled += take(port, news[j]);
             if (count < most) break;
         }
+        if (port.is_shut() && !port.end_is_known) handled += tell_end(port);
     }
     if (!carrying_.empty()) handled += carry();
     if (!wishing_.empty()) handled += grant_wishes();
@@ -52,19 +50,35 @@ std::int32_t Module::poll(std::uint32_t budget) {
     return static_cast<std::int32_t>(handled);
 }
 
+// Its links end with it.
+std::uint32_t Module::tell_end(Port& port) {
+    port.end_is_known = true;
+    if (port.wait_fd() >= 0) (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, port.wait_fd(), nullptr);
+    const Port::End end = port.end();
+    if (end.failed) host_.log(host_.self, PLEXUS_WARN, (end.why + "; its links are lost").c_str());
+    for (Link* const link : slots_)
+        if (link != nullptr && &link->port == &port) link->lose(PLEXUS_LINK_LOST, end.why);
+    return 1;
+}
+
 std::uint32_t Module::take(Port& port, Port::Completion& news) {
     if (news.op == nullptr) {
-        if (!news.error.empty()) host_.log(host_.self, PLEXUS_DEBUG, news.error.c_str());
-        return 0;
+        if (news.error.empty()) return 1;
+        host_.log(host_.self, PLEXUS_DEBUG, ("an operation failed: " + news.error).c_str());
+        for (Link* const link : slots_)
+            if (link != nullptr && &link->port == &port) link->doubt_reading(news.error);
+        return 1;
     }
     Op& op = *news.op;
     switch (op.what) {
     case Op::What::receive: {
         auto& buffer = static_cast<Buffer&>(op);
         buffer.size = news.size;
+        if (!news.error.empty())
+            host_.log(host_.self, PLEXUS_DEBUG, ("a message was not received: " + news.error).c_str());
         if (!news.error.empty() || news.size < kHeaderBytes) {
             port.recycle(buffer);
-            return 0;
+            return 1;
         }
         receive(port, buffer);
         return 1;
@@ -173,7 +187,7 @@ std::uint32_t Module::carry() {
     const auto now = Clock::now();
     for (Link* const link : carrying) {
         // Asked for a connection again and again, a provider tries one each time: ever more seldom.
-        if (link->opening()) {
+        if (link->opening() || link->state == Link::State::over) {
             if (now < link->next_try) {
                 carrying_.push_back(link);
                 continue;
@@ -182,8 +196,7 @@ std::uint32_t Module::carry() {
         }
         bool done = false;
         handled += link->carry_on(done) ? 1 : 0;
-        if (link->fetch_more()) done = false;
-        if (!done && link->state != Link::State::over) carrying_.push_back(link);
+        if (!done) carrying_.push_back(link);
     }
     return handled;
 }
@@ -211,21 +224,6 @@ std::uint32_t Module::look_around() {
     return check_times();
 }
 
-void Module::hear_events() {
-    std::array<epoll_event, 64> events;
-    const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), 0);
-    for (int i = 0; i < count; ++i) {
-        const std::uint64_t tag = events[static_cast<std::size_t>(i)].data.u64;
-        if (tag == kRing) page_.silence();
-        if (tag < kPeer) continue;
-        Link* const link = slots_[static_cast<std::size_t>(tag - kPeer)];
-        if (link == nullptr || link->bereaved) continue;
-        link->bereaved = true;
-        (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, link->page.process_fd(), nullptr);
-        begin_ending(*link);
-    }
-}
-
 std::uint32_t Module::see_to_endings() {
     std::uint32_t handled = 0;
     std::vector<Link*> ending;
@@ -246,9 +244,8 @@ std::uint32_t Module::check_times() {
     for (std::size_t i = 0; i < slots_.size(); ++i) {
         Link* const link = slots_[i];
         if (link == nullptr) continue;
-        if (link->port.is_shut() && link->state != Link::State::failing && link->state != Link::State::over) {
-            link->lose(PLEXUS_LINK_LOST, "the endpoint had to be closed to end a read that would not end");
-        } else if (link->state == Link::State::connecting && now_ >= link->deadline) {
+        link->see_to_doubts(now_);
+        if (link->state == Link::State::connecting && now_ >= link->deadline) {
             link->lose(PLEXUS_LINK_LOST,
                        "the peer did not answer within connect_timeout: it is not there, or "
                        "does not hold this job's key");
@@ -270,39 +267,6 @@ std::uint32_t Module::check_times() {
         ++handled;
     }
     return handled;
-}
-
-void Module::wake_up() {
-    if (std::exchange(armed_, false)) page_.ring_own();
-}
-
-std::int32_t Module::arm(std::uint64_t& sleep_ns) {
-    {
-        const module::Lock hold(notes_mutex_);
-        if (any_noted_.load(std::memory_order_relaxed)) return PLEXUS_AGAIN;
-        armed_ = true;
-    }
-    slept_ = true;
-    page_.announce_sleep(true);
-    for (const auto& port : ports_) {
-        if (port->is_shut()) continue;
-        if (port->wait_fd() >= 0 ? !port->may_sleep() : port->look()) return PLEXUS_AGAIN;
-        if (port->wait_fd() < 0) sleep_ns = std::min(sleep_ns, port->under_way() ? kHurryNs : kLongNs);
-    }
-    if (!carrying_.empty() || !ending_.empty()) sleep_ns = std::min(sleep_ns, kShortNs);
-    for (const Link* const link : wishing_)
-        if (link->stalled) sleep_ns = std::min(sleep_ns, kHurryNs);
-    for (const Link* const link : slots_) {
-        if (link == nullptr) continue;
-        const bool unheard =
-            link->port.wait_fd() < 0 && !link->peer_rings && link->state == Link::State::open;
-        const bool watched = link->page.is_open() || options_.dead_after.count() == 0;
-        if (unheard) sleep_ns = std::min(sleep_ns, kShortNs);
-        if (link->opening()) sleep_ns = std::min(sleep_ns, kLongNs / 10);
-        if (!watched)
-            sleep_ns = std::min(sleep_ns, static_cast<std::uint64_t>(options_.dead_after.count()) / 6);
-    }
-    return PLEXUS_OK;
 }
 
 } // namespace plexus::libfabric

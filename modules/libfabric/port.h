@@ -77,8 +77,15 @@ class Port {
     std::size_t fetches_over(const Link& link);
     /// True: a sleeper will be woken by wait_fd(). Only where there is one.
     bool may_sleep();
-    /// Ends everything under way; nothing completes, and nothing is written, after it. @thread any
+    /// Ends everything under way; nothing completes, and nothing is written, after it. So does a
+    /// provider that fails. @thread any
     void shut();
+    struct End {
+        std::string why;
+        bool failed = false; ///< the provider did
+    };
+    End end();                 ///< once it is_shut()
+    bool end_is_known = false; ///< to its links. @thread progress
     /// Something that the provider has not yet told the end of. @thread any
     bool under_way() const noexcept { return outstanding_.load(std::memory_order_relaxed) > 0; }
     bool is_shut() const noexcept { return shut_.load(std::memory_order_relaxed); }
@@ -92,7 +99,10 @@ class Port {
     bool keep_news() PLEXUS_MODULE_REQUIRES(mutex_);
     std::size_t read_queue(Completion* out, std::size_t most) PLEXUS_MODULE_REQUIRES(mutex_);
     void count_off(const Op* op) PLEXUS_MODULE_REQUIRES(mutex_);
-    Completion read_error() PLEXUS_MODULE_REQUIRES(mutex_);
+    bool read_error(Completion& out) PLEXUS_MODULE_REQUIRES(mutex_);
+    /// The library answered with an error that is no passing one.
+    void fail(const char* when, long error) PLEXUS_MODULE_REQUIRES(mutex_);
+    void end_for(std::string why, bool failed) PLEXUS_MODULE_REQUIRES(mutex_);
     struct Peer {
         fi_addr_t address;
         std::size_t users;
@@ -126,6 +136,8 @@ class Port {
     std::vector<std::byte> block_ PLEXUS_MODULE_GUARDED_BY(mutex_); // where small messages are put together
 
     std::size_t posted_ PLEXUS_MODULE_GUARDED_BY(mutex_) = 0;
+    std::size_t reading_ PLEXUS_MODULE_GUARDED_BY(mutex_) = 0; // fetches under way
+    End end_ PLEXUS_MODULE_GUARDED_BY(mutex_);
 
     // The progress thread's.
     std::vector<Buffer*> to_post_;

@@ -148,6 +148,11 @@ Offers offers(const Options& options) {
     return out;
 }
 
+bool passes(long code) noexcept {
+    const long error = std::labs(code);
+    return error == FI_EAGAIN || error == FI_ENOMEM || error == FI_EINTR;
+}
+
 std::string text_of_error(long code) { return fi_strerror(static_cast<int>(std::labs(code))); }
 
 } // namespace plexus::libfabric

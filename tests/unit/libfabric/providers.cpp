@@ -39,15 +39,32 @@ TEST_CASE("a list is offered in its own order, and what is missing has its sente
     CHECK(found.unknown[0].find("libfabric has no provider \"no_such\"; it has ") == 0);
 }
 
-TEST_CASE("without a word neither shared memory nor a provider that only layers is taken") {
+TEST_CASE("without a word only a fabric is taken, and where there is none a sentence says so") {
     Options options;
     for (const bool fetch : {true, false}) {
         options.fetch = fetch;
         const Offers found = offers(options);
         CHECK(found.unknown.empty());
-        for (const Info& one : found.chosen) {
-            CHECK_FALSE(means("shm", one->fabric_attr->prov_name));
-            CHECK_FALSE(means("sockets", one->fabric_attr->prov_name));
-        }
+        // One or the other, on every machine.
+        REQUIRE(found.chosen.size() + found.missing.size() == 1);
+        for (const Info& one : found.chosen)
+            for (const char* by_name_only : {"shm", "tcp", "net", "udp", "sockets", "ofi_mrail"})
+                CHECK_FALSE(means(by_name_only, one->fabric_attr->prov_name));
+        for (const std::string& sentence : found.missing)
+            CHECK(sentence.find("no fabric that libfabric reaches") != std::string::npos);
     }
+}
+
+TEST_CASE("a provider that is taken by name only is not taken for the domain it has") {
+    Options by_name;
+    by_name.providers = {"tcp"};
+    const Offers named = offers(by_name);
+    REQUIRE(named.chosen.size() == 1); // every libfabric has it, and every machine a device for it
+    Options options;
+    options.domains = {named.chosen[0]->domain_attr->name};
+    const Offers found = offers(options);
+    for (const Info& one : found.chosen) CHECK_FALSE(means("tcp", one->fabric_attr->prov_name));
+    REQUIRE(found.chosen.size() + found.missing.size() == 1);
+    if (found.chosen.empty())
+        CHECK(found.missing[0].find("no provider has domain named " + options.domains[0]) == 0);
 }
