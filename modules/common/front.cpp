@@ -20,6 +20,23 @@ bool has_entries(const char* folder) {
     return !error && first != fs::directory_iterator();
 }
 
+std::string version(std::uint32_t major, std::uint32_t minor) {
+    return std::to_string(major) + "." + std::to_string(minor);
+}
+
+// Why this body does not go with this front; empty: it does. Until the magic number is known to be there,
+// nothing behind it is read: bodies once had a bare pointer here.
+std::string misfit(const Body& body) {
+    if (body.magic != kBodyMagic) return "is of another version of Plexus";
+    if (body.abi_major != PLEXUS_ABI_MAJOR || body.abi_minor != PLEXUS_ABI_MINOR)
+        return "was built for ABI " + version(body.abi_major, body.abi_minor) + ", this part for " +
+               version(PLEXUS_ABI_MAJOR, PLEXUS_ABI_MINOR);
+    if (body.ops_size != PLEXUS_OPS_SIZE)
+        return "has a function table of " + std::to_string(body.ops_size) + " bytes, this part one of " +
+               std::to_string(PLEXUS_OPS_SIZE);
+    return {};
+}
+
 } // namespace
 
 const plexus_ops* open_body(const char* file, std::string& why) {
@@ -31,13 +48,16 @@ const plexus_ops* open_body(const char* file, std::string& why) {
     }
     const std::string path = (fs::path(front.dli_fname).parent_path() / file).string();
     void* const object = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    const void* const symbol = object != nullptr ? ::dlsym(object, "plexus_module_body") : nullptr;
-    if (symbol == nullptr) {
+    if (object == nullptr) {
         const char* const said = ::dlerror();
         why = "its second part can't be loaded: " + std::string(said != nullptr ? said : path);
         return nullptr;
     }
-    return *static_cast<const plexus_ops* const*>(symbol);
+    const auto* const body = static_cast<const Body*>(::dlsym(object, kBodySymbol));
+    why = body != nullptr ? misfit(*body) : "is no part of a module";
+    if (why.empty()) return body->ops;
+    why = "its second part, " + path + ", " + why + ": install both parts from one build of Plexus";
+    return nullptr;
 }
 
 bool nothing_to_reach(const plexus_host& host, std::initializer_list<const char*> parameters) {

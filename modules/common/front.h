@@ -12,6 +12,19 @@
 
 namespace plexus::module {
 
+/// What a body shows of itself: plain data, read before anything of the body is called. The front passes
+/// every slot on without a question, so both must be of one build; a body that an older installation has
+/// left beside a newer front is refused.
+struct Body {
+    std::uint64_t magic;
+    std::uint32_t abi_major;
+    std::uint32_t abi_minor;
+    std::uint32_t ops_size; ///< of the table that the body was built with
+    const plexus_ops* ops;
+};
+inline constexpr std::uint64_t kBodyMagic = 0x3159444f42584c50; // "PLXBODY1"
+inline constexpr char kBodySymbol[] = "plexus_module_body";
+
 /// The body's function table: opens `file`, which lies beside this front, once in a process.
 /// It stays. Null: `why` says it. @thread any
 const plexus_ops* open_body(const char* file, std::string& why);
@@ -88,7 +101,13 @@ struct Front {
 
 } // namespace plexus::module
 
-/// In the body: the table that its front finds.
-#define PLEXUS_BODY(ops)                                                                                     \
-    extern "C" PLEXUS_EXPORT const plexus_ops* const plexus_module_body;                                     \
-    const plexus_ops* const plexus_module_body = &(ops)
+/// In the body: what its front finds.
+#define PLEXUS_BODY(table)                                                                                   \
+    extern "C" PLEXUS_EXPORT const plexus::module::Body plexus_module_body;                                  \
+    const plexus::module::Body plexus_module_body = {                                                        \
+        .magic = plexus::module::kBodyMagic,                                                                 \
+        .abi_major = PLEXUS_ABI_MAJOR,                                                                       \
+        .abi_minor = PLEXUS_ABI_MINOR,                                                                       \
+        .ops_size = PLEXUS_OPS_SIZE,                                                                         \
+        .ops = &(table),                                                                                     \
+    }

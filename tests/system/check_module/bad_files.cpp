@@ -7,6 +7,8 @@
 #include "system/launcher/command.h"
 #include "system/tools/json_text.h"
 
+#include <filesystem>
+
 using namespace plexus::testing;
 
 namespace {
@@ -53,6 +55,28 @@ TEST_CASE("a module that will not open is refused with its own words") {
                   "method faulty could not be opened (bad configuration): the moon is in the wrong house");
     check_refused({faulty("none"), "--set", "queue=much"}, "queue = \"much\" is not");
     check_refused({faulty("none"), "--set", "que=1"}, "no parameter \"que\"; it has queue, eager");
+}
+
+TEST_CASE("a module in two parts is refused where the second is missing or of another version") {
+    const TmpDir folder;
+    const std::string front = (folder / "plexus_fronted.so").string();
+    std::filesystem::copy_file(faulty("fronted"), front);
+    check_refused({front}, "its second part can't be loaded");
+    const auto with_body = [&](const std::string& which) {
+        std::filesystem::copy_file(faulty("body_" + which), folder / "body_fronted.so",
+                                   std::filesystem::copy_options::overwrite_existing);
+    };
+    for (const auto& [which, part] :
+         {std::pair{"nothing", "body_fronted.so, is no part of a module: install both parts"},
+          std::pair{"bare_pointer", "is of another version of Plexus"},
+          std::pair{"older_abi", "was built for ABI 1.0, this part for 1.1"},
+          std::pair{"shorter_table", "has a function table of "}}) {
+        with_body(which);
+        check_refused({front}, part);
+    }
+    with_body("right");
+    Command tool({"check-module", front, "--only", "identity"});
+    CHECK(tool.wait(60s * kPatience) == 0);
 }
 
 TEST_CASE("a module that takes its process along is refused, and the tool lives") {
