@@ -350,9 +350,27 @@ void Link::attend() {
     if (given_up_) {
         released_ = true;
         end_if_flushed();
+        if (!dead_) wait_at_most(kLinger);
     } else if (step_ == Step::waiting) {
+        if (until_ == Clock::time_point{}) wait_at_most(kPatience);
         begin();
     }
+}
+
+void Link::wait_at_most(std::chrono::nanoseconds time) {
+    until_ = Clock::now() + time;
+    module_.watch_clock(*this);
+}
+
+// A process may be stopped and its kernel still takes connections for it, or it may never read.
+bool Link::expire(Clock::time_point now) {
+    const bool waits = given_up_ ? released_ && !dead_ : step_ == Step::waiting || step_ == Step::greeting;
+    if (waits && now < until_) return false;
+    if (waits && given_up_)
+        end();
+    else if (waits)
+        lose(PLEXUS_LINK_LOST, "the peer has not answered in time, its process may be stopped");
+    return true;
 }
 
 // Given up: what still comes is dropped, lest two that have given each other up wait for ever.
@@ -365,13 +383,17 @@ void Link::discard() {
     broken_ = true;
 }
 
-// Given up: what was accepted before is still written. Frees the link once the host's last
+// Given up: what was accepted before is still written, for a while. Frees the link once the host's last
 // word on it has been heard.
 void Link::end_if_flushed() {
     {
         const std::lock_guard hold(mutex_);
         if (!released_ || (step_ == Step::open && !broken_ && !out_.empty())) return;
     }
+    end();
+}
+
+void Link::end() {
     cut();
     dead_ = true;
     module_.bury_later();

@@ -13,6 +13,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <deque>
 #include <mutex>
@@ -33,8 +34,15 @@ inline constexpr const char* kWantedQueue = "queue is a number of messages from 
 /// sender's memory to the place that the receiving host names.
 constexpr std::size_t kEager = 8 * 1024;
 
+/// How long the other end may take to prove who it is.
+constexpr std::chrono::seconds kPatience{5};
+/// How long one that does not read may hold up the end of a link that was given up.
+constexpr std::chrono::seconds kLinger{1};
+
 class Link {
   public:
+    using Clock = std::chrono::steady_clock;
+
     /// To the context `peer` at `target`; begins when it is attended to.
     Link(Module& module, const Place& target, const plexus_id& peer, void* cookie);
     /// From somebody who has connected to us and has yet to prove who it is.
@@ -53,6 +61,11 @@ class Link {
     std::uint32_t read(std::uint32_t budget);
     /// The host has asked for a connection or given the link up.
     void attend();
+    /// What the link waits for now may take no longer: expire() is called until it is over.
+    void wait_at_most(std::chrono::nanoseconds time);
+    /// False: it still waits, and has time. Otherwise nothing is waited for, or the link has ended.
+    bool expire(Clock::time_point now);
+    Clock::time_point until() const { return until_; }
     /// Ends the link and says so to the host, if that knows it.
     void lose(std::int32_t status, const std::string& why);
     /// At the module's end: writes what can be written; true if something is left.
@@ -82,8 +95,8 @@ class Link {
     bool fill();
     void discard();
     void end_if_flushed();
+    void end();
     void write(std::vector<void*>& over);
-    void keep(Waiting&& item);
     void watch(bool writing);
     bool is_alive() const { return !given_up_ && step_ != Step::over; }
 
@@ -110,6 +123,7 @@ class Link {
     std::array<std::byte, 2 * kEager> room_; // read, from begin_ to end_, but not yet understood
     std::size_t begin_ = 0;
     std::size_t end_ = 0;
+    Clock::time_point until_{};  // what is waited for now may take so long
     std::uint64_t rest_ = 0;     // bytes still to come of a large message
     std::byte* place_ = nullptr; // where they go; null: they are dropped
     void* place_token_ = nullptr;

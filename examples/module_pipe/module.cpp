@@ -19,7 +19,7 @@ constexpr std::size_t kMostStrangers = 128; // who have connected and not yet pr
 constexpr std::uint32_t kShare = 8;         // events of one link in one turn
 constexpr std::uint32_t kMostNews = 32;     // sockets in one turn
 constexpr std::uint64_t kSoonNs = 10'000'000;
-constexpr auto kLinger = std::chrono::milliseconds(200); // for what was accepted, at the end
+constexpr auto kLastMoment = std::chrono::milliseconds(200); // for what was accepted, at the end
 
 bool is_shortage(int error) {
     return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
@@ -60,7 +60,7 @@ void Module::drain() {
         const std::lock_guard hold(mutex_);
         for (const auto& link : links_) links.push_back(link.get());
     }
-    const auto until = std::chrono::steady_clock::now() + kLinger;
+    const auto until = std::chrono::steady_clock::now() + kLastMoment;
     for (;;) {
         bool left = false;
         for (Link* link : links) left |= link->flush();
@@ -151,6 +151,7 @@ std::int32_t Module::poll(std::uint32_t budget) {
         }
     }
     for (Link* link : backlog) handled += link->read(share);
+    if (!timed_.empty()) look_at_clock();
     if (any_dead_) bury();
     return static_cast<std::int32_t>(handled);
 }
@@ -159,6 +160,10 @@ std::int32_t Module::poll(std::uint32_t budget) {
 // no gap between a look and a sleep. Only what epoll does not see is left to say.
 std::int32_t Module::arm(std::uint64_t& sleep_ns) const {
     if (!again_.empty() || short_) sleep_ns = std::min(sleep_ns, kSoonNs);
+    for (const Link* link : timed_) {
+        const auto left = std::max(link->until() - Link::Clock::now(), Link::Clock::duration::zero());
+        sleep_ns = std::min(sleep_ns, static_cast<std::uint64_t>(std::chrono::nanoseconds(left).count()));
+    }
     return backlog_.empty() ? PLEXUS_OK : PLEXUS_AGAIN;
 }
 
@@ -180,6 +185,12 @@ void Module::attend_all() {
         noted.swap(noted_);
     }
     for (Link* link : noted) link->attend();
+}
+
+void Module::look_at_clock() {
+    const Link::Clock::time_point now = Link::Clock::now();
+    for (Link* link : std::exchange(timed_, {}))
+        if (!link->is_dead() && !link->expire(now)) timed_.push_back(link);
 }
 
 std::uint32_t Module::accept_some() {
@@ -209,6 +220,7 @@ std::uint32_t Module::accept_some() {
         if (oldest != nullptr) oldest->lose(PLEXUS_DENIED, "it was silent, and others want in");
         const int fd = socket.get();
         Link& link = add(std::make_unique<Link>(*this, std::move(socket)));
+        link.wait_at_most(kPatience);
         if (!watch(fd, &link, EPOLLIN, true)) link.lose(PLEXUS_LINK_LOST, std::strerror(errno));
     }
     return handled;
@@ -225,6 +237,7 @@ void Module::bury() {
     const auto is_dead = [](const auto& link) { return link->is_dead(); };
     std::erase_if(backlog_, is_dead);
     std::erase_if(again_, is_dead);
+    std::erase_if(timed_, is_dead);
     const std::lock_guard hold(mutex_);
     std::erase_if(noted_, is_dead);
     std::erase_if(links_, is_dead);

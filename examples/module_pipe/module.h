@@ -47,12 +47,14 @@ class Module {
     // What links ask for. @thread progress
     void read_again(Link& link) { backlog_.push_back(&link); } ///< in the next turn, without news
     void try_again(Link& link) { again_.push_back(&link); }    ///< attend() soon
+    void watch_clock(Link& link) { timed_.push_back(&link); }  ///< expire() from then on
     void bury_later() { any_dead_ = true; }
 
   private:
     Link& add(std::unique_ptr<Link> link);
     std::uint32_t accept_some();
     void attend_all();
+    void look_at_clock();
     void bury();
 
     const plexus_host& host_;
@@ -62,7 +64,7 @@ class Module {
     std::atomic<bool> closing_{false}; // set once; a send that misses it is still carried
 
     // The polling thread's.
-    std::vector<Link*> backlog_, again_;
+    std::vector<Link*> backlog_, again_, timed_;
     bool any_dead_ = false;
     bool short_ = false;      // of descriptors: nobody is let in for a while
     bool short_said_ = false; // in the log, once
