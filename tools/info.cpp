@@ -18,7 +18,7 @@ namespace {
 
 constexpr char kFooter[] =
     "plexus info --table writes the context's descriptor table, as plexus explain --table reads it.\n"
-    "plexus info --measure takes half a second for each method, in processes of their own, and\n"
+    "plexus info --measure takes about a second for each method, in processes of their own, and\n"
     "recommends an order as configuration.";
 
 /// Poll costs are measured by polling: for a moment, then they are known.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/measure/order.h"
 
+#include "tools/bench/wish.h"
+
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -46,7 +48,60 @@ std::uint64_t border(std::uint64_t below, std::uint64_t above) {
     return std::uint64_t{1} << static_cast<unsigned>(std::lround(bits));
 }
 
+bool has(const std::vector<std::string>& words, const std::string& word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+/// "libfabric" of "libfabric:shm" and of "libfabric?provider=shm".
+std::string method_of(const std::string& name) { return name.substr(0, name.find_first_of(":?")); }
+
+/// True for "libfabric:shm", false for "tcp" and "tcp?listen=[::]:0".
+bool has_label(const std::string& name) { return name.find(':') < name.find('?'); }
+
+/// "libfabric?provider=shm" in what the user wrote; empty: he gave this method no parameters.
+std::string entry_with_parameters(const std::string& method, const std::vector<std::string>& wanted) {
+    for (const std::string& entry : wanted)
+        if (entry.size() > method.size() && bench::name_in(entry) == method) return entry;
+    return {};
+}
+
 } // namespace
+
+std::vector<std::string> names_of_rows(const std::vector<std::string>& rows,
+                                       const std::vector<std::string>& wanted) {
+    std::vector<std::string> names;
+    for (const std::string& row : rows) {
+        const std::string entry = entry_with_parameters(row, wanted); // none, where it has a label
+        names.push_back(entry.empty() ? row : entry);
+    }
+    return names;
+}
+
+std::vector<std::string> list_of(const std::vector<std::string>& order, const std::vector<std::string>& all,
+                                 const std::vector<std::string>& wanted) {
+    std::vector<std::string> list;
+    std::vector<std::string> excluded;
+    const auto exclude = [&](const std::string& row) {
+        if (!has(order, row) && !has(excluded, "^" + row)) excluded.push_back("^" + row);
+    };
+    for (auto at = order.begin(); at != order.end(); ++at) {
+        const std::string method = method_of(*at);
+        const std::string entry = entry_with_parameters(method, wanted);
+        const bool is_last = std::none_of(
+            at + 1, order.end(), [&](const std::string& later) { return method_of(later) == method; });
+        if (!has_label(*at) || entry.empty() || !is_last) {
+            list.push_back(*at);
+            continue;
+        }
+        list.push_back(entry);
+        for (const std::string& row : all)
+            if (row.starts_with(method + ":")) exclude(row);
+        for (const std::string& each : wanted)
+            if (each.starts_with("^" + method + ":")) exclude(each.substr(1));
+    }
+    list.insert(list.end(), excluded.begin(), excluded.end());
+    return list;
+}
 
 std::vector<Range> recommend(const std::vector<Measured>& all) {
     std::set<std::uint64_t> sizes;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From measurements to a recommendation: which order of methods for messages of which size.
-// Pure functions; knows nothing of how anything was measured or is printed.
+// From measurements to a recommendation: which order of methods for messages of which size,
+// and the method list that says so. Pure functions; knows nothing of how anything was measured
+// or is printed.
 #pragma once
 
 #include "tools/bench/survey_lines.h"
@@ -9,7 +10,7 @@ namespace plexus::tools {
 
 /// What was found about one method.
 struct Measured {
-    std::string method;               ///< as in a method list, with its parameters
+    std::string method;               ///< "tcp?sndbuf=4MiB"; "libfabric:shm", a row of several
     bool one_process = false;         ///< it reaches contexts of the same process only
     std::vector<bench::Point> points; ///< small sizes first; empty: it failed
     std::string failure;              ///< why, in a sentence
@@ -31,5 +32,16 @@ inline constexpr double kNoise = 0.1;
 /// two neighbouring sizes want different orders the border is put halfway, as sizes go, at a
 /// power of two.
 std::vector<Range> recommend(const std::vector<Measured>& all);
+
+/// How rows of a context's table are called here: by their entry in the list that the user wrote,
+/// so that parameters stay, or, where a method has several rows, by their own names.
+std::vector<std::string> names_of_rows(const std::vector<std::string>& rows,
+                                       const std::vector<std::string>& wanted);
+
+/// The method list that takes `order` and nothing else. Parameters of a method with several rows
+/// can be given with its name only, which means all its rows: so the last of those in `order`
+/// is written so, and the others that are known, from `all` or excluded in `wanted`, are excluded.
+std::vector<std::string> list_of(const std::vector<std::string>& order, const std::vector<std::string>& all,
+                                 const std::vector<std::string>& wanted);
 
 } // namespace plexus::tools

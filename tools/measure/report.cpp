@@ -38,6 +38,13 @@ std::string quoted_list(const std::vector<std::string>& words) {
     return list;
 }
 
+/// As plexus.toml takes it.
+std::string list_in_toml(const Range& range, const Findings& findings) {
+    std::vector<std::string> all;
+    for (const Measured& each : findings.methods) all.push_back(each.method);
+    return quoted_list(list_of(range.methods, all, findings.wanted));
+}
+
 /// As `use` takes it.
 std::string way_of(const Range& range) { return fmt::format("{}", fmt::join(range.methods, ", ")); }
 
@@ -93,7 +100,7 @@ TextTable table_of(const Findings& findings) {
 std::string configuration(const Findings& findings) {
     std::string text;
     if (!findings.ranges.empty())
-        text += fmt::format("methods = [{}]\n", quoted_list(findings.ranges[0].methods));
+        text += fmt::format("methods = [{}]\n", list_in_toml(findings.ranges[0], findings));
     std::string left_out;
     for (const Measured& each : findings.methods)
         if (each.points.empty())
@@ -130,7 +137,7 @@ std::string to_json(const Findings& findings) {
     for (const Range& each : findings.ranges) {
         json::Object out;
         out.add("from_bytes", each.from_bytes);
-        ranges.push_back(out.raw("methods", "[" + quoted_list(each.methods) + "]").text());
+        ranges.push_back(out.raw("methods", "[" + list_in_toml(each, findings) + "]").text());
     }
     json::Object out;
     out.add("version", findings.version).add("where", findings.where);

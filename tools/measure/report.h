@@ -11,8 +11,9 @@
 namespace plexus::tools {
 
 struct Findings {
-    std::string version; ///< of Plexus
-    std::string where;   ///< "cores 0 and 1"
+    std::string version;             ///< of Plexus
+    std::string where;               ///< "cores 0 and 1"
+    std::vector<std::string> wanted; ///< the entries of the user's method list
     std::vector<Measured> methods;
     std::vector<Range> ranges;
 };

@@ -27,12 +27,12 @@ std::string why_it_failed(const Ending& ending, const bench::Survey& survey) {
     return fmt::format("it ended with exit code {} and measured nothing", ending.code);
 }
 
-Measured measure_one(const std::string& method, const std::vector<std::string>& settings) {
+Measured measure_one(const Subject& subject, const std::vector<std::string>& settings) {
     std::vector<std::string> words{std::filesystem::read_symlink("/proc/self/exe").string(), "bench",
-                                   "survey", "--methods", method};
+                                   "survey", "--methods", subject.list};
     words.insert(words.end(), settings.begin(), settings.end());
     Measured measured;
-    measured.method = method;
+    measured.method = subject.method;
     for (const bool one_process : {false, true}) {
         if (one_process) words.emplace_back("--one-process");
         const Ending ending = run_trial(words, kTrialLimit);
@@ -53,13 +53,13 @@ Measured measure_one(const std::string& method, const std::vector<std::string>& 
 
 } // namespace
 
-std::vector<Measured> measure_each(const std::vector<std::string>& methods,
+std::vector<Measured> measure_each(const std::vector<Subject>& subjects,
                                    const std::vector<std::string>& settings,
                                    const std::function<void(const std::string&, std::size_t)>& says) {
     std::vector<Measured> all;
-    for (const std::string& method : methods) {
-        says(method, all.size());
-        all.push_back(measure_one(method, settings));
+    for (const Subject& subject : subjects) {
+        says(subject.method, all.size());
+        all.push_back(measure_one(subject, settings));
     }
     return all;
 }

@@ -5,8 +5,11 @@
 #include "support/tmpdir.h"
 #include "system/launcher/command.h"
 #include "system/tools/json_text.h"
+#include "tools/measure/order.h"
 
 #include <algorithm>
+#include <csignal>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 
@@ -31,6 +34,36 @@ std::vector<std::string> methods_in(const std::string& json) {
     }
     return names;
 }
+
+/// While it lives, commands start in this folder, and the user's own configuration lies below it.
+class Home {
+  public:
+    Home()
+      : before_(std::filesystem::current_path()) {
+        std::filesystem::create_directories(folder_ / "config/plexus");
+        std::filesystem::current_path(folder_.path());
+        ::setenv("XDG_CONFIG_HOME", (folder_ / "config").c_str(), 1);
+    }
+    ~Home() {
+        ::unsetenv("XDG_CONFIG_HOME");
+        std::filesystem::current_path(before_);
+    }
+    Home(const Home&) = delete;
+    Home& operator=(const Home&) = delete;
+
+    void user_configuration(std::string_view text) { folder_.file("config/plexus/plexus.toml", text); }
+    /// What lies in it, apart from the user's configuration.
+    std::vector<std::string> files() const {
+        std::vector<std::string> names;
+        for (const auto& each : std::filesystem::directory_iterator(folder_.path()))
+            if (each.path().filename() != "config") names.push_back(each.path().filename().string());
+        return names;
+    }
+
+  private:
+    const TmpDir folder_;
+    const std::filesystem::path before_;
+};
 
 std::vector<std::string> present_methods() {
     Command info({"info", "--json"});
@@ -116,4 +149,86 @@ TEST_CASE("info --measure leaves a file alone that is there already, and none wh
     Command wrong({"info", "--measure", "--output", empty.string(), "--plexus-methods=no_such_method"});
     CHECK(wrong.wait() == 3);
     CHECK_FALSE(std::filesystem::exists(empty));
+}
+
+TEST_CASE("info --measure --output plexus.toml measures by the user's configuration, not by the new file") {
+    Home home;
+    home.user_configuration("methods = [\"tcp?sndbuf=1MiB\"]\n");
+    Command tool({"info", "--measure", "--output", "plexus.toml"});
+    REQUIRE(tool.wait(kLong) == 0);
+    CHECK(home.files() == std::vector<std::string>{"plexus.toml"});
+    const std::string text = text_of("plexus.toml");
+    INFO(text);
+    CHECK(text.find("\nmethods = [\"tcp?sndbuf=1MiB\"]\n") != std::string::npos);
+    Command again({"info", "--measure", "--output", "plexus.toml"});
+    CHECK(again.wait() == 3);
+    CHECK(text_of("plexus.toml") == text);
+}
+
+TEST_CASE(
+    "info --measure that is interrupted leaves no file, and one that can't be written is said at once") {
+    Home home;
+    Command tool({"info", "--measure", "--output", "plexus.toml"});
+    REQUIRE(eventually(20s, [&] { return tool.processes().size() > 1; })); // it measures
+    tool.kill(SIGINT);
+    CHECK(tool.wait() == 128 + SIGINT);
+    CHECK(tool.left_nothing());
+    CHECK(home.files().empty());
+
+    Command nowhere({"info", "--measure", "--output", "no_such_folder/plexus.toml"});
+    CHECK(nowhere.wait() == 3);
+    CHECK(nowhere.err().find("can't be written: No such file") != std::string::npos);
+    CHECK(nowhere.out().empty());
+}
+
+TEST_CASE("a list of rows keeps the parameters of their method, and what was excluded stays so") {
+    using Names = std::vector<std::string>;
+    using plexus::tools::list_of;
+    const Names both{"libfabric:shm", "libfabric:tcp", "tcp?listen=[::1]:0"};
+    const Names wanted{"libfabric?provider=shm%2Ctcp", "tcp?listen=[::1]:0"};
+    CHECK(plexus::tools::names_of_rows({"libfabric:shm", "libfabric:tcp", "tcp"}, wanted) == both);
+    CHECK(list_of(both, both, wanted) == Names{"libfabric:shm", wanted[0], wanted[1]});
+    CHECK(list_of({both[1], both[2], both[0]}, both, wanted) == Names{"libfabric:tcp", wanted[1], wanted[0]});
+    CHECK(list_of({both[1]}, both, wanted) == Names{wanted[0], "^libfabric:shm"});
+    CHECK(list_of({both[1]}, {both[1]}, {wanted[0], "^libfabric:shm"}) == Names{wanted[0], "^libfabric:shm"});
+    // Without parameters the names say it all.
+    CHECK(list_of({both[1], "tcp"}, {both[0], both[1], "tcp"}, {"^libfabric:shm"}) == Names{both[1], "tcp"});
+}
+
+TEST_CASE("info --measure measures every row of a method, and recommends none that the user excluded") {
+    const std::string both = "libfabric?provider=shm%2Ctcp";
+    Command info({"info", "--table", "--set", "methods=tcp, " + both});
+    REQUIRE(info.wait());
+    if (info.err().find("no module provides the method \"libfabric\"") != std::string::npos)
+        SKIP_TEST("the module libfabric was not built");
+    INFO(info.err());
+    REQUIRE(info.lines().size() == 3);
+
+    Command tool({"info", "--measure", "--json", "--set", "methods=tcp, " + both});
+    REQUIRE(tool.wait(kLong) == 0);
+    const std::string measured = value_of(tool.out(), "methods").value_or("");
+    CHECK(methods_in(measured) == std::vector<std::string>{"tcp", "libfabric:shm", "libfabric:tcp"});
+    CHECK(count_of(measured, "\"measured\":true") == 3);
+    // What is recommended has all three, with the parameter that makes them.
+    const TmpDir folder;
+    const std::string file = folder.file("site.toml", "").string();
+    const std::string text = value_of(tool.out(), "configuration").value_or("");
+    const std::size_t begin = text.find('[');
+    std::string list = text.substr(begin, text.find(']') + 1 - begin);
+    std::erase(list, '\\'); // it is quoted in JSON
+    INFO(list);
+    CHECK(list.find(both) != std::string::npos);
+    folder.file("site.toml", "methods = " + list + "\n");
+    Command reader({"info", "--table", "--plexus-config", file});
+    CHECK(reader.wait() == 0);
+    CHECK(reader.lines().size() == 3);
+
+    Command less({"info", "--measure", "--json", "--set", "methods=^local, ^shm, ^libfabric:shm", "--set",
+                  "method.libfabric.provider=shm, tcp"});
+    REQUIRE(less.wait(kLong) == 0);
+    CHECK(count_of(less.out(), "libfabric:shm") == 0);
+    const std::string rest = value_of(less.out(), "recommended").value_or("");
+    CHECK(rest.find("\"libfabric:tcp\"") != std::string::npos);
+    CHECK(rest.find("\"tcp\"") != std::string::npos);
+    CHECK(rest.find("\"shm\"") == std::string::npos);
 }
