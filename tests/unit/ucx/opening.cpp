@@ -4,8 +4,13 @@
 #include "support/log_guard.h"
 #include "ucx.h"
 
+#include "ucx/descriptor.h"
+
+#include <cstdlib>
+#include <string>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <vector>
 
 using namespace plexus::testing;
 using Catch::Matchers::Contains;
@@ -39,11 +44,22 @@ TEST_CASE("a variable that UCX does not take is refused in its words") {
 }
 
 TEST_CASE("variables reach UCX without the environment") {
-    BareHost host(ucx(), with({{"tls", "tcp"},
-                               {"env", "UCX_RNDV_THRESH=64k; MAX_RNDV_RAILS=1; UCX_TCP_TX_SEG_SIZE=32k; "
-                                       "TCP_RX_SEG_SIZE=32k"}}));
-    CHECK(host.descriptor().size() > 0);
-    CHECK(::getenv("UCX_RNDV_THRESH") == nullptr);
+    const auto offered = [](const char* variables) {
+        BareHost host(ucx(), with({{"tls", "tcp"}, {"env", variables}}));
+        const Bytes bytes = host.descriptor();
+        const auto read = plexus::ucx::Descriptor::decode({bytes.data(), bytes.size()});
+        REQUIRE(read.has_value());
+        return *read;
+    };
+    using Transports = std::vector<std::string>;
+    CHECK(offered("UCX_RNDV_THRESH=64k; MAX_RNDV_RAILS=1; UCX_TCP_TX_SEG_SIZE=32k; TCP_RX_SEG_SIZE=32k")
+              .transports == Transports{"tcp"});
+    // These change what UCX offers, with and without the beginning of their names.
+    CHECK(offered("UCX_TLS=posix").transports == Transports{"posix"});
+    CHECK(offered("TLS=posix").transports == Transports{"posix"});
+    CHECK_FALSE(offered("UCX_NET_DEVICES=lo").leaves_host);
+    for (const char* name : {"UCX_RNDV_THRESH", "UCX_TLS", "UCX_NET_DEVICES"})
+        CHECK(::getenv(name) == nullptr);
 }
 
 TEST_CASE("a child of a process that has UCX open is refused, and told why") {
