@@ -32,7 +32,17 @@ void Link::leave() {
         const Hold hold(module.lock());
         if (state == State::open || state == State::greeting) state = State::leaving;
     }
+    module.watch(*this, module.options().linger);
     module.look_after(*this);
+}
+
+// Given up, and its peer has not taken all in time: it may be stopped. By force where endpoints know
+// that; over shared memory what UCX reads of the host's stays with it until the peer goes on or dies.
+void Link::cut_short() {
+    const Hold hold(module.lock());
+    if (state != State::leaving || ops == nullptr || !module.endpoints_fail()) return;
+    module.break_way(*way, UCS_ERR_TIMED_OUT);
+    module.close_endpoint(*way);
 }
 
 // The first reason counts.
@@ -56,6 +66,7 @@ Link::Rest Link::try_to_end() {
         const Hold hold(module.lock());
         if (state == State::over) return refs > 0 ? Rest::going : given_up() ? Rest::free : Rest::over;
         if (way != nullptr && way->failed && !module.endpoints_fail()) orphan_ops(false);
+        if (state == State::failing) orphan_copies(); // a stopped peer takes nothing
     }
     if (way != nullptr && way->cut && way->failed && !module.endpoints_fail()) bury_landings();
     {

@@ -180,6 +180,22 @@ void Link::op_over(Op& op) {
     if (wishes) module.be_ready(*this);
 }
 
+// What UCX has yet to send from memory of ours is no reason to keep the link.
+void Link::orphan_copies() {
+    for (Op* op = ops; op != nullptr;) {
+        Op& each = *op;
+        op = each.next;
+        if (each.posted || each.moves) continue;
+        (each.previous != nullptr ? each.previous->next : ops) = each.next;
+        if (each.next != nullptr) each.next->previous = each.previous;
+        queued_.fetch_sub(each.size, std::memory_order_relaxed);
+        --in_flight_;
+        in_flight_bytes_ -= each.size;
+        each.link = nullptr;
+        module.orphan(each);
+    }
+}
+
 // UCX has ended; or it keeps them, but will do nothing with them, for the peer has.
 void Link::orphan_ops(bool for_good) {
     while (ops != nullptr) {

@@ -104,7 +104,9 @@ class Link {
 
     /// UCX is through with `op`. Under the module's lock.
     void op_over(Op& op);
-    void orphan_ops(bool for_good);           ///< under the module's lock
+    void orphan_ops(bool for_good); ///< under the module's lock
+    void orphan_copies();           ///< ditto
+    void cut_short();
     void drop_remotes() { remotes_.clear(); } ///< under the module's lock
 
   private:

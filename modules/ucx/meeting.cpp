@@ -123,6 +123,7 @@ void Link::confirmed(Arrival& arrival) {
 
 void Link::expired() {
     deadline = Clock::time_point::max();
+    if (state == State::leaving) return cut_short();
     if (given_up() || !connects_) return lose(PLEXUS_LINK_LOST, "no proof within handshake_timeout");
     lose(PLEXUS_LINK_LOST, "the peer did not answer within connect_timeout: it has ended, does not hold this "
                            "job's key, or can't reach this context");

@@ -189,3 +189,32 @@ TEST_CASE("a descriptor of a process that has ended leads to nobody") {
         CHECK_FALSE(end->is_opened());
     }
 }
+
+TEST_CASE("a connection to a process that is stopped ends in bounded time") {
+    Remote remote;
+    BareOptions options;
+    if (method_under_test().preset("connect_timeout") != nullptr)
+        options.settings = {{"connect_timeout", "1 s"}};
+    BareHost host(method_under_test(), options);
+    NEEDS_PROCESSES(host, remote);
+    remote.process.kill(SIGSTOP); // its kernel still answers for it
+    End* end = host.connect(remote.at.descriptor, remote.at.id);
+    if (end == nullptr) return;
+    CHECK(pump({&host}, 20s, [&] { return end->is_lost(); }));
+    CHECK_FALSE(end->is_opened());
+}
+
+TEST_CASE("a link to a process that has been stopped is given up, and its sends end, in bounded time") {
+    Remote remote;
+    BareHost host(method_under_test());
+    NEEDS_PROCESSES(host, remote);
+    End* end = link_to(host, remote);
+    REQUIRE(end != nullptr);
+    remote.process.kill(SIGSTOP);
+    const auto message = std::make_shared<const Bytes>(at_most(3'000'000));
+    for (int i = 0; i < 4; ++i) host.send(*end, message, 32, 3);
+    for (int i = 0; i < 20; ++i) host.poll();
+    host.disconnect(*end);
+    CHECK(pump({&host}, 20s,
+               [&] { return end->posted() == end->completed() && host.query(PLEXUS_QUERY_LINKS) == 0; }));
+}
