@@ -311,9 +311,10 @@ void Port::end_for(std::string why, bool failed) {
     end_ = {std::move(why), failed};
     // A link may be freed as soon as this is set, so that nothing kept may name one.
     shut_.store(true, std::memory_order_relaxed);
-    std::erase_if(kept_, [this](const Completion& one) {
+    auto& outgoing = *outgoing_;
+    std::erase_if(kept_, [&](const Completion& one) {
         if (one.op == nullptr || one.op->what == Op::What::receive) return false;
-        if (one.op->what == Op::What::send) outgoing_->give_back(static_cast<Buffer*>(one.op));
+        if (one.op->what == Op::What::send) outgoing.give_back(static_cast<Buffer*>(one.op));
         return true;
     });
     Neighbours& all = neighbours();
