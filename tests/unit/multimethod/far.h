@@ -39,9 +39,11 @@ inline constexpr Request<std::int64_t(Log&)> processor_ns{"multimethod.processor
 /// Understood by the other process only.
 inline constexpr Request<void(Log&)> finish_process{"multimethod.finish_process"};
 
-/// The same: writes that number all over the memory, several at once, until the process is killed.
-inline constexpr Request<void(Log&, GlobalSpan<std::uint64_t>, std::string, std::uint64_t)> write_for_ever{
+/// The same: writes over all of the memory, several times at once, until the process is killed.
+inline constexpr Request<void(Log&, GlobalSpan<std::uint64_t>, std::string)> write_for_ever{
     "multimethod.write_for_ever"};
+/// How often that has been done.
+inline constexpr Request<std::uint64_t(Log&)> times_written{"multimethod.times_written"};
 
 inline std::int64_t processor_time_ns() {
     rusage used{};

@@ -23,16 +23,20 @@ int serve(const char* key_file, const std::filesystem::path& place) {
     install(here);
     std::atomic<bool> finished{false}; // nothing else goes with it
     here.on(finish_process, [&](Log&) { finished.store(true, std::memory_order_relaxed); });
-    here.on(write_for_ever, threaded,
-            [](Log&, GlobalSpan<std::uint64_t> memory, const std::string& way, std::uint64_t number) {
-                memory.use(way);
-                const std::vector<std::uint64_t> all(memory.size(), number);
-                for (;;) {
-                    std::array<Future<void>, 4> under_way;
-                    for (Future<void>& each : under_way) each = memory.put(0, all);
-                    for (Future<void>& each : under_way) each.get();
-                }
-            });
+    std::atomic<std::uint64_t> written{0}; // ditto
+    here.on(write_for_ever, threaded, [&](Log&, GlobalSpan<std::uint64_t> memory, const std::string& way) {
+        memory.use(way);
+        const std::vector<std::uint64_t> all(memory.size(), 9);
+        for (;;) {
+            std::array<Future<void>, 4> under_way;
+            for (Future<void>& each : under_way) each = memory.put(0, all);
+            for (Future<void>& each : under_way) {
+                each.get();
+                written.fetch_add(1, std::memory_order_relaxed);
+            }
+        }
+    });
+    here.on(times_written, [&](Log&) { return written.load(std::memory_order_relaxed); });
     const Bound<Log> bound = here.bind(log);
 
     // Renamed when complete: whoever sees the file may read it.

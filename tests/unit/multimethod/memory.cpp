@@ -131,12 +131,9 @@ TEST_CASE("a process that is killed while it writes to memory does not keep that
         std::vector<std::uint64_t> own(allocated ? 0 : kElements);
         BoundSpan<std::uint64_t> memory =
             allocated ? ends.near().allocate<std::uint64_t>(kElements) : ends.near().bind(std::span(own));
-        ends.pointer().send(write_for_ever, memory.span(), way, 9);
-        const auto* const last = &memory.local().back();
-        CHECK(eventually(kLimit, [&] {
-            ends.near().progress();
-            return *static_cast<const volatile std::uint64_t*>(last) == 9;
-        }));
+        ends.pointer().send(write_for_ever, memory.span(), way);
+        // It is asked, as the memory may not be looked at while it is written.
+        CHECK(eventually(kLimit, [&] { return within(ends.pointer().call(times_written)) > 0; }));
         ends.kill_process();
         memory.reset();
         // Its owner's again, and so is the next.
