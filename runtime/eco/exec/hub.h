@@ -11,6 +11,7 @@
 #include "plexus/context.h"
 #include "plexus/eco/plan.h"
 
+#include <array>
 #include <cereal/types/vector.hpp>
 #include <cstdint>
 #include <cstring>
@@ -58,24 +59,29 @@ struct Head {
     Rank sender;
 };
 
-/// A message for a call, or a group, that does not exist here yet. Its memory is its own, and of
-/// its size: there may be very many.
+/// A message for a call, or a group, that does not exist here yet. There may be very many, so each
+/// has no more memory than it needs; and small ones are common, so they need none of their own.
 struct Early {
+    static constexpr std::size_t kNear = 64;
+
     Early(const Head& its_head, Bytes content)
       : head(its_head)
       , size(content.size())
-      , memory(size > 0 ? new std::byte[size] : nullptr) {
-        if (size > 0) std::memcpy(memory.get(), content.data(), size);
+      , far(size > kNear ? new std::byte[size] : nullptr) {
+        if (size > 0) std::memcpy(far != nullptr ? far.get() : near.data(), content.data(), size);
     }
-    Bytes bytes() const noexcept { return {memory.get(), size}; }
+    Bytes bytes() const noexcept { return {far != nullptr ? far.get() : near.data(), size}; }
 
     Head head;
     std::size_t size;
-    std::unique_ptr<std::byte[]> memory;
+    std::unique_ptr<std::byte[]> far;
+    std::array<std::byte, kNear> near;
 };
 
-/// Memory that one takes, with what keeping the books about it does.
-constexpr std::size_t early_size(std::size_t bytes) noexcept { return sizeof(Early) + 32 + bytes; }
+/// Memory that one takes.
+constexpr std::size_t early_size(std::size_t bytes) noexcept {
+    return sizeof(Early) + (bytes > Early::kNear ? bytes : 0);
+}
 
 class Hub : public std::enable_shared_from_this<Hub> {
   public:

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <new>
 #include <system_error>
 #include <thread>
 
@@ -102,9 +103,9 @@ void Team::run_in_memory(std::shared_ptr<const Prepared> prepared, const detail:
         const auto back = static_cast<std::uint32_t>(past_.size() - 1);
         static_assert(std::tuple_size_v<decltype(past_)> > host::kPosts);
         find_difference(found.member, call.number - std::min(call.number, back), call.number);
-        wait(call);                         // for the end of the group
-    } catch (const std::exception& error) { // no memory, or what the user's operation threw
-        break_up(Status::bad_argument, fmt::format("member {} could not go on: {}", me_, error.what()), true);
+        wait(call); // for the end of the group
+    } catch (const std::bad_alloc&) {
+        break_up(Status::too_large, fmt::format("member {} has no memory left for its call", me_), true);
     }
     hold.lock();
     release(call);
@@ -156,9 +157,8 @@ void Team::share_memory() {
     const bool all_have = self.all_reduce(have, Min{}) != 0;
     if (me_ == 0) segment->shut(); // whoever is to have it has it
     if (!all_have) return;
-    // What it does where members share processors takes other rounds: all do it, or nobody.
-    const bool crowded =
-        self.all_reduce(std::uint8_t{crowded_ ? std::uint8_t{1} : std::uint8_t{0}}, Max{}) != 0;
+    // What is done where members share processors takes other rounds: all do it, or nobody.
+    const bool crowded = self.all_reduce(static_cast<std::uint8_t>(crowded_), Max{}) != 0;
     seat_ = std::make_unique<host::Seat>(std::move(segment), me_, size(), crowded);
     seat_->show();
     planner_.learn_memory();

@@ -18,6 +18,9 @@ std::uint64_t number_of(const Plan& plan) {
         hash = mix(mix(hash, std::uint64_t{each.from} << 32 | each.to),
                    std::uint64_t{each.ranges} << 8 | static_cast<std::uint64_t>(each.merge));
     for (const BlockRange& each : plan.ranges) hash = mix(hash, std::uint64_t{each.first} << 32 | each.count);
+    for (const auto& steps : plan.steps)
+        for (const Step& each : steps)
+            hash = mix(hash, std::uint64_t{each.message} << 1 | (each.send ? 1 : 0));
     return hash;
 }
 
