@@ -161,21 +161,28 @@ void Link::enlist(Op& op) {
     module.something_is_pending();
 }
 
-void Link::op_over(Op& op) {
+// The reverse of enlist().
+void Link::take_off(Op& op) {
     (op.previous != nullptr ? op.previous->next : ops) = op.next;
     if (op.next != nullptr) op.next->previous = op.previous;
     queued_.fetch_sub(op.size, std::memory_order_relaxed);
     if (op.posted) {
         --posted_;
-        module.is_over(*this, op.token, way->failed ? PLEXUS_MESSAGE_LOST : PLEXUS_OK);
-    } else if (op.moves) {
-        module.is_over(*this, op.token, op.failed ? PLEXUS_LINK_LOST : PLEXUS_OK);
-    } else {
+    } else if (!op.moves) {
         --in_flight_;
         in_flight_bytes_ -= op.size;
     }
-    op.posted = op.moves = false;
     op.link = nullptr;
+}
+
+void Link::op_over(Op& op) {
+    take_off(op);
+    if (op.posted) {
+        module.is_over(*this, op.token, way->failed ? PLEXUS_MESSAGE_LOST : PLEXUS_OK);
+    } else if (op.moves) {
+        module.is_over(*this, op.token, op.failed ? PLEXUS_LINK_LOST : PLEXUS_OK);
+    }
+    op.posted = op.moves = false;
     module.ops().give_back(op);
     if (wishes) module.be_ready(*this);
 }
@@ -186,12 +193,7 @@ void Link::orphan_copies() {
         Op& each = *op;
         op = each.next;
         if (each.posted || each.moves) continue;
-        (each.previous != nullptr ? each.previous->next : ops) = each.next;
-        if (each.next != nullptr) each.next->previous = each.previous;
-        queued_.fetch_sub(each.size, std::memory_order_relaxed);
-        --in_flight_;
-        in_flight_bytes_ -= each.size;
-        each.link = nullptr;
+        take_off(each);
         module.orphan(each);
     }
 }

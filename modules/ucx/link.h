@@ -125,6 +125,7 @@ class Link {
     std::int32_t submit_block(Op& op, Kind kind);
     Header header_of(Kind kind, std::size_t head) const;
     void enlist(Op& op);
+    void take_off(Op& op);
     bool may_move() const;
     Op& op_of_move(std::size_t size, void* token);
     std::int32_t begin_move(Op& op, std::initializer_list<ucs_status_ptr_t> requests);

@@ -273,7 +273,7 @@ Way* Module::way_to(const Descriptor& target, std::string& why) {
 
 void Module::watch(Link& link, std::chrono::nanoseconds limit) {
     link.deadline = Clock::now() + limit;
-    watched_.push_back(&link);
+    if (std::find(watched_.begin(), watched_.end(), &link) == watched_.end()) watched_.push_back(&link);
 }
 
 void Module::look_after(Link& link) {
