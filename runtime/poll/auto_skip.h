@@ -44,15 +44,17 @@ class AutoSkip {
 
     /// Gives the number of turns until the next poll, at least 1.
     std::uint32_t after_poll(const Poll& poll) noexcept {
+        const bool is_cheap = cost_ <= limits_.cheap_ticks;
         if (poll.hit) {
             share_ = kBusyShare;
+            if (is_cheap) return turns_ = 1;
             return turns_ = std::max(1u, std::min(turns_, busy_turns_));
         }
         // A poll that was interrupted says nothing about polls: follow rises slowly.
         const double seen = static_cast<double>(poll.cost);
         cost_ = cost_ == 0 ? seen : cost_ + (seen - cost_) * (seen < cost_ ? 0.5 : 0.03);
         share_ = std::max(limits_.idle_share / std::max(1u, poll.idlers), share_ * kDecay);
-        if (poll.others_quiet || (poll.lately && cost_ <= limits_.cheap_ticks)) return turns_ = 1;
+        if (poll.others_quiet || (poll.lately && is_cheap)) return turns_ = 1;
         const double wanted = (cost_ + limits_.beside_ticks) * (1 - share_) / share_;
         // Time in which others had our core is no time of the loop: this too rises slowly.
         const double turn = std::max(1.0, static_cast<double>(poll.interval) /

@@ -73,7 +73,7 @@ TEST_CASE("a cheap lane is asked in every turn while it has work, and takes its 
     loop.idle(500);
     CHECK(loop.share() < kIdleShare * 1.3);
     loop.lately = true;
-    CHECK(loop.poll(true) <= 64);
+    for (int i = 0; i < 200; ++i) CHECK(loop.poll(true) == 1); // also where every poll finds some
     CHECK(loop.poll() == 1);
 }
 

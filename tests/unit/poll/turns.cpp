@@ -10,6 +10,29 @@ using plexus::poll::Scheduler;
 
 namespace {
 
+/// Costs next to nothing to ask, as memory does.
+struct CheapLane {
+    CheapLane() {
+        ops.size = PLEXUS_OPS_SIZE;
+        ops.poll = [](plexus_module* self, std::uint32_t) {
+            auto& lane = *reinterpret_cast<CheapLane*>(self);
+            ++lane.polls;
+            return lane.busy ? 1 : 0;
+        };
+    }
+    plexus::poll::LaneSource source() {
+        plexus::poll::LaneSource made;
+        made.name = "cheap";
+        made.ops = &ops;
+        made.module = reinterpret_cast<plexus_module*>(this);
+        return made;
+    }
+
+    plexus_ops ops{};
+    std::uint64_t polls = 0;
+    bool busy = false;
+};
+
 void turn(Scheduler& scheduler, int times) {
     for (int i = 0; i < times; ++i) scheduler.progress();
 }
@@ -45,6 +68,30 @@ TEST_CASE("work is found at the lane's turn and counted") {
     CHECK(scheduler.progress() == 2);
     CHECK(scheduler.lanes()[index].hits == 1);
     CHECK(lane.taken == 2);
+}
+
+TEST_CASE("of a busy lane and idle ones the busy one is asked in nearly every turn, however cheap they are") {
+    CheapLane busy;
+    CheapLane first;
+    CheapLane second;
+    Scheduler scheduler({});
+    for (CheapLane* lane : {&busy, &first, &second}) scheduler.add(lane->source());
+    const auto polls_in = [&](const CheapLane& lane, int turns) {
+        const std::uint64_t before = lane.polls;
+        turn(scheduler, turns);
+        return lane.polls - before;
+    };
+    turn(scheduler, 1'000); // all are idle, so all are asked
+    CHECK(polls_in(first, 1'000) > 900);
+    busy.busy = true;
+    turn(scheduler, 100'000);
+    CHECK(polls_in(first, 100'000) < 20'000);
+    CHECK(polls_in(second, 100'000) < 20'000);
+    CHECK(polls_in(busy, 100'000) > 80'000);
+    first.busy = true; // and found soon
+    turn(scheduler, 100'000);
+    CHECK(polls_in(first, 100'000) > 80'000);
+    CHECK(polls_in(second, 100'000) < 20'000);
 }
 
 TEST_CASE("a confined lane is polled under a guard only, and then in every turn") {
