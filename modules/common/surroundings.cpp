@@ -33,13 +33,18 @@ std::array<std::uint8_t, 16> boot_id() {
     return digits == 32 ? id : std::array<std::uint8_t, 16>{};
 }
 
+std::uint64_t inode_of(const char* path) {
+    struct stat info {};
+    return ::stat(path, &info) == 0 ? info.st_ino : 0;
+}
+
 } // namespace
 
 Surroundings surroundings() {
     Surroundings here;
     here.boot = boot_id();
-    struct stat info {};
-    if (::stat("/proc/self/ns/net", &info) == 0) here.network_namespace = info.st_ino;
+    here.network_namespace = inode_of("/proc/self/ns/net");
+    here.process_namespace = inode_of("/proc/self/ns/pid");
     return here;
 }
 

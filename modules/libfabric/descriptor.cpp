@@ -78,13 +78,13 @@ Bytes Descriptor::encode() const {
     put(out, kVersion, 1);
     for (const std::uint8_t byte : where.boot) put(out, byte, 1);
     put(out, where.network_namespace, 8);
+    put(out, where.process_namespace, 8);
     put(out, user, 4);
     put(out, shared_folder, 8);
     put(out, bell.process, 4);
     put(out, bell.page, 4);
     put(out, bell.ring, 4);
     for (const std::uint8_t byte : bell.cookie) put(out, byte, 1);
-    put(out, bell.processes, 8);
     put_text(out, address.provider);
     put_text(out, address.fabric);
     put(out, address.format, 4);
@@ -100,13 +100,13 @@ std::optional<Descriptor> Descriptor::decode(ByteView bytes) {
     if (in.number(1) != kVersion) return std::nullopt;
     read_array(in, out.where.boot);
     out.where.network_namespace = in.number(8);
+    out.where.process_namespace = in.number(8);
     out.user = static_cast<std::uint32_t>(in.number(4));
     out.shared_folder = in.number(8);
     out.bell.process = static_cast<std::uint32_t>(in.number(4));
     out.bell.page = static_cast<std::uint32_t>(in.number(4));
     out.bell.ring = static_cast<std::uint32_t>(in.number(4));
     read_array(in, out.bell.cookie);
-    out.bell.processes = in.number(8);
     if (!read_address(in, out.address) || !in.at_end()) return std::nullopt;
     return out;
 }

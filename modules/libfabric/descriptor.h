@@ -34,7 +34,6 @@ struct Bell {
     std::uint32_t page = 0; ///< descriptors of that process
     std::uint32_t ring = 0;
     std::array<std::uint8_t, 16> cookie{}; ///< stands in the page
-    std::uint64_t processes = 0;           ///< the namespace in which `process` is a number; 0: unknown
 };
 
 struct Descriptor {

@@ -184,7 +184,9 @@ std::int32_t Module::describe(plexus_text& out) const {
 std::int32_t Module::applies(plexus_view descriptor, plexus_text& why) const {
     const auto there = Descriptor::decode(bytes_of(descriptor));
     std::string reason = "the descriptor is damaged, or of another version";
-    if (there && choose(self_, addresses_, *there, reason)) return PLEXUS_OK;
+    const auto mine = there ? choose(self_, addresses_, *there, reason) : std::nullopt;
+    if (mine && !ports_[*mine]->is_shut()) return PLEXUS_OK;
+    if (mine) reason = ports_[*mine]->end().why;
     module::write(why, reason);
     return PLEXUS_NO_METHOD;
 }

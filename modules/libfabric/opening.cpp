@@ -53,7 +53,7 @@ bool Module::know_peer(Link& link) {
 // Peers of this host are watched, and may be woken and read.
 void Module::watch_peer(Link& link) {
     if (!link.target.where.same_boot(self_.where)) return;
-    (void)link.page.open(link.target.bell);
+    (void)link.page.open(link.target.bell, link.target.where.same_processes(self_.where));
     if (link.page.process_fd() < 0) return;
     epoll_event event{};
     event.events = EPOLLIN;

@@ -18,11 +18,6 @@ std::string path_of(std::uint32_t process, std::uint32_t fd) {
     return "/proc/" + std::to_string(process) + "/fd/" + std::to_string(fd);
 }
 
-std::uint64_t own_processes() {
-    struct stat about {};
-    return ::stat("/proc/self/ns/pid", &about) == 0 ? about.st_ino : 0;
-}
-
 } // namespace
 
 Page::~Page() {
@@ -48,7 +43,7 @@ int Page::open(const plexus_host& host) {
 
 Bell Page::bell() const noexcept {
     return {static_cast<std::uint32_t>(::getpid()), static_cast<std::uint32_t>(memory_.get()),
-            static_cast<std::uint32_t>(rung_.get()), page_->cookie, own_processes()};
+            static_cast<std::uint32_t>(rung_.get()), page_->cookie};
 }
 
 void Page::announce_sleep(bool yes) noexcept {
@@ -78,17 +73,15 @@ PeerPage::~PeerPage() {
     if (page_ != nullptr) (void)::munmap(const_cast<PageLayout*>(page_), PageLayout::kBytes);
 }
 
-bool PeerPage::open(const Bell& bell) {
+bool PeerPage::open(const Bell& bell, bool same_numbers) {
     if (bell.process == 0 || bell.process > INT32_MAX) return false;
     // First the process, then its page: if the page is the right one, the process was alive then.
     process_.reset(static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(bell.process), 0)));
     const bool no_such = !process_ && errno == ESRCH;
-    // Else its number may be another's here, and only the page tells.
-    const bool same_numbers = bell.processes != 0 && bell.processes == own_processes();
     gone_ = no_such && same_numbers;
     if (!process_) return false;
     if (read(bell)) return true;
-    if (!same_numbers) process_.reset();
+    if (!same_numbers) process_.reset(); // another's, for all one knows
     return false;
 }
 

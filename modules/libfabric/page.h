@@ -68,7 +68,8 @@ class PeerPage {
 
     /// True: the peer is on this host, and the rest works. Does not block. A page of a process
     /// that is just ending can't be read any more, though the process may still be watched.
-    bool open(const Bell& bell);
+    /// `same_numbers`: processes have the same numbers for the peer as here.
+    bool open(const Bell& bell, bool same_numbers);
     bool is_open() const noexcept { return page_ != nullptr; }
     /// open() found that its process has ended. False: that is not known.
     bool is_gone() const noexcept { return gone_; }

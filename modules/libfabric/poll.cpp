@@ -50,12 +50,13 @@ std::int32_t Module::poll(std::uint32_t budget) {
     return static_cast<std::int32_t>(handled);
 }
 
-// Its links end with it.
+// Its links end with it, and no others come: applies() says why.
 std::uint32_t Module::tell_end(Port& port) {
     port.end_is_known = true;
     if (port.wait_fd() >= 0) (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, port.wait_fd(), nullptr);
     const Port::End end = port.end();
-    if (end.failed) host_.log(host_.self, PLEXUS_WARN, (end.why + "; its links are lost").c_str());
+    host_.log(host_.self, end.failed ? PLEXUS_WARN : PLEXUS_INFO,
+              (end.why + "; its links are lost, and this context does not use it any more").c_str());
     for (Link* const link : slots_)
         if (link != nullptr && &link->port == &port) link->lose(PLEXUS_LINK_LOST, end.why);
     return 1;

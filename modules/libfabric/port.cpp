@@ -294,7 +294,9 @@ void Port::drop_peer(const Bytes& name) {
 
 void Port::shut() {
     const module::Lock hold(mutex_);
-    end_for("its endpoint had to be closed to end a read that would not end", false);
+    end_for("the endpoint of provider " + address_.provider +
+                " had to be closed to end a read that would not end",
+            false);
 }
 
 void Port::fail(const char* when, long error) {

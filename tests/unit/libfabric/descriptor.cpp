@@ -21,7 +21,7 @@ Descriptor somewhere(Address address) {
     out.shared_folder = 25;
     out.bell = {4711, 8, 10, {}};
     out.bell.cookie.fill(9);
-    out.bell.processes = 4'026'531'836;
+    out.where.process_namespace = 4'026'531'836;
     out.address = std::move(address);
     return out;
 }
@@ -45,7 +45,7 @@ TEST_CASE("a descriptor survives its bytes") {
     CHECK(after->bell.page == before.bell.page);
     CHECK(after->bell.ring == before.bell.ring);
     CHECK(after->bell.cookie == before.bell.cookie);
-    CHECK(after->bell.processes == before.bell.processes);
+    CHECK(after->where.process_namespace == before.where.process_namespace);
     CHECK(after->address == before.address);
 }
 

@@ -1,31 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the module says to a configuration that it cannot follow, and how its ends agree.
 #include "support/address.h"
-#include "support/bare_host.h"
 #include "support/catch.h"
 #include "support/log_guard.h"
 #include "support/process.h"
 #include "support/stream.h"
+#include "unit/libfabric/module.h"
 
 #include <csignal>
 
 using namespace plexus::testing;
 
-extern "C" const plexus_passport plexus_passport;
-
 namespace {
-
-const Method& libfabric() {
-    static const Method the = method_of(plexus_passport);
-    return the;
-}
-
-BareOptions with(std::map<std::string, std::string> settings) {
-    BareOptions options;
-    options.settings = std::move(settings);
-    options.settings.insert({{"provider", "tcp"}, {"domain", "lo"}});
-    return options;
-}
 
 // The status, and the sentence.
 std::pair<std::int32_t, std::string> refusal(std::map<std::string, std::string> settings) {

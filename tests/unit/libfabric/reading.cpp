@@ -1,23 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Large messages that are read out of their sender's memory, where the provider has no room for it.
-#include "support/bare_host.h"
 #include "support/catch.h"
 #include "support/process.h"
 #include "support/stream.h"
+#include "unit/libfabric/module.h"
 
 #include <cstdlib>
 #include <unistd.h>
 
 using namespace plexus::testing;
 
-extern "C" const plexus_passport plexus_passport;
-
 namespace {
-
-const Method& libfabric() {
-    static const Method the = method_of(plexus_passport);
-    return the;
-}
 
 // The provider's own variable, which libfabric reads once in a process: so many operations of an
 // endpoint may be under way.
@@ -35,9 +28,7 @@ TEST_CASE(kReads) {
         CHECK(again.wait(60s) == 0);
         return;
     }
-    BareOptions options;
-    options.settings = {{"provider", "tcp"}, {"domain", "lo"}};
-    Pair pair(libfabric(), options, options);
+    Pair pair(libfabric(), with({}), with({}));
     const std::size_t size = 1'000'000;
     // In sixteen pieces, each of which is a read: more than there is room for.
     pair.a.send(*pair.to_b, std::make_shared<const Bytes>(content(5, size, size)), 32, 17);
@@ -51,13 +42,10 @@ TEST_CASE(kReads) {
 
 TEST_CASE(
     "a link that is given up while it reads takes its endpoint along, and nothing of it is used again") {
-    BareOptions options;
-    options.settings = {{"provider", "tcp"}, {"domain", "lo"}};
-    Pair pair(libfabric(), options, options);
+    Pair pair(libfabric(), with({}), with({}));
     End* other = pair.b.connect(pair.a.descriptor(), pair.a.id());
-    CHECK(pair.pump(10s, [&] { return other->is_opened() || other->is_lost(); }));
-    CHECK(other->lost_why() == "");
     REQUIRE(other != nullptr);
+    REQUIRE(pair.pump(10s, [&] { return other->is_open(); }));
     const std::size_t size = 16'000'000;
     pair.a.send(*pair.to_b, std::make_shared<const Bytes>(content(5, size, size)), 32, 17);
     for (int i = 0; i < 4; ++i) pair.b.poll(); // asks for eight pieces
@@ -68,4 +56,7 @@ TEST_CASE(
     pair.b.poll(1); // no more than to forget the link
     CHECK(pump({&pair.b}, 10s, [&] { return other->is_lost(); }));
     CHECK(other->lost_why().find("to end a read") != std::string::npos);
+    std::string why;
+    CHECK(pair.b.applies(pair.a.descriptor(), &why) == PLEXUS_NO_METHOD); // another method is taken
+    CHECK(why == other->lost_why());
 }

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The module under these tests, and options by which it works on every machine.
+#pragma once
+
+#include "support/bare_host.h"
+
+extern "C" const plexus_passport plexus_passport;
+
+namespace plexus::testing {
+
+inline const Method& libfabric() {
+    static const Method the = method_of(plexus_passport);
+    return the;
+}
+
+/// Over tcp on loopback, but for what `settings` say.
+inline BareOptions with(std::map<std::string, std::string> settings) {
+    BareOptions options;
+    options.settings = std::move(settings);
+    options.settings.insert({{"provider", "tcp"}, {"domain", "lo"}});
+    return options;
+}
+
+} // namespace plexus::testing
