@@ -42,7 +42,7 @@ class Dual {
         end_.progress().show(fmt::format("dual, {}: warming up", show_size(size)));
         slow_.serve(10); // opens the connection
         end_.until([&] { return slow_.resting(); });
-        play_fast(1000);
+        fast_.play(end_, 1000);
         for (std::uint32_t round = 0; round < Wish::kRounds; ++round) {
             for (Case& each : cases) {
                 end_.progress().show(fmt::format("dual, {}: round {} of {}, skip_poll {}", show_size(size),
@@ -77,13 +77,6 @@ class Dual {
         return cases;
     }
 
-    double play_fast(std::uint64_t trips) {
-        const auto start = Clock::now();
-        fast_.serve(trips);
-        end_.until([&] { return fast_.resting(); });
-        return seconds(Clock::now() - start);
-    }
-
     /// One round of one case. The mean of the fast one is taken undisturbed by clocks; then a
     /// tenth as many trips are timed one by one.
     void take(Case& each) {
@@ -109,9 +102,9 @@ class Dual {
     /// number, and that of the slow one's before.
     std::uint64_t play_number(Case& each, std::uint64_t& slow_before) {
         const std::uint64_t trips = end_.wish().iterations;
-        play_fast(trips / 10 + 1); // `auto` finds its value, caches fill
+        fast_.play(end_, trips / 10 + 1); // `auto` finds its value, caches fill
         slow_before = slow_.trips();
-        each.fast.push_back(play_fast(trips) / static_cast<double>(trips) / 2 * 1e6);
+        each.fast.push_back(fast_.play(end_, trips) / static_cast<double>(trips) / 2 * 1e6);
         return trips;
     }
 

@@ -47,12 +47,7 @@ std::vector<Row> measure_idle(NearEnd& end) {
     Player::install(end.here());
     const std::vector<std::string> wished = split_list(end.wish().methods);
     Player player(end, 0, wished.empty() ? std::string() : name_in(wished.front()));
-    const auto play = [&](std::uint64_t trips) {
-        const auto start = Clock::now();
-        player.serve(trips);
-        player.play(end);
-        return seconds(Clock::now() - start);
-    };
+    const auto play = [&](std::uint64_t trips) { return player.play(end, trips); };
     std::vector<Row> rows;
     for (const std::uint64_t size : end.wish().sizes) {
         player.size(size, size >= kLarge);

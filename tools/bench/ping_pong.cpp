@@ -33,6 +33,13 @@ void Player::play(NearEnd& end) {
     }
 }
 
+double Player::play(NearEnd& end, std::uint64_t trips) {
+    const auto start = Clock::now();
+    serve(trips);
+    play(end);
+    return seconds(Clock::now() - start);
+}
+
 void Player::serve(std::uint64_t trips) {
     stopping_.store(false, std::memory_order_relaxed);
     trips_.store(0, std::memory_order_relaxed);
@@ -99,12 +106,7 @@ std::vector<Row> measure_latency(NearEnd& end, const std::vector<std::uint64_t>&
     const std::uint64_t most_samples = in_haste ? 0 : 100'000;
     Player::install(end.here());
     Player player(end, 0, {});
-    const auto play = [&](std::uint64_t trips) {
-        const auto start = Clock::now();
-        player.serve(trips);
-        player.play(end);
-        return seconds(Clock::now() - start);
-    };
+    const auto play = [&](std::uint64_t trips) { return player.play(end, trips); };
     std::vector<Row> rows;
     for (const std::uint64_t size : sizes) {
         player.size(size, size >= kLarge);

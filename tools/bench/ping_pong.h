@@ -34,6 +34,8 @@ class Player {
     void serve(std::uint64_t trips, std::vector<float>& samples);
     /// Makes progress until the last trip is over.
     void play(NearEnd& end);
+    /// So many round trips from beginning to end. Gives seconds.
+    double play(NearEnd& end, std::uint64_t trips);
     /// The trip under way becomes the last. @thread any
     void stop() noexcept { stopping_.store(true, std::memory_order_relaxed); }
     /// No trip is under way. @thread any
