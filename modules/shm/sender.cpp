@@ -52,7 +52,10 @@ std::int32_t Sender::try_send(const Message& message, Wants& wants, bool& stream
     const std::int32_t status =
         eager ? send_in_area(message, wants) : begin_stream(message, wants, streaming);
     if (status != PLEXUS_MESSAGE_LOST) return status;
-    if (can_fetch) return post(message, wants); // there is no shared memory to be had
+    // There is no shared memory to be had. Small messages must not be posted: they fit into the ring, or
+    // nowhere.
+    if (can_fetch && !eager) return post(message, wants);
+    if (eager && message.size <= ring_.largest()) return send_in_ring(message, wants);
     const std::string text = "no shared memory for a message of " + std::to_string(message.size) +
                              " bytes: " + std::system_category().message(errno) +
                              "; raise the process's limits, or set a smaller area";
@@ -74,7 +77,7 @@ std::int32_t Sender::send_in_ring(const Message& message, Wants& wants) {
 
 std::int32_t Sender::send_in_area(const Message& message, Wants& wants) {
     const Lock hold(large_);
-    if (!make_area()) return PLEXUS_MESSAGE_LOST;
+    if (const std::int32_t status = make_area(); status != PLEXUS_OK) return status;
     std::byte* const body = ring_.reserve(sizeof(AreaBody));
     if (body == nullptr) {
         wants.consumed = ring_.roomy_at();

@@ -140,7 +140,7 @@ class Sender {
     bool may_go_on() const noexcept;
     std::uint64_t fetched() const noexcept;
 
-    bool make_area() PLEXUS_MODULE_REQUIRES(large_);
+    std::int32_t make_area() PLEXUS_MODULE_REQUIRES(large_);
     Go pump(std::uint64_t budget) PLEXUS_MODULE_REQUIRES(large_);
     bool send_chunk(std::uint64_t size) PLEXUS_MODULE_REQUIRES(large_);
     void copy_from_stream(std::byte* to, std::uint64_t size) PLEXUS_MODULE_REQUIRES(large_);

@@ -4,6 +4,8 @@
 
 #include "shm/socket.h"
 
+#include <cerrno>
+
 namespace plexus::shm {
 
 using module::Lock;
@@ -15,12 +17,12 @@ std::uint64_t chunk_bytes(std::uint64_t area) { return area / 32; }
 } // namespace
 
 // The descriptor travels by the socket, before the first record that speaks of the area.
-// False: errno says why.
-bool Sender::make_area() {
+// MESSAGE_LOST: errno says why there is none. LINK_LOST: the peer has hung up, which a poll will tell.
+std::int32_t Sender::make_area() {
     area_used_ = true;
     if (area_.exists()) {
         count_area(area_size_);
-        return true;
+        return PLEXUS_OK;
     }
     module::OwnedFd fd;
     SharedMemory memory = SharedMemory::create("plexus area", area_size_, fd);
@@ -28,16 +30,16 @@ bool Sender::make_area() {
     if (memory && send_packet(socket_, kAreaPacket, fds)) {
         area_.give(std::move(memory));
         count_area(area_size_);
-        return true;
+        return PLEXUS_OK;
     }
-    return false;
+    return memory && (errno == EPIPE || errno == ECONNRESET) ? PLEXUS_LINK_LOST : PLEXUS_MESSAGE_LOST;
 }
 
 std::int32_t Sender::begin_stream(const Message& message, Wants& wants, bool& streaming) {
     const auto start = std::chrono::steady_clock::now();
     const Lock hold(large_);
     if ((gate_.load(std::memory_order_acquire) & kBroken) != 0) return PLEXUS_LINK_LOST;
-    if (!make_area()) return PLEXUS_MESSAGE_LOST;
+    if (const std::int32_t status = make_area(); status != PLEXUS_OK) return status;
     StreamHead head{};
     std::byte* const body = ring_.reserve(sizeof head);
     if (body == nullptr) {

@@ -91,6 +91,15 @@ TEST_CASE("what is posted to a peer that goes is reported lost") {
     CHECK(pair.to_b->lost_why() == "the peer closed the link");
 }
 
+TEST_CASE("a small message is never posted, also where the peer has just gone") {
+    Pair pair(shm(), with({{"inline", "56"}}));
+    pair.b.destroy(); // which a has not polled for
+    const auto small = numbered(4'000, 1);
+    CHECK(pair.a.send(*pair.to_b, small, 24, 2) == PLEXUS_LINK_LOST);
+    CHECK(pair.a.send(*pair.to_b, numbered(1'000'000, 1), 24, 2) == PLEXUS_LINK_LOST); // nor any other
+    CHECK(pump({&pair.a}, 10s, [&] { return pair.to_b->is_lost(); }));
+}
+
 TEST_CASE("what was accepted before a disconnect still arrives") {
     const char* const cma = GENERATE("off", "auto");
     Pair pair(shm(), with({{"cma", cma}, {"cma_from", "1"}, {"eager", "4 KiB"}, {"area", "64 KiB"}}));
