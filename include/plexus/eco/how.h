@@ -18,8 +18,8 @@ namespace plexus::eco {
 /// Which pattern a call follows. All members must say the same.
 class How {
   public:
-    /// Where all members share memory and it has a way for the call, through that; else with a map as
-    /// eco(); else what suits the size.
+    /// Blocking calls through memory, where all members share it; else with a map as eco(); else what
+    /// suits the size.
     constexpr How() = default;
     /// Always this one. @error unsupported it does not suit the operation (thrown by the call)
     constexpr How(const Shape& shape) // NOLINT: a shape is a way to do it
@@ -34,7 +34,8 @@ class How {
     }
 
     /// Through memory that all members share, being on one host. Blocking calls alone go that way.
-    /// @error unsupported they share none, or the operation or form has no such way (thrown by the call)
+    /// @error unsupported they share none, it is a call with a future, or one that combines elements of
+    /// tens of kilobytes (thrown by the call)
     static constexpr How memory() {
         How how;
         how.memory_ = true;

@@ -31,4 +31,10 @@ std::string Signature::text() const {
     return out + through;
 }
 
+std::string Signature::uneven(Rank from, std::uint64_t sent, bool and_more, Rank to,
+                              std::uint64_t expected) const {
+    return fmt::format("member {} sends {} bytes{}, and member {} expects {} of it, in their {}", from, sent,
+                       and_more ? " and more" : "", to, expected, text());
+}
+
 } // namespace plexus::eco::exec

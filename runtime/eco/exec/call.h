@@ -35,6 +35,8 @@ struct Signature {
 
     std::uint32_t digest() const noexcept;
     std::string text() const;
+    /// What is wrong where one member sends another length than the other expects.
+    std::string uneven(Rank from, std::uint64_t sent, bool and_more, Rank to, std::uint64_t expected) const;
 };
 
 /// A call's script with what depends on nothing else.

@@ -24,6 +24,9 @@ std::vector<std::vector<std::byte>> cut(const std::vector<std::byte>& all,
     return parts;
 }
 
+/// Of what two ends alone know the length goes by one pattern of messages, whichever is wished.
+How for_any_length(const How& how) { return how.shape() || how.follows_map() ? How::messages() : how; }
+
 } // namespace
 
 Group::Group(std::shared_ptr<exec::Team> team) noexcept
@@ -114,7 +117,7 @@ std::vector<Group::Bytes> Group::gather_bytes(const Bytes& mine, Rank root) cons
     std::vector<std::uint64_t> lengths(rank() == root ? size() : 0);
     gather(std::span(&length, 1), std::span(lengths), root);
     Bytes all(std::accumulate(lengths.begin(), lengths.end(), std::uint64_t{0}));
-    by(How()).gather_v(std::span(mine), std::span(all), Parts{lengths, {}}, root); // one pattern suits it
+    by(for_any_length(how_)).gather_v(std::span(mine), std::span(all), Parts{lengths, {}}, root);
     return cut(all, lengths);
 }
 
@@ -139,7 +142,7 @@ Group::Bytes Group::scatter_bytes(const std::vector<Bytes>& all, Rank root) cons
     std::uint64_t length = 0;
     scatter(std::span(lengths), std::span(&length, 1), root);
     Bytes mine(length);
-    by(How()).scatter_v(std::span(together), Parts{lengths, {}}, std::span(mine), root); // as above
+    by(for_any_length(how_)).scatter_v(std::span(together), Parts{lengths, {}}, std::span(mine), root);
     return mine;
 }
 

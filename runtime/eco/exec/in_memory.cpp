@@ -104,6 +104,10 @@ void Team::run_in_memory(std::shared_ptr<const Prepared> prepared, const detail:
         static_assert(std::tuple_size_v<decltype(past_)> > host::kPosts);
         find_difference(found.member, call.number - std::min(call.number, back), call.number);
         wait(call); // for the end of the group
+    } catch (const host::Uneven& found) {
+        const Signature& call_of_all = call.prepared->signature;
+        break_up(Status::bad_argument,
+                 call_of_all.uneven(found.member, found.sent, false, me_, found.expected), true);
     } catch (const std::bad_alloc&) {
         break_up(Status::too_large, fmt::format("member {} has no memory left for its call", me_), true);
     }

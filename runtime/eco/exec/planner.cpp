@@ -54,8 +54,8 @@ void describe_parts(Signature& signature, const detail::Work& work) {
 
 } // namespace
 
-/// Where all members share memory every operation that has a way through it takes that: see
-/// runtime/notes/0008 for what was measured.
+/// Where all members share memory every blocking call goes through it: see runtime/notes/0008 for what
+/// was measured.
 bool Planner::goes_through_memory(const detail::Work& work, const How& how, bool blocking) const {
     const bool can = memory_ && blocking && host::suits(work, members_);
     if (how.by_memory() && !can)
@@ -63,7 +63,7 @@ bool Planner::goes_through_memory(const detail::Work& work, const How& how, bool
                work.varied ? "_v" : "",
                !memory_    ? "the members of this group share none"
                : !blocking ? "a call with a future goes by messages, see How::memory()"
-                           : "there is no such way for it");
+                           : "its elements are too large");
     return can && (how.by_memory() || (!how.shape() && !how.follows_map() && !how.by_messages()));
 }
 

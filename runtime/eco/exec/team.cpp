@@ -284,9 +284,7 @@ void Team::arrive_at(Call& call, const Head& head, Bytes bytes, std::unique_lock
     if (bytes.size() != std::min<std::uint64_t>(action.bytes - from, piece_of(*call.prepared)) ||
         head.last != last) {
         const std::string why =
-            fmt::format("member {} sends {} bytes{}, and member {} expects {} of it, in their {}",
-                        head.sender, from + bytes.size(), head.last ? "" : " and more", me_, action.bytes,
-                        call.prepared->signature.text());
+            call.prepared->signature.uneven(head.sender, from + bytes.size(), !head.last, me_, action.bytes);
         hold.unlock();
         return break_up(Status::bad_argument, why, true);
     }

@@ -9,11 +9,18 @@
 
 namespace plexus::eco::host {
 
+/// Thrown where a member gives a part of another length than this member expects of it.
+struct Uneven {
+    Rank member;
+    std::uint64_t sent;
+    std::uint64_t expected;
+};
+
 /// There is a way for it here: the same answer on all members.
 bool suits(const detail::Work& work, Rank members) noexcept;
 
-/// One call, checked before. After Seat::begin(). @error Stopped, Differs (thrown): the call can't
-/// be gone on with, nor the seat be used again
+/// One call, checked before. After Seat::begin(). @error Stopped, Differs, Unreadable, Uneven (thrown):
+/// the call can't be gone on with, nor the seat be used again
 void run(Seat& seat, const detail::Work& work);
 
 } // namespace plexus::eco::host

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the members of a group on one host see of each other in their common memory: the shape
 // of its pages, and nothing else. Members are of one job and hold its key; even so nobody takes
-// a length or a place from these pages: all of them are computed by whoever reads.
+// a place from these pages: all of them are computed by whoever reads. Lengths that only two members
+// know are told here, compared with what is expected, and never more than a slot holds.
 //
 //   [Head] [Corner of member 0] [Corner of member 1] ... [slots of member 0] [slots of member 1] ...
 //

@@ -45,13 +45,22 @@ TEST_CASE("members share memory where the method between them is of one host, an
           })) == "");
 }
 
-TEST_CASE("calls with futures, and operations without a way, do not go through shared memory and say so") {
+TEST_CASE("calls with futures, and elements that are too large, do not go through shared memory and say so") {
+    struct Huge {
+        std::array<int, 10'000> numbers;
+    };
     Party party(2, "shm");
     CHECK(complaints(party.run([](const Group& all) -> std::string {
               std::vector<int> data(10, 1);
               const Group how = all.by(How::memory());
               std::string bad = refused(Status::unsupported, [&] { within(how.async().barrier()); });
-              bad += refused(Status::unsupported, [&] { how.scan(std::span(data), std::plus<>{}); });
+              std::vector<Huge> huge(1);
+              huge[0].numbers[9'999] = static_cast<int>(all.rank());
+              const Commuting greater{
+                  [](const Huge& a, const Huge& b) { return a.numbers[9'999] > b.numbers[9'999] ? a : b; }};
+              bad += refused(Status::unsupported, [&] { how.all_reduce(std::span(huge), greater); });
+              all.all_reduce(std::span(huge), greater);
+              if (huge[0].numbers[9'999] != 1) bad += "the greater is wrong";
               Prepared sum = how.prepare().all_reduce(std::span(data), std::plus<>{});
               sum.run();
               bad += refused(Status::unsupported, [&] { within(sum.start()); });
@@ -108,6 +117,57 @@ TEST_CASE("some members may exchange in place and others not, whatever the size"
                   const bool in_place = all.rank() % 2 == 0;
                   in_place ? all.all_to_all(std::span(out)) : all.all_to_all(std::span(out), std::span(in));
                   if ((in_place ? out : in) != due) return "what came is wrong";
+              }
+              return {};
+          })) == "");
+}
+
+TEST_CASE("parts may have any length in shared memory, and none") {
+    const Rank members = GENERATE(Rank{2}, Rank{4});
+    const std::uint64_t most = GENERATE(std::uint64_t{5}, std::uint64_t{700}, std::uint64_t{50'000});
+    CAPTURE(members, most);
+    Party party(members, "shm");
+    CHECK(complaints(party.run([&](const Group& all) -> std::string {
+              using Numbers = std::vector<std::uint64_t>;
+              const Group how = all.by(How::memory());
+              const Rank me = all.rank();
+              for (Rank root = 0; root < members; ++root) {
+                  Numbers counts;
+                  Numbers places(members); // back to front, with gaps
+                  for (Rank member = 0; member < members; ++member)
+                      counts.push_back((member + root) % members == 0 ? 0 : most / (member + 1));
+                  std::uint64_t total = 0;
+                  for (Rank member = members; member-- > 0; total += counts[member] + 1)
+                      places[member] = total;
+                  const Parts parts{counts, places};
+                  Numbers mine(counts[me]);
+                  for (std::uint64_t i = 0; i < mine.size(); ++i) mine[i] = me * 1'000'003 + i;
+                  const auto good = [&](const Numbers& whole, std::uint64_t factor) {
+                      for (Rank member = 0; member < members; ++member)
+                          for (std::uint64_t i = 0; i < counts[member]; ++i)
+                              if (whole[places[member] + i] != (member * 1'000'003 + i) * factor)
+                                  return false;
+                      return true;
+                  };
+                  Numbers whole(me == root ? total : 0);
+                  how.gather_v(std::span(mine), std::span(whole), me == root ? parts : Parts{}, root);
+                  if (me == root && !good(whole, 1)) return "gather_v";
+                  Numbers back(mine.size());
+                  how.scatter_v(std::span(whole), me == root ? parts : Parts{}, std::span(back), root);
+                  if (back != mine) return "scatter_v";
+                  whole.assign(total, 0);
+                  how.all_gather_v(std::span(mine), std::span(whole), parts);
+                  if (!good(whole, 1)) return "all_gather_v";
+                  for (std::uint64_t& each : whole) each *= me + 1;
+                  how.reduce_scatter_v(std::span(whole), parts, std::span(back), std::plus<>{});
+                  for (std::uint64_t i = 0; i < back.size(); ++i)
+                      if (back[i] != mine[i] * (members * (members + 1) / 2)) return "reduce_scatter_v";
+                  // Everyone sends all of its blocks times who it is, and gets its own block of each.
+                  const Numbers alike(members, counts[me]);
+                  Numbers in(members * counts[me]);
+                  how.all_to_all_v(std::span(whole), parts, std::span(in), Parts{alike, {}});
+                  for (std::uint64_t i = 0; i < in.size(); ++i)
+                      if (in[i] != mine[i % counts[me]] * (i / counts[me] + 1)) return "all_to_all_v";
               }
               return {};
           })) == "");

@@ -186,6 +186,40 @@ TEST_CASE("lengths that members know of each other must be the same on all of th
     }
 }
 
+TEST_CASE("the two ends of a part must agree on its length, and all are told who does not") {
+    static constexpr const char* kDue[] = {"member 2 sends 16 bytes, and member 1 expects 12",
+                                           "member 1 sends 12 bytes, and member 2 expects 16",
+                                           "member 1 sends 12 bytes, and member 2 expects 8"};
+    const auto late = expect_warning("plexus.eco.arrive");
+    const How how = GENERATE(How::messages(), How::memory());
+    const int form = GENERATE(0, 1, 2);
+    CAPTURE(how.by_memory(), form);
+    Party party(3, "local");
+    const auto said = party.run([&](const Group& all) -> std::string {
+        const Group group = all.by(how);
+        const Rank me = all.rank();
+        std::vector<int> mine(me == 2 ? 4 : 3); // one more than the root has in mind
+        std::vector<int> whole(9);
+        std::vector<std::uint64_t> counts(3, 3);
+        const Parts parts{counts, {}};
+        return status_of([&] {
+            for (;;) {
+                if (form == 0) group.gather_v(std::span(mine), std::span(whole), parts, 1);
+                if (form == 1) group.scatter_v(std::span(whole), parts, std::span(mine), 1);
+                if (form != 2) continue;
+                std::vector<std::uint64_t> in_counts{3, me == 2 ? 2u : 3u, 3}; // of what member 1 sends it
+                std::vector<int> in(9);
+                group.all_to_all_v(std::span(whole), parts, std::span(in), Parts{in_counts, {}});
+            }
+        });
+    });
+    for (const std::string& each : said) {
+        CAPTURE(each);
+        CHECK(each.rfind(std::string(to_string(Status::bad_argument)), 0) == 0);
+        CHECK(each.find(kDue[form]) != std::string::npos);
+    }
+}
+
 TEST_CASE("what members who are ahead may have sent is bounded, and the sentence says what to do") {
     const auto late = expect_warning("plexus.eco.arrive");
     GroupOptions options;
