@@ -18,8 +18,8 @@ namespace plexus::eco {
 /// Which pattern a call follows. All members must say the same.
 class How {
   public:
-    /// Blocking calls through memory, where all members share it; else with a map as eco(); else what
-    /// suits the size.
+    /// Blocking calls through memory, where all members share it; on several hosts small ones first
+    /// through that of each. All else with a map as eco(), else as suits the size.
     constexpr How() = default;
     /// Always this one. @error unsupported it does not suit the operation (thrown by the call)
     constexpr How(const Shape& shape) // NOLINT: a shape is a way to do it

@@ -9,7 +9,7 @@ std::uint32_t Signature::digest() const noexcept {
     using plexus::detail::mix;
     std::uint64_t hash =
         mix(0xcbf29ce484222325ull, static_cast<std::uint64_t>(operation) | (varied ? 256 : 0) |
-                                       (shifts ? 512 : 0) | (memory ? 1024 : 0));
+                                       (shifts ? 512 : 0) | (memory ? 1024 : 0) | (nested ? 2048 : 0));
     hash = mix(mix(hash, root), element_bytes);
     hash = mix(mix(mix(mix(hash, elements), how), parts), plan);
     return static_cast<std::uint32_t>(hash ^ (hash >> 32));
@@ -17,7 +17,9 @@ std::uint32_t Signature::digest() const noexcept {
 
 std::string Signature::text() const {
     if (shifts) return fmt::format("a shift in a grid ({:x})", how);
-    const std::string through = memory ? " through shared memory" : "";
+    const char* const through = memory   ? " through shared memory"
+                                : nested ? " through the memory of each host"
+                                         : "";
     if (operation == Operation::barrier)
         return (how == 0 ? "barrier" : fmt::format("barrier by pattern {:x}", how)) + through;
     std::string out = varied

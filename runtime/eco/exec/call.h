@@ -30,9 +30,11 @@ struct Signature {
     std::uint64_t how = 0;
     bool shifts = false;     ///< it is no operation but an exchange between neighbours of a grid
     bool memory = false;     ///< it goes through memory that all members share
+    bool nested = false;     ///< it goes through each host's memory, and by messages between hosts
     std::uint64_t parts = 0; ///< of lengths that are the same on all members
     std::uint64_t plan = 0;  ///< each member makes its own: they must come out alike
 
+    bool by_messages() const noexcept { return !memory && !nested; }
     std::uint32_t digest() const noexcept;
     std::string text() const;
     /// What is wrong where one member sends another length than the other expects.
@@ -43,8 +45,9 @@ struct Signature {
 struct Prepared {
     Signature signature;
     std::uint32_t digest = 0;
-    std::size_t piece_bytes = 0; ///< Planner::piece_bytes()
-    Script script;               ///< of what goes by messages
+    std::size_t piece_bytes = 0;                             ///< Planner::piece_bytes()
+    Script script;                                           ///< of what goes by messages
+    std::vector<std::shared_ptr<const Prepared>> steps = {}; ///< of a nested one: this member's parts of it
 };
 
 struct Call {
@@ -85,7 +88,7 @@ struct Call {
     /// Under the lock. Whom a parked call waits for.
     Rank awaited() const noexcept {
         const auto& actions = prepared->script.actions;
-        return prepared->signature.memory || at >= actions.size() ? peer : actions[at].peer;
+        return !prepared->signature.by_messages() || at >= actions.size() ? peer : actions[at].peer;
     }
 
     /// [ready] release: a blocked caller may take the call up again.

@@ -169,7 +169,7 @@ class Standing {
       , work_(work)
       , blocking_(team_->prepare(work, how, true)) {
         if (!how.by_memory())
-            started_ = blocking_->signature.memory ? team_->prepare(work, how, false) : blocking_;
+            started_ = !blocking_->signature.by_messages() ? team_->prepare(work, how, false) : blocking_;
         keep(work_.send_parts, send_parts_);
         keep(work_.receive_parts, receive_parts_);
     }

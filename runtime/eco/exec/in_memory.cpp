@@ -107,9 +107,10 @@ void Team::run_in_memory(std::shared_ptr<const Prepared> prepared, const detail:
     } catch (const host::Uneven& found) {
         const Signature& call_of_all = call.prepared->signature;
         break_up(Status::bad_argument,
-                 call_of_all.uneven(found.member, found.sent, false, me_, found.expected), true);
+                 call_of_all.uneven(name(found.member), found.sent, false, name(me_), found.expected), true);
     } catch (const std::bad_alloc&) {
-        break_up(Status::too_large, fmt::format("member {} has no memory left for its call", me_), true);
+        break_up(Status::too_large, fmt::format("member {} has no memory left for its call", name(me_)),
+                 true);
     }
     hold.lock();
     release(call);

@@ -94,10 +94,11 @@ std::shared_ptr<Team> meet(Context& here, std::string_view name, Rank me, Rank s
     auto team = Team::make(hub, id, me, std::move(members), own);
     team->learn_hosts(gather_texts(Group(team).by(How()), own.host));
     team->share_memory();
+    team->nest();
     return team;
 }
 
-std::shared_ptr<Team> branch(Team& from, const std::vector<Rank>& ranks, std::uint64_t salt) {
+std::shared_ptr<Team> branch(Team& from, const std::vector<Rank>& ranks, std::uint64_t salt, bool is_part) {
     std::vector<Member> members;
     std::vector<std::string> hosts;
     Rank me = 0;
@@ -106,9 +107,11 @@ std::shared_ptr<Team> branch(Team& from, const std::vector<Rank>& ranks, std::ui
         members.push_back(from.members()[rank]);
         hosts.push_back(members.back().host);
     }
-    auto team = Team::make(from.shared_hub(), mix(from.id(), salt), me, std::move(members), from.options());
+    auto team = Team::make(from.shared_hub(), mix(from.id(), salt), me, std::move(members), from.options(),
+                           is_part ? ranks : std::vector<Rank>());
     team->learn_hosts(hosts);
     team->share_memory();
+    team->nest();
     return team;
 }
 
@@ -127,6 +130,14 @@ void Team::learn_hosts(const std::vector<std::string>& hosts) {
         map_number = number_of(map, options_.tolerance);
     }
     planner_.learn(one_host_, std::move(network), map_number);
+}
+
+void Team::nest() {
+    auto nest = Nest::of(*this);
+    if (nest == nullptr) return;
+    planner_.learn_nest(*nest);
+    const std::lock_guard hold(hub_->mutex());
+    nest_ = std::move(nest);
 }
 
 std::uint64_t Team::count_child() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "exec/planner.h"
 
+#include "exec/nest.h"
 #include "host/collective.h"
 #include "plan/builder.h"
 #include "topology/refuse.h"
@@ -22,6 +23,11 @@ std::uint64_t number_of(const How& how) {
     std::uint64_t hash = mix(0xcbf29ce484222325ull, static_cast<std::uint64_t>(shape.pattern));
     hash = mix(mix(mix(hash, shape.arity), shape.segment_bytes), shape.halve_from_bytes);
     return hash | 2;
+}
+
+/// Nothing is wished.
+bool is_free(const How& how) {
+    return !how.shape() && !how.follows_map() && !how.by_messages() && !how.by_memory();
 }
 
 bool has_root(Operation operation) {
@@ -64,7 +70,7 @@ bool Planner::goes_through_memory(const detail::Work& work, const How& how, bool
                !memory_    ? "the members of this group share none"
                : !blocking ? "a call with a future goes by messages, see How::memory()"
                            : "its elements are too large");
-    return can && (how.by_memory() || (!how.shape() && !how.follows_map() && !how.by_messages()));
+    return can && (how.by_memory() || is_free(how));
 }
 
 void Planner::learn(bool one_host, std::optional<Network> network, std::uint64_t map_number) {
@@ -79,6 +85,7 @@ void Planner::learn(bool one_host, std::optional<Network> network, std::uint64_t
 std::shared_ptr<const Prepared> Planner::prepare(const detail::Work& work, const How& how, bool blocking) {
     const std::uint64_t elements = check(work, members_, me_);
     const bool memory = goes_through_memory(work, how, blocking);
+    const bool nested = nest_ != nullptr && blocking && is_free(how) && nest_->suits(work);
     Key key{work.operation,
             has_root(work.operation) ? work.root : 0,
             work.element_bytes,
@@ -87,7 +94,8 @@ std::shared_ptr<const Prepared> Planner::prepare(const detail::Work& work, const
             work.combine.commutative,
             work.operation == Operation::all_to_all && work.send == work.receive,
             !work.in_place,
-            memory};
+            memory,
+            nested};
     if (!work.varied) {
         const std::lock_guard hold(mutex_);
         if (const auto found = scripts_.find(key); found != scripts_.end()) return found->second;
@@ -98,8 +106,10 @@ std::shared_ptr<const Prepared> Planner::prepare(const detail::Work& work, const
     out->signature = {work.operation, key.root, work.element_bytes,
                       work.varied,    elements, key.how ^ map_number_};
     out->signature.memory = memory;
+    out->signature.nested = nested;
     if (work.varied) describe_parts(out->signature, work);
-    if (!memory) {
+    if (nested) out->steps = nest_->prepare(work, out->signature);
+    if (out->signature.by_messages()) {
         const auto part = part_for(task, how, work.varied);
         out->script = lay_out(*part, work);
         out->signature.plan = part->plan;
@@ -118,7 +128,8 @@ std::shared_ptr<const Part> Planner::part_for(Task task, const How& how, bool va
     task.elements = least_of_class(task);
     const Key key{task.operation, task.root,      task.element_bytes,
                   task.elements,  number_of(how), task.commutative,
-                  varied,         false,          false};
+                  varied,         false,          false,
+                  false};
     const std::lock_guard hold(mutex_);
     if (const auto found = parts_.find(key); found != parts_.end()) return found->second;
     Plan made;

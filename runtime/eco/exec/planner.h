@@ -14,6 +14,8 @@
 
 namespace plexus::eco::exec {
 
+class Nest;
+
 class Planner {
   public:
     Planner(Rank members, Rank me)
@@ -29,6 +31,8 @@ class Planner {
 
     /// All members share memory.
     void learn_memory() noexcept { memory_ = true; }
+    /// Members on one host do, on each of them.
+    void learn_nest(const Nest& nest) noexcept { nest_ = &nest; }
 
     /// `blocking`: a thread waits in the call. @error as Collectives (thrown)
     std::shared_ptr<const Prepared> prepare(const detail::Work& work, const How& how, bool blocking);
@@ -56,6 +60,7 @@ class Planner {
         bool in_place; ///< one span for both
         bool apart;    ///< there is a span for what is sent
         bool memory;
+        bool nested;
         auto operator<=>(const Key&) const = default;
     };
     Plan make(const Task& task, const How& how) const;
@@ -66,7 +71,8 @@ class Planner {
     const Rank members_;
     const Rank me_;
     bool one_host_ = false;
-    bool memory_ = false; ///< before the first call that may use it
+    bool memory_ = false;        ///< before the first call that may use it
+    const Nest* nest_ = nullptr; ///< ditto
     std::optional<Network> network_;
     std::uint64_t map_number_ = 0;
 

@@ -31,17 +31,19 @@ void settle(Typed& future, Status status, const std::string& why) {
 } // namespace
 
 Team::Team(std::shared_ptr<Hub> hub, std::uint64_t id, Rank me, std::vector<Member> members,
-           GroupOptions options)
+           GroupOptions options, std::vector<Rank> names)
   : hub_(std::move(hub))
   , id_(id)
   , me_(me)
   , members_(std::move(members))
   , options_(std::move(options))
+  , names_(std::move(names))
   , planner_(size(), me) {}
 
 std::shared_ptr<Team> Team::make(std::shared_ptr<Hub> hub, std::uint64_t id, Rank me,
-                                 std::vector<Member> members, GroupOptions options) {
-    auto team = std::make_shared<Team>(std::move(hub), id, me, std::move(members), std::move(options));
+                                 std::vector<Member> members, GroupOptions options, std::vector<Rank> names) {
+    auto team = std::make_shared<Team>(std::move(hub), id, me, std::move(members), std::move(options),
+                                       std::move(names));
     team->hub_->enter(id, *team);
     return team;
 }
@@ -58,7 +60,9 @@ Call* Team::find(std::uint32_t number) {
     return nullptr;
 }
 
-void Team::throw_broken() const { throw Error(broken_->first, broken_->second); }
+std::string Team::why_broken() const { return broken_->second + "; the group is broken, make another"; }
+
+void Team::throw_broken() const { throw Error(broken_->first, why_broken()); }
 
 /// Under the lock.
 std::unique_ptr<Call> Team::spare() {
@@ -100,7 +104,7 @@ Call& Team::enter(std::unique_ptr<Call> fresh, std::unique_lock<std::mutex>& hol
     Call& call = *fresh;
     call.number = next_++;
     past_[call.number % past_.size()] = {call.number, call.prepared->signature};
-    call.parked = call.prepared->signature.memory; // whatever breaks the group says so in `ready`
+    call.parked = !call.prepared->signature.by_messages(); // whatever breaks the group says so in `ready`
     calls_.push_back(std::move(fresh));
     // What came before the call did: into the slots, as if it came now, and before what comes now.
     call.replaying = true;
@@ -130,6 +134,7 @@ void Team::run(std::shared_ptr<const Prepared> prepared, const detail::Work& wor
                                 "receive. Register the handler as threaded, or use async() and then()",
                                 prepared->signature.text()));
     if (prepared->signature.memory) return run_in_memory(std::move(prepared), work);
+    if (prepared->signature.nested) return run_nested(std::move(prepared), work);
     Call& call = begin(std::move(prepared), work);
     for (;;) {
         advance(call);
@@ -262,7 +267,7 @@ void Team::arrive(const Head& head, Bytes bytes, std::unique_lock<std::mutex>& h
             fmt::format("member {} is {} calls ahead of member {}, which would have to keep more than {} "
                         "bytes of others' "
                         "(GroupOptions::ahead_bytes): let members meet at a barrier from time to time",
-                        head.sender, head.call - next_ + 1, me_, options_.ahead_bytes);
+                        name(head.sender), head.call - next_ + 1, name(me_), options_.ahead_bytes);
         hold.unlock();
         return break_up(Status::too_large, why, true);
     }
@@ -283,8 +288,8 @@ void Team::arrive_at(Call& call, const Head& head, Bytes bytes, std::unique_lock
     const bool last = from + bytes.size() == action.bytes;
     if (bytes.size() != std::min<std::uint64_t>(action.bytes - from, piece_of(*call.prepared)) ||
         head.last != last) {
-        const std::string why =
-            call.prepared->signature.uneven(head.sender, from + bytes.size(), !head.last, me_, action.bytes);
+        const std::string why = call.prepared->signature.uneven(name(head.sender), from + bytes.size(),
+                                                                !head.last, name(me_), action.bytes);
         hold.unlock();
         return break_up(Status::bad_argument, why, true);
     }
@@ -380,7 +385,10 @@ void Team::finish(Call& call) {
             hold.lock();
         }
         const bool undone = call.undone || call.at < call.prepared->script.actions.size();
-        if (call.failed && undone) std::tie(status, why) = *broken_;
+        if (call.failed && undone) {
+            status = broken_->first;
+            why = why_broken();
+        }
         const bool well = status == Status::ok;
         hold.unlock();
         if (well) copy(call, call.prepared->script.after);

@@ -5,6 +5,7 @@
 
 #include "exec/call.h"
 #include "exec/hub.h"
+#include "exec/nest.h"
 #include "exec/planner.h"
 #include "host/seat.h"
 #include "plexus/eco/how.h"
@@ -12,6 +13,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <utility>
 
 namespace plexus::eco::exec {
 
@@ -23,10 +25,12 @@ struct Member {
 class Team : public std::enable_shared_from_this<Team> {
   public:
     /// Enters it into the hub's book.
+    /// `names`: what members are called, if not by their ranks.
     static std::shared_ptr<Team> make(std::shared_ptr<Hub> hub, std::uint64_t id, Rank me,
-                                      std::vector<Member> members, GroupOptions options);
+                                      std::vector<Member> members, GroupOptions options,
+                                      std::vector<Rank> names = {});
     Team(std::shared_ptr<Hub> hub, std::uint64_t id, Rank me, std::vector<Member> members,
-         GroupOptions options);
+         GroupOptions options, std::vector<Rank> names);
     ~Team();
 
     const std::shared_ptr<Hub>& shared_hub() const noexcept { return hub_; }
@@ -42,6 +46,11 @@ class Team : public std::enable_shared_from_this<Team> {
     /// Members on one host agree on memory that all of them share, or that there is none. All of
     /// them call it, behind learn_hosts(). @error as a collective call (thrown)
     void share_memory();
+    bool shares_memory() const noexcept { return seat_ != nullptr; }
+    /// Where only members on one host share memory: see Nest. As share_memory().
+    void nest();
+    /// What has broken it, if something has.
+    std::optional<std::pair<Status, std::string>> trouble() const;
     /// Groups that were made of this one so far: the next one's number.
     std::uint64_t count_child();
 
@@ -90,6 +99,8 @@ class Team : public std::enable_shared_from_this<Team> {
     bool take(Call& call, const Action& action);
     void resume(Call& call, std::unique_lock<std::mutex>& hold);
     void run_in_memory(std::shared_ptr<const Prepared> prepared, const detail::Work& work);
+    void run_nested(std::shared_ptr<const Prepared> prepared, const detail::Work& work);
+    Rank name(Rank member) const { return names_.empty() ? member : names_[member]; }
     void find_difference(Rank peer, std::uint32_t call, std::uint32_t last);
     void finish(Call& call);
     void release(Call& call); ///< under the lock
@@ -103,12 +114,14 @@ class Team : public std::enable_shared_from_this<Team> {
     Call* find(std::uint32_t number);
     const Signature* past(std::uint32_t number) const;
     [[noreturn]] void throw_broken() const;
+    std::string why_broken() const;
 
     const std::shared_ptr<Hub> hub_;
     const std::uint64_t id_;
     const Rank me_;
     std::vector<Member> members_;
     const GroupOptions options_;
+    const std::vector<Rank> names_;
     Planner planner_;
     std::unique_ptr<host::Seat> seat_; ///< where all members share memory; of blocking calls
     bool one_host_ = false;
@@ -117,6 +130,7 @@ class Team : public std::enable_shared_from_this<Team> {
     // Under the hub's lock.
     std::uint32_t next_ = 0;
     std::uint64_t children_ = 0;
+    std::shared_ptr<Nest> nest_;
     std::vector<std::unique_ptr<Call>> calls_; // under way
     std::vector<std::unique_ptr<Call>> spare_;
     std::map<std::uint32_t, std::vector<Early>> early_; // by call

@@ -28,6 +28,11 @@ Presence Team::presence(std::uint32_t call, std::uint32_t digest) {
     return known == nullptr || known->digest() == digest ? Presence::here : Presence::differs;
 }
 
+std::optional<std::pair<Status, std::string>> Team::trouble() const {
+    const std::lock_guard hold(hub_->mutex());
+    return broken_;
+}
+
 void Team::take_early(std::vector<Early> early) {
     for (Early& each : early) {
         early_bytes_ += early_size(each.size);
@@ -37,10 +42,12 @@ void Team::take_early(std::vector<Early> early) {
 
 void Team::break_up(Status status, const std::string& why, bool tell) {
     std::vector<Call*> ours; // to be ended here: nobody waits in them
+    std::shared_ptr<Nest> nest;
     {
         std::unique_lock hold(hub_->mutex());
         if (broken_) return;
-        broken_ = {status, why + "; the group is broken, make another"};
+        broken_ = {status, why};
+        nest = nest_;
         for (const auto& each : calls_) {
             each->failed = true;
             if (!each->parked) continue; // its owner will see it
@@ -69,6 +76,7 @@ void Team::break_up(Status status, const std::string& why, bool tell) {
         plexus::detail::Reader nothing(nullptr, nullptr, 0, 0);
         sleeper->complete(nothing);
     }
+    if (nest != nullptr) nest->break_up(status, why);
     if (tell) tell_others(status, why);
     for (Call* each : ours) finish(*each);
 }
@@ -86,7 +94,7 @@ void Team::lost(Rank peer, const Error& error) {
     const Status said = error.status();
     const bool ours = said == Status::too_large || said == Status::closed;
     const Status status = said == Status::again ? Status::too_large : ours ? said : Status::peer_lost;
-    break_up(status, fmt::format("member {} can't be reached: {}", peer, error.what()), true);
+    break_up(status, fmt::format("member {} can't be reached: {}", name(peer), error.what()), true);
 }
 
 void Team::ask_after(Rank peer, std::uint32_t call, std::uint32_t digest) {
@@ -134,7 +142,7 @@ void Team::hear_left(Rank peer, std::uint32_t number) {
         }
         if (++call->left_heard < kOften) return;
     }
-    break_up(Status::peer_lost, fmt::format("member {} has left the group", peer), true);
+    break_up(Status::peer_lost, fmt::format("member {} has left the group", name(peer)), true);
 }
 
 void Team::differ(Rank peer, std::uint32_t call) {
@@ -146,7 +154,8 @@ void Team::differ(Rank peer, std::uint32_t call) {
                 ours = team->text_of(call);
             }
             team->break_up(Status::bad_argument,
-                           fmt::format("member {} calls {}, member {} {}{}", peer, theirs, team->me_, ours,
+                           fmt::format("member {} calls {}, member {} {}{}", team->name(peer), theirs,
+                                       team->name(team->me_), ours,
                                        theirs == ours ? ", by plans that differ: their machines or builds "
                                                         "do not reckon alike"
                                                       : ""),

@@ -73,7 +73,8 @@ std::string survive_in_motion(const Group& all, const std::function<void()>& rea
 using Survive = std::string (*)(const Group&, const std::function<void()>&);
 
 /// Members in processes, one of which is killed so long after all are ready.
-void kill_one(const std::string& methods, Survive survive_it, std::chrono::milliseconds after) {
+void kill_one(const std::string& methods, std::string_view hosts, Survive survive_it,
+              std::chrono::milliseconds after) {
     const TmpDir folder;
     const std::string key = folder.file("key", "a secret of the group tests\n").string();
     ::chmod(key.c_str(), 0600);
@@ -86,7 +87,7 @@ void kill_one(const std::string& methods, Survive survive_it, std::chrono::milli
             const std::string url(reinterpret_cast<const char*>(told->data()), told->size());
             Context here = Context::attach(url, by(methods, more));
             here.on_error([](const Error&) {});
-            const Group all = Group::meet(here, "killed " + methods, rank, kMembers);
+            const Group all = Group::meet(here, "killed " + methods, rank, kMembers, on_hosts(hosts)(rank));
             const std::string said = survive_it(all, [] {});
             const std::string told_back = said.empty() ? "as it should" : said;
             channel.put(std::as_bytes(std::span(told_back)));
@@ -98,7 +99,7 @@ void kill_one(const std::string& methods, Survive survive_it, std::chrono::milli
     here.on_error([](const Error&) {});
     const std::string url = here.url();
     for (const auto& each : others) REQUIRE(each->channel().put(std::as_bytes(std::span(url))));
-    const Group all = Group::meet(here, "killed " + methods, 0, kMembers);
+    const Group all = Group::meet(here, "killed " + methods, 0, kMembers, on_hosts(hosts)(0));
     std::thread killer;
     const std::string said = survive_it(all, [&] {
         killer = std::thread([&] {
@@ -122,13 +123,15 @@ void kill_one(const std::string& methods, Survive survive_it, std::chrono::milli
 
 TEST_CASE("when a member's process is killed all others are told who, and other groups go on") {
     const std::string methods = GENERATE(as<std::string>{}, "shm", "tcp");
-    CAPTURE(methods);
-    kill_one(methods, survive, std::chrono::milliseconds(200));
+    const std::string_view hosts = GENERATE("aaaa", "aaba", "bbaa");
+    CAPTURE(methods, hosts);
+    kill_one(methods, hosts, survive, std::chrono::milliseconds(200));
 }
 
 TEST_CASE("when a member's process is killed in motion all others are told who, wherever it was") {
     const std::string methods = GENERATE(as<std::string>{}, "shm", "tcp");
     const int after = GENERATE(1, 20, 60, 110);
-    CAPTURE(methods, after);
-    kill_one(methods, survive_in_motion, std::chrono::milliseconds(after));
+    const std::string_view hosts = GENERATE("aaaa", "aaba", "bbaa");
+    CAPTURE(methods, after, hosts);
+    kill_one(methods, hosts, survive_in_motion, std::chrono::milliseconds(after));
 }

@@ -3,6 +3,7 @@
 // when members do not call the same there. What comes of the operations is in operations.cpp.
 #include "eco/exec/party.h"
 
+#include <barrier>
 #include <filesystem>
 #include <fstream>
 
@@ -70,10 +71,37 @@ TEST_CASE("calls with futures, and elements that are too large, do not go throug
           })) == "");
 }
 
-TEST_CASE("a blocking call and one with a future are two different calls") {
+TEST_CASE("members of several hosts share memory on each where the method there is of one host") {
+    const std::string methods = GENERATE(as<std::string>{}, "local", "shm", "shm, tcp", "tcp");
+    CAPTURE(methods);
     const auto late = expect_warning("plexus.eco.arrive");
-    Party party(2, "shm");
-    const auto said = party.run([](const Group& all) -> std::string {
+    Party party(4, methods);
+    std::barrier<> ready(4); // whoever is still in an earlier call when the group breaks hears of it there
+    const auto said = party.run_with(on_hosts("abba"), [&](const Group& all) -> std::string {
+        std::string bad = refused(Status::unsupported, [&] { all.by(How::memory()).barrier(); });
+        if (!bad.empty()) return bad;
+        all.split(all.rank() % 3 == 0 ? 0 : 1).barrier(); // those of one host, and one's own way there
+        if (all.all_reduce(1 << all.rank(), std::plus<>{}) != 15) return "the sum is wrong";
+        ready.arrive_and_wait();
+        std::vector<int> data(all.rank() == 3 ? 9 : 8);
+        try {
+            for (;;) all.all_reduce(std::span(data), std::plus<>{});
+        } catch (const Error& error) {
+            const std::string_view why = error.what();
+            const bool by_memory = why.find("through shared memory") != why.npos;
+            const bool named = why.find("member 3 calls all_reduce of 9 ") != why.npos ||
+                               why.find(", member 3 all_reduce of 9 ") != why.npos;
+            return named && by_memory == (methods != "tcp") ? "" : std::string(why);
+        }
+    });
+    CHECK(complaints(said) == "");
+}
+
+TEST_CASE("a blocking call and one with a future are two different calls") {
+    const std::string_view hosts = GENERATE("aa", "aba");
+    const auto late = expect_warning("plexus.eco.arrive");
+    Party party(static_cast<Rank>(hosts.size()), "shm");
+    const auto said = party.run_with(on_hosts(hosts), [](const Group& all) -> std::string {
         const auto call = [&] { all.rank() == 0 ? all.barrier() : within(all.async().barrier()); };
         return refused(Status::bad_argument, call);
     });

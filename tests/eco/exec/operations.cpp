@@ -261,6 +261,30 @@ TEST_CASE("every operation through shared memory, sizes from nothing to large") 
           })) == "");
 }
 
+TEST_CASE("every operation where members of several hosts share memory on each, of all sizes") {
+    const std::string_view hosts = GENERATE("aab", "abab", "aaabbbbc", "cbbaaab");
+    const std::string methods = GENERATE(as<std::string>{}, "local", "shm");
+    CAPTURE(hosts, methods);
+    Party party(static_cast<Rank>(hosts.size()), methods);
+    CHECK(complaints(party.run_with(on_hosts(hosts), [](const Group& all) -> std::string {
+              for (const Operation operation : kOperations)
+                  if (std::string bad = rounds(all, all, operation, 4, 3000, 5); !bad.empty()) return bad;
+              // Those that do something there, from and to everyone; and one whose order counts.
+              const auto numbers = [&](Rank member, std::size_t i) { return value(1, member, i); };
+              const auto make = [&](Rank member, std::size_t i) { return affine(1, member, i); };
+              for (const std::size_t elements : {1, 3000, 32'768, 32'769})
+                  for (Rank root = 0; root < all.size(); ++root)
+                      for (const Operation operation :
+                           {Operation::broadcast, Operation::reduce, Operation::all_reduce}) {
+                          std::string bad = round_of<std::int64_t>(all, 1, root, elements, numbers,
+                                                                   std::plus<>{}, operation);
+                          bad += round_of<Affine>(all, 1, root, elements % 3001, make, Compose{}, operation);
+                          if (!bad.empty()) return bad;
+                      }
+              return {};
+          })) == "");
+}
+
 // In a run of its own: it needs the module that breaks links.
 TEST_CASE("every operation over links that break, stall and refuse", "[.faults]") {
     const std::string plan = GENERATE(as<std::string>{}, "faults?drop_link_every=60&seed=3",

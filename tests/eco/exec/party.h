@@ -68,6 +68,15 @@ class Party {
     std::vector<std::unique_ptr<Context>> contexts_;
 };
 
+/// Options for members who are as if on the hosts that `hosts` names by letters, one for each.
+inline auto on_hosts(std::string_view hosts) {
+    return [hosts](eco::Rank rank) {
+        eco::GroupOptions options;
+        options.host = hosts[rank];
+        return options;
+    };
+}
+
 /// All complaints, a line each, or nothing.
 inline std::string complaints(const std::vector<std::string>& said) {
     std::string all;

@@ -22,11 +22,12 @@ std::string status_of(const std::function<void()>& call) {
 TEST_CASE("members that call different things are named, and all are told") {
     const std::string methods = GENERATE(as<std::string>{}, "local", "tcp");
     const int kind = GENERATE(0, 1, 2, 3);
-    CAPTURE(methods, kind);
+    const std::string_view hosts = GENERATE("aaaa", "baba", "bbaa", "abcd");
+    CAPTURE(methods, kind, hosts);
     const auto late = expect_warning("plexus.eco.arrive"); // for a member that has left by then
     Party party(4, methods);
     std::barrier<> told(4); // nobody leaves the group before all have heard
-    const auto said = party.run([&](const Group& all) -> std::string {
+    const auto said = party.run_with(on_hosts(hosts), [&](const Group& all) -> std::string {
         const bool odd = all.rank() == 2;
         std::vector<int> data(8, 1);
         std::vector<int> more(9, 1);
@@ -72,11 +73,12 @@ TEST_CASE("a broken group stays broken and says so; others go on") {
 TEST_CASE("a member that ends inside a collective is named to all others, and other groups go on") {
     const std::string methods = GENERATE(as<std::string>{}, "local", "shm", "tcp");
     const bool async = GENERATE(false, true);
-    CAPTURE(methods, async);
+    const std::string_view hosts = GENERATE("aaaa", "baba", "bbaa", "aaab");
+    CAPTURE(methods, async, hosts);
     const auto lost = expect_warning("");
     Party party(4, methods);
     std::barrier<> ready(4); // whoever is still in an earlier call when the group breaks hears of it there
-    CHECK(complaints(party.run([&](const Group& all) -> std::string {
+    CHECK(complaints(party.run_with(on_hosts(hosts), [&](const Group& all) -> std::string {
               const Group rest = all.split(all.rank() == 3 ? Group::kNoColour : 0);
               ready.arrive_and_wait();
               if (all.rank() == 3) {
