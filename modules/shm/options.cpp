@@ -64,12 +64,14 @@ std::int32_t change(Limits& limits, const Options& options, std::string_view key
         limits.fetch_from = *size;
         return PLEXUS_OK;
     }
-    if (key == "eager" && size && *size >= kLineBytes && *size <= options.area_bytes / 4) {
+    if (key == "eager" && size && *size >= options.limits.eager && *size <= options.area_bytes / 4) {
         limits.eager = *size;
         return PLEXUS_OK;
     }
     why = std::string(key) + " is a size such as \"64 KiB\"";
-    if (key == "eager") why += ", at most a quarter of `area`: " + std::to_string(options.area_bytes / 4);
+    if (key == "eager")
+        why += ", of a link at least what it is for all: " + std::to_string(options.limits.eager) +
+               ", and at most a quarter of `area`: " + std::to_string(options.area_bytes / 4);
     return PLEXUS_BAD_ARGUMENT;
 }
 

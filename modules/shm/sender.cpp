@@ -52,10 +52,10 @@ std::int32_t Sender::try_send(const Message& message, Wants& wants, bool& stream
     const std::int32_t status =
         eager ? send_in_area(message, wants) : begin_stream(message, wants, streaming);
     if (status != PLEXUS_MESSAGE_LOST) return status;
-    // There is no shared memory to be had. Small messages must not be posted: they fit into the ring, or
-    // nowhere.
+    // No shared memory is to be had. What is small must not be posted: it fits into the ring, or nowhere.
     if (can_fetch && !eager) return post(message, wants);
     if (eager && message.size <= ring_.largest()) return send_in_ring(message, wants);
+    if (message.token == nullptr) return status; // an attempt in haste: it is repeated, and logged then
     const std::string text = "no shared memory for a message of " + std::to_string(message.size) +
                              " bytes: " + std::system_category().message(errno) +
                              "; raise the process's limits, or set a smaller area";

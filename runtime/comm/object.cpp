@@ -120,6 +120,10 @@ Status Object::transmit(Frame& frame, Ticket& ticket, bool inside) {
     if (method_.fragile()) return keep_and_transmit(frame, ticket, inside);
     if (inside && frame.size > method_.eager_bytes) return Status::again; // may not wait: goes as a copy
     const auto sent = method_.ops.send(out_->link, frame.views(), frame.count, &ticket);
+    if (sent == PLEXUS_MESSAGE_LOST) { // its own affair: the next may go
+        last_error_ = "the method had no room for it, and has logged why";
+        return Status::message_lost;
+    }
     if (sent != PLEXUS_OK && sent != PLEXUS_POSTED) {
         // A broken link is told by `lost`, from a poll; until then nothing more goes out on it.
         if (sent != PLEXUS_AGAIN) ready_ = false;
@@ -235,8 +239,9 @@ void Object::send_line() {
     while (next_ < line_.size() && out_->controls.empty()) {
         Parcel& parcel = *line_[next_];
         const auto sent = method_.ops.send(out_->link, parcel.views(), parcel.count, &parcel);
-        if (sent != PLEXUS_OK && sent != PLEXUS_POSTED) break;
-        ++sent_;
+        const bool is_lost = sent == PLEXUS_MESSAGE_LOST && !method_.fragile(); // the module has logged why
+        if (sent != PLEXUS_OK && sent != PLEXUS_POSTED && !is_lost) break;
+        if (!is_lost) ++sent_;
         parcel.with_module = sent == PLEXUS_POSTED;
         queued_bytes_ -= parcel.size;
         if (method_.fragile()) {
@@ -245,7 +250,7 @@ void Object::send_line() {
         } else {
             std::unique_ptr<Parcel> out = std::move(line_.front());
             line_.pop_front();
-            let_go(std::move(out), Status::ok);
+            let_go(std::move(out), is_lost ? Status::message_lost : Status::ok);
         }
     }
     refresh_ready();
@@ -332,10 +337,8 @@ std::string Object::explain(Status status) const {
     case Status::closed:
         return "this context is closing";
     case Status::message_lost:
-        return fmt::format(
-            "the {} connection to context {} broke while a message was on its way: it may or may not have "
-            "arrived ({})",
-            name_, name, last_error_);
+        return fmt::format("a message by {} to context {} was lost: it may or may not have arrived ({})",
+                           name_, name, last_error_);
     default:
         return fmt::format("{} to context {}: {}", name_, name, last_error_);
     }

@@ -92,11 +92,11 @@ TEST_CASE("what is posted to a peer that goes is reported lost") {
 }
 
 TEST_CASE("a small message is never posted, also where the peer has just gone") {
-    Pair pair(shm(), with({{"inline", "56"}}));
+    Pair pair(shm(), with({{"inline", "56"}, {"cma_from", "8 MiB"}}));
     pair.b.destroy(); // which a has not polled for
     const auto small = numbered(4'000, 1);
     CHECK(pair.a.send(*pair.to_b, small, 24, 2) == PLEXUS_LINK_LOST);
-    CHECK(pair.a.send(*pair.to_b, numbered(1'000'000, 1), 24, 2) == PLEXUS_LINK_LOST); // nor any other
+    CHECK(pair.a.send(*pair.to_b, numbered(3'000'000, 1), 24, 2) == PLEXUS_LINK_LOST); // nor a stream
     CHECK(pump({&pair.a}, 10s, [&] { return pair.to_b->is_lost(); }));
 }
 
@@ -173,10 +173,13 @@ TEST_CASE("bad values are refused with what would be accepted") {
 }
 
 TEST_CASE("parameters of a running link are changed, or the reason is said") {
-    Pair pair(shm());
+    Pair pair(shm(), with({{"eager", "64 KiB"}}));
     std::string why;
     CHECK(pair.a.set(*pair.to_b, "cma", "off", &why) == PLEXUS_OK);
-    CHECK(pair.a.set(*pair.to_b, "eager", "64 KiB", &why) == PLEXUS_OK);
+    CHECK(pair.a.set(*pair.to_b, "eager", "128 KiB", &why) == PLEXUS_OK);
+    // The host relies on no message being posted up to what the module says of all links.
+    CHECK(pair.a.set(*pair.to_b, "eager", "4 KiB", &why) == PLEXUS_BAD_ARGUMENT);
+    CHECK(why.find("at least what it is for all") != std::string::npos);
     CHECK(pair.a.set(*pair.to_b, "eager", "1 GiB", &why) == PLEXUS_BAD_ARGUMENT);
     CHECK(why.find("a quarter of `area`") != std::string::npos);
     CHECK(pair.a.set(*pair.to_b, "ring", "64 KiB", &why) == PLEXUS_UNSUPPORTED);
