@@ -45,8 +45,8 @@ inline constexpr bool same_elements = std::is_same_v<std::remove_const_t<S>, T>&
 } // namespace detail
 
 /// Every member of the group calls the same operation with the same root and sizes, and calls
-/// on one group come in the same order everywhere. Spans of one member must not overlap but where
-/// it is said. Where a span counts at the root alone, others may leave it empty.
+/// on one group come in the same order and form (blocking, or with a future) everywhere. Spans of one member
+/// must not overlap but where it is said. Where a span counts at the root alone, others may leave it empty.
 ///
 /// @thread any, but not inside an inline handler; calls on one group one after the other
 /// @owner  spans stay yours; they must live and be left alone until the call has ended

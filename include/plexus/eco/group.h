@@ -61,8 +61,9 @@ class PLEXUS_API Prepared {
     /// One more run. All members start theirs as often. @error as Collectives; busy: the last
     /// run has not ended (thrown)
     Future<void> start();
-    /// One more run, to its end. Members that run() it do so together: where they share memory it
-    /// goes through that, and start() by messages. @error as start(); would_deadlock (thrown)
+    /// One more run, to its end. Members that run() it do so together: where they share memory, be it
+    /// on each of several hosts, it goes through that, and start() by messages.
+    /// @error as start(); would_deadlock (thrown)
     void run();
 
   private:
@@ -189,7 +190,8 @@ class PLEXUS_API Group : public Collectives<Group> {
     /// 1 on one host and 100 else.
     double cost_us(Rank a, Rank b) const;
 
-    /// The plan that such a call follows here: to be drawn or timed. @error as the call (thrown)
+    /// The plan that such a call follows here where it goes by messages: to be drawn or timed.
+    /// @error as the call (thrown)
     Plan plan_of(const Task& task) const;
 
     void begin(const detail::Work& work) const;

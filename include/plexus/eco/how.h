@@ -35,7 +35,7 @@ class How {
 
     /// Through memory that all members share, being on one host. Blocking calls alone go that way.
     /// @error unsupported they share none, it is a call with a future, or one that combines elements of
-    /// tens of kilobytes (thrown by the call)
+    /// which not one of each member fits into 64 KiB (thrown by the call)
     static constexpr How memory() {
         How how;
         how.memory_ = true;

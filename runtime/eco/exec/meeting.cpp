@@ -108,7 +108,7 @@ std::shared_ptr<Team> branch(Team& from, const std::vector<Rank>& ranks, std::ui
         hosts.push_back(members.back().host);
     }
     auto team = Team::make(from.shared_hub(), mix(from.id(), salt), me, std::move(members), from.options(),
-                           is_part ? ranks : std::vector<Rank>());
+                           is_part ? PartOf{from.weak_from_this(), ranks} : PartOf());
     team->learn_hosts(hosts);
     team->share_memory();
     team->nest();

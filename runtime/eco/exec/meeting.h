@@ -14,8 +14,8 @@ std::shared_ptr<Team> meet(Context& here, std::string_view name, Rank me, Rank s
                            const GroupOptions& options);
 
 /// Some members of a group, this one among them, by their ranks there; `salt` is the same for all
-/// of them and nobody else. `is_part`: it does what the whole group is asked to do, so its members are
-/// called by their ranks there.
+/// of them and nobody else. `is_part`: it does its share of what that group is asked to do: see
+/// PartOf.
 std::shared_ptr<Team> branch(Team& from, const std::vector<Rank>& ranks, std::uint64_t salt,
                              bool is_part = false);
 

@@ -6,7 +6,9 @@
 #include "plexus/eco/group.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <map>
+#include <new>
 #include <string_view>
 
 namespace plexus::eco::exec {
@@ -28,7 +30,7 @@ std::shared_ptr<Nest> Nest::of(Team& all) {
             known.try_emplace(all.members()[member].host, static_cast<Rank>(houses.size()));
         if (is_new) houses.emplace_back();
         std::vector<Rank>& house = houses[found->second];
-        nest->seats_.push_back({found->second, static_cast<Rank>(house.size())});
+        nest->homes_.push_back({found->second, static_cast<Rank>(house.size())});
         house.push_back(member);
         nest->largest_ = std::max(nest->largest_, house.size());
     }
@@ -88,7 +90,7 @@ Nest::Steps Nest::steps(const detail::Work& work, std::byte* scratch) const {
     Team* const coordinators = coordinators_.get();
     const bool leads = coordinators != nullptr;
     const bool alone = inside->size() == 1;
-    const Seat& root = seats_[work.root];
+    const Home& root = homes_[work.root];
     const bool at_root = root.house == mine().house;
     switch (work.operation) {
     case Operation::barrier:
@@ -170,6 +172,8 @@ void Team::run_nested(std::shared_ptr<const Prepared> prepared, const detail::Wo
         const auto [status, why] =
             nest_->trouble().value_or(std::pair(error.status(), std::string(error.what())));
         break_up(status, why, true);
+    } catch (const std::bad_alloc&) {
+        break_up(Status::too_large, fmt::format("member {} has no memory left for its call", me_), true);
     }
     hold.lock();
     release(call);

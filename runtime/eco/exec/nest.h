@@ -19,7 +19,7 @@ namespace plexus::eco::exec {
 class Nest {
   public:
     /// All members of the group call it. Null, for all of them: no two share a host, or those of some host
-    /// share no memory. @error as a collective call (thrown)
+    /// share no memory, as where they are very many. @error as a collective call (thrown)
     static std::shared_ptr<Nest> of(Team& all);
 
     /// Calls of this kind go that way: the same answer on all members.
@@ -43,15 +43,15 @@ class Nest {
     };
     /// No more than three; those without a team are none.
     using Steps = std::array<Step, 3>;
-    struct Seat {
+    struct Home {
         Rank house;
         Rank inside; ///< rank there
     };
     Steps steps(const detail::Work& work, std::byte* scratch) const;
-    const Seat& mine() const noexcept { return seats_[me_]; }
+    const Home& mine() const noexcept { return homes_[me_]; }
 
     Rank me_ = 0;
-    std::vector<Seat> seats_;            ///< by member
+    std::vector<Home> homes_;            ///< by member
     std::size_t largest_ = 0;            ///< members in one house
     std::shared_ptr<Team> inside_;       ///< those on this host
     std::shared_ptr<Team> coordinators_; ///< the first of each host; null: this member is none of them

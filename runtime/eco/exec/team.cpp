@@ -31,19 +31,19 @@ void settle(Typed& future, Status status, const std::string& why) {
 } // namespace
 
 Team::Team(std::shared_ptr<Hub> hub, std::uint64_t id, Rank me, std::vector<Member> members,
-           GroupOptions options, std::vector<Rank> names)
+           GroupOptions options, PartOf part)
   : hub_(std::move(hub))
   , id_(id)
   , me_(me)
   , members_(std::move(members))
   , options_(std::move(options))
-  , names_(std::move(names))
+  , part_(std::move(part))
   , planner_(size(), me) {}
 
 std::shared_ptr<Team> Team::make(std::shared_ptr<Hub> hub, std::uint64_t id, Rank me,
-                                 std::vector<Member> members, GroupOptions options, std::vector<Rank> names) {
+                                 std::vector<Member> members, GroupOptions options, PartOf part) {
     auto team = std::make_shared<Team>(std::move(hub), id, me, std::move(members), std::move(options),
-                                       std::move(names));
+                                       std::move(part));
     team->hub_->enter(id, *team);
     return team;
 }

@@ -22,15 +22,19 @@ struct Member {
     std::string host;
 };
 
+/// Of a group that does a part of what another is asked to do: what breaks it breaks that as well.
+struct PartOf {
+    std::weak_ptr<Team> whole = {};
+    std::vector<Rank> names = {}; ///< its members' ranks there, by which they are called
+};
+
 class Team : public std::enable_shared_from_this<Team> {
   public:
     /// Enters it into the hub's book.
-    /// `names`: what members are called, if not by their ranks.
     static std::shared_ptr<Team> make(std::shared_ptr<Hub> hub, std::uint64_t id, Rank me,
-                                      std::vector<Member> members, GroupOptions options,
-                                      std::vector<Rank> names = {});
+                                      std::vector<Member> members, GroupOptions options, PartOf part = {});
     Team(std::shared_ptr<Hub> hub, std::uint64_t id, Rank me, std::vector<Member> members,
-         GroupOptions options, std::vector<Rank> names);
+         GroupOptions options, PartOf part);
     ~Team();
 
     const std::shared_ptr<Hub>& shared_hub() const noexcept { return hub_; }
@@ -100,7 +104,7 @@ class Team : public std::enable_shared_from_this<Team> {
     void resume(Call& call, std::unique_lock<std::mutex>& hold);
     void run_in_memory(std::shared_ptr<const Prepared> prepared, const detail::Work& work);
     void run_nested(std::shared_ptr<const Prepared> prepared, const detail::Work& work);
-    Rank name(Rank member) const { return names_.empty() ? member : names_[member]; }
+    Rank name(Rank member) const { return part_.names.empty() ? member : part_.names[member]; }
     void find_difference(Rank peer, std::uint32_t call, std::uint32_t last);
     void finish(Call& call);
     void release(Call& call); ///< under the lock
@@ -121,7 +125,7 @@ class Team : public std::enable_shared_from_this<Team> {
     const Rank me_;
     std::vector<Member> members_;
     const GroupOptions options_;
-    const std::vector<Rank> names_;
+    const PartOf part_;
     Planner planner_;
     std::unique_ptr<host::Seat> seat_; ///< where all members share memory; of blocking calls
     bool one_host_ = false;

@@ -77,6 +77,7 @@ void Team::break_up(Status status, const std::string& why, bool tell) {
         sleeper->complete(nothing);
     }
     if (nest != nullptr) nest->break_up(status, why);
+    if (const auto whole = part_.whole.lock()) whole->break_up(status, why, true);
     if (tell) tell_others(status, why);
     for (Call* each : ours) finish(*each);
 }

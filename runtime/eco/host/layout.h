@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the members of a group on one host see of each other in their common memory: the shape
 // of its pages, and nothing else. Members are of one job and hold its key; even so nobody takes
-// a place from these pages: all of them are computed by whoever reads. Lengths that only two members
-// know are told here, compared with what is expected, and never more than a slot holds.
+// a place in these pages from them: whoever reads computes it. Lengths that only two members know are
+// told here, compared with what is expected, and cut to what a slot holds; so are addresses and places
+// in the teller's own memory, for whoever reads that by one copy.
 //
 //   [Head] [Corner of member 0] [Corner of member 1] ... [slots of member 0] [slots of member 1] ...
 //

@@ -128,14 +128,14 @@ void scatter(Seat& seat, const detail::Work& work) {
             std::byte* to = seat.only_room(whole);
             for (Rank member = 0; member < members; ++member) {
                 if (member == me) continue;
-                give(to, work.send + blocks.begin(member) + at, blocks.piece(member, at, most));
+                give(to, blocks.place(work.send, member, at, most), blocks.piece(member, at, most));
                 to += blocks.piece(member, at, most);
             }
             seat.post();
         } else {
             const std::byte* const gift = seat.await_only(work.root, whole);
-            put(work.receive + at, gift + blocks.pieces_before(me, work.root, at, most),
-                blocks.piece(me, at, most));
+            const std::size_t bytes = blocks.piece(me, at, most);
+            put(into(work.receive, at, bytes), gift + blocks.pieces_before(me, work.root, at, most), bytes);
         }
         seat.next();
     });
@@ -171,12 +171,14 @@ void gather(Seat& seat, const detail::Work& work) {
     const std::size_t chunk = chunk_of(blocks.largest());
     in_chunks(blocks.largest(), chunk, [&](std::size_t at, std::size_t most) {
         if (me != work.root) {
-            give(seat.room(blocks.piece(me, at, most)), work.send + at, blocks.piece(me, at, most));
+            const std::size_t bytes = blocks.piece(me, at, most);
+            give(seat.room(bytes), into(work.send, at, bytes), bytes);
             seat.post();
         }
         for (Rank member = 0; me == work.root && member < seat.members(); ++member) {
             const std::size_t bytes = blocks.piece(member, at, most);
-            if (member != me) put(work.receive + blocks.begin(member) + at, seat.await(member, bytes), bytes);
+            if (member != me)
+                put(blocks.place(work.receive, member, at, most), seat.await(member, bytes), bytes);
         }
         seat.next();
     });
@@ -185,15 +187,15 @@ void gather(Seat& seat, const detail::Work& work) {
 void all_gather(Seat& seat, const detail::Work& work) {
     const Rank me = seat.me();
     const Blocks blocks(work.receive_parts, work.receive_elements, work, seat.members());
-    std::byte* const own = work.receive + blocks.begin(me);
-    if (!work.in_place) put(own, work.send, blocks.size(me));
+    if (!work.in_place) put(work.receive + blocks.begin(me), work.send, blocks.size(me));
     in_chunks(blocks.largest(), kSlot, [&](std::size_t at, std::size_t most) {
-        give(seat.room(blocks.piece(me, at, most)), own + at, blocks.piece(me, at, most));
+        const std::size_t mine = blocks.piece(me, at, most);
+        give(seat.room(mine), blocks.place(work.receive, me, at, most), mine);
         seat.post();
         for (Rank member = 0; member < seat.members(); ++member) {
             const std::size_t bytes = blocks.piece(member, at, most);
             const std::byte* const from = seat.await(member, bytes);
-            if (member != me) put(work.receive + blocks.begin(member) + at, from, bytes);
+            if (member != me) put(blocks.place(work.receive, member, at, most), from, bytes);
         }
         seat.next(true);
     });
@@ -259,7 +261,7 @@ void all_to_all(Seat& seat, const detail::Work& work) {
         std::byte* to = seat.room(mine.pieces_before(members, me, at, most));
         for (Rank member = 0; member < members; ++member) {
             if (member == me) continue;
-            give(to, work.send + mine.begin(member) + at, mine.piece(member, at, most));
+            give(to, mine.place(work.send, member, at, most), mine.piece(member, at, most));
             to += mine.piece(member, at, most);
         }
         seat.post(); // what is overwritten in place from here on is in there
@@ -267,7 +269,7 @@ void all_to_all(Seat& seat, const detail::Work& work) {
             const Blocks& theirs = table.of(member);
             const std::byte* const gift = seat.await(member, theirs.pieces_before(members, member, at, most));
             if (member != me)
-                put(work.receive + table.into.begin(member) + at,
+                put(table.into.place(work.receive, member, at, most),
                     gift + theirs.pieces_before(me, member, at, most), theirs.piece(me, at, most));
         }
         seat.next(true);

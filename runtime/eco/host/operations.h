@@ -40,6 +40,12 @@ void in_chunks(std::size_t bytes, std::size_t chunk, Do&& what) {
     for (std::size_t at = 0; at < bytes; at += chunk) what(at, std::min(chunk, bytes - at));
 }
 
+/// The place `offset` bytes into a span, for `bytes` of it; a span without any may be nowhere.
+template <class Byte>
+Byte* into(Byte* span, std::size_t offset, std::size_t bytes) noexcept {
+    return bytes > 0 ? span + offset : span;
+}
+
 /// The parts of members in a span, in bytes.
 class Blocks {
   public:
@@ -65,6 +71,11 @@ class Blocks {
     /// Of a piece of `most` bytes from `at` on in each of them: what `member`'s has.
     std::size_t piece(Rank member, std::size_t at, std::size_t most) const {
         return at < size(member) ? std::min(most, size(member) - at) : 0;
+    }
+    /// Where that is in the span.
+    template <class Byte>
+    Byte* place(Byte* span, Rank member, std::size_t at, std::size_t most) const {
+        return into(span, begin(member) + at, piece(member, at, most));
     }
     /// What those of the members before `member` have together, but for that of `without`.
     std::size_t pieces_before(Rank member, Rank without, std::size_t at, std::size_t most) const {

@@ -77,12 +77,13 @@ void reduce_scatter(Seat& seat, const detail::Work& work) {
         std::byte* to = seat.room(whole);
         for (Rank member = 0; member < members; ++member) {
             const std::size_t bytes = blocks.piece(member, at, most);
-            if (member != me) give(to, work.send + blocks.begin(member) + at, bytes);
+            if (member != me) give(to, blocks.place(work.send, member, at, most), bytes);
             to += bytes;
         }
         seat.post();
-        fold(seat, work, members, work.receive + at, work.send + blocks.begin(me) + at, whole,
-             blocks.pieces_before(me, members, at, most), blocks.piece(me, at, most));
+        const std::size_t mine = blocks.piece(me, at, most);
+        fold(seat, work, members, into(work.receive, at, mine), blocks.place(work.send, me, at, most), whole,
+             blocks.pieces_before(me, members, at, most), mine);
         seat.next();
     });
 }
@@ -112,9 +113,9 @@ void scan(Seat& seat, const detail::Work& work, bool exclusive) {
         const std::byte* const before = me == 0 ? nullptr : seat.await(me - 1, bytes);
         const std::byte* sum = work.send + at;
         if (before != nullptr && !(exclusive && is_last)) {
-            std::byte* const into = exclusive ? seat.scratch() : work.receive + at;
-            work.combine.run(work.combine.op.get(), into, before, sum, bytes / work.element_bytes);
-            sum = into;
+            std::byte* const all_before = exclusive ? seat.scratch() : work.receive + at;
+            work.combine.run(work.combine.op.get(), all_before, before, sum, bytes / work.element_bytes);
+            sum = all_before;
         }
         if (!is_last) {
             give(seat.room(bytes), sum, bytes);

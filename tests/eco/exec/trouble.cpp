@@ -53,6 +53,26 @@ TEST_CASE("members that call different things are named, and all are told") {
     }
 }
 
+TEST_CASE("a difference that members on several hosts find behind a call breaks the group for all") {
+    const auto late = expect_warning("plexus.eco.arrive");
+    Party party(4, "shm");
+    const auto said = party.run_with(on_hosts("aabb"), [&](const Group& all) -> std::string {
+        std::vector<int> data(4, static_cast<int>(all.rank()));
+        std::vector<int> whole(16);
+        return status_of([&] {
+            all.broadcast(std::span(data), all.rank() < 2 ? 0 : 2); // both roots' hosts are through at once
+            const auto end = std::chrono::steady_clock::now() + kLimit;
+            while (std::chrono::steady_clock::now() < end) all.all_gather(std::span(data), std::span(whole));
+        });
+    });
+    for (const std::string& each : said) {
+        CAPTURE(each);
+        CHECK(each.rfind(std::string(to_string(Status::bad_argument)), 0) == 0);
+        CHECK(each.find("member 2 ") != std::string::npos);
+        CHECK(each.find("with root 2") != std::string::npos);
+    }
+}
+
 TEST_CASE("a broken group stays broken and says so; others go on") {
     const auto late = expect_warning("plexus.eco.arrive");
     Party party(3, "local");
