@@ -150,11 +150,6 @@ void Nest::break_up(Status status, const std::string& why) const {
     if (coordinators_ != nullptr) coordinators_->break_up(status, why, false);
 }
 
-std::optional<std::pair<Status, std::string>> Nest::trouble() const {
-    auto found = inside_->trouble();
-    return !found && coordinators_ != nullptr ? coordinators_->trouble() : found;
-}
-
 void Team::run_nested(std::shared_ptr<const Prepared> prepared, const detail::Work& work) {
     std::unique_lock hold(hub_->mutex());
     if (broken_) throw_broken();
@@ -168,10 +163,8 @@ void Team::run_nested(std::shared_ptr<const Prepared> prepared, const detail::Wo
     try {
         nest_->run(*call.prepared, work, call.scratch.data());
         whole = true;
-    } catch (const Error& error) { // its parts are groups of their own: what broke one is told to all
-        const auto [status, why] =
-            nest_->trouble().value_or(std::pair(error.status(), std::string(error.what())));
-        break_up(status, why, true);
+    } catch (const Error& error) {
+        break_up(error.status(), error.what(), true); // no news, if a part of it broke
     } catch (const std::bad_alloc&) {
         break_up(Status::too_large, fmt::format("member {} has no memory left for its call", me_), true);
     }

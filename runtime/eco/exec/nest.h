@@ -9,9 +9,7 @@
 
 #include <array>
 #include <memory>
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace plexus::eco::exec {
@@ -33,8 +31,6 @@ class Nest {
     void run(const Prepared& prepared, const detail::Work& work, std::byte* scratch) const;
     /// The whole group is broken: nobody waits in a part of it any more.
     void break_up(Status status, const std::string& why) const;
-    /// What broke one of its parts, if something did.
-    std::optional<std::pair<Status, std::string>> trouble() const;
 
   private:
     struct Step {

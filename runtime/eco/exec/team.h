@@ -53,8 +53,6 @@ class Team : public std::enable_shared_from_this<Team> {
     bool shares_memory() const noexcept { return seat_ != nullptr; }
     /// Where only members on one host share memory: see Nest. As share_memory().
     void nest();
-    /// What has broken it, if something has.
-    std::optional<std::pair<Status, std::string>> trouble() const;
     /// Groups that were made of this one so far: the next one's number.
     std::uint64_t count_child();
 

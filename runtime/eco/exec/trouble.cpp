@@ -28,11 +28,6 @@ Presence Team::presence(std::uint32_t call, std::uint32_t digest) {
     return known == nullptr || known->digest() == digest ? Presence::here : Presence::differs;
 }
 
-std::optional<std::pair<Status, std::string>> Team::trouble() const {
-    const std::lock_guard hold(hub_->mutex());
-    return broken_;
-}
-
 void Team::take_early(std::vector<Early> early) {
     for (Early& each : early) {
         early_bytes_ += early_size(each.size);
@@ -41,6 +36,8 @@ void Team::take_early(std::vector<Early> early) {
 }
 
 void Team::break_up(Status status, const std::string& why, bool tell) {
+    // The whole first, which then breaks its parts: whoever is woken in one finds it broken.
+    if (const auto whole = part_.whole.lock()) whole->break_up(status, why, tell);
     std::vector<Call*> ours; // to be ended here: nobody waits in them
     std::shared_ptr<Nest> nest;
     {
@@ -77,7 +74,6 @@ void Team::break_up(Status status, const std::string& why, bool tell) {
         sleeper->complete(nothing);
     }
     if (nest != nullptr) nest->break_up(status, why);
-    if (const auto whole = part_.whole.lock()) whole->break_up(status, why, true);
     if (tell) tell_others(status, why);
     for (Call* each : ours) finish(*each);
 }
