@@ -45,6 +45,19 @@ TEST_CASE("the other side learns that a module has ended") {
     pair.b.poll();
 }
 
+TEST_CASE("no message up to the eager size is posted, also where the other side has just ended") {
+    Pair pair(method_under_test());
+    const std::uint64_t eager = pair.a.query(PLEXUS_QUERY_EAGER_BYTES, pair.to_b);
+    pair.b.close();
+    pair.b.drain();
+    pair.b.destroy(); // which a has not polled for
+    for (const std::uint64_t size : {std::uint64_t{8}, eager / 16, eager / 2, eager}) {
+        CAPTURE(size);
+        CHECK(pair.a.send(*pair.to_b, some_bytes(at_most(size)), 8, 2) != PLEXUS_POSTED);
+    }
+    CHECK(pump({&pair.a}, 10s, [&] { return pair.to_b->is_lost(); }));
+}
+
 TEST_CASE("a connection to a module that has ended is lost, with a reason") {
     BareHost a(method_under_test());
     Bytes there;
