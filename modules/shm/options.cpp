@@ -68,10 +68,10 @@ std::int32_t change(Limits& limits, const Options& options, std::string_view key
         limits.eager = *size;
         return PLEXUS_OK;
     }
-    why = std::string(key) + " is a size such as \"64 KiB\"";
-    if (key == "eager")
-        why += ", of a link at least what it is for all: " + std::to_string(options.limits.eager) +
-               ", and at most a quarter of `area`: " + std::to_string(options.area_bytes / 4);
+    why = key == "eager"
+              ? "eager of a link is a size from that of the method, " + std::to_string(options.limits.eager) +
+                    " bytes, to a quarter of `area`, " + std::to_string(options.area_bytes / 4)
+              : std::string(key) + " is a size such as \"64 KiB\"";
     return PLEXUS_BAD_ARGUMENT;
 }
 

@@ -239,9 +239,8 @@ void Object::send_line() {
     while (next_ < line_.size() && out_->controls.empty()) {
         Parcel& parcel = *line_[next_];
         const auto sent = method_.ops.send(out_->link, parcel.views(), parcel.count, &parcel);
-        const bool is_lost = sent == PLEXUS_MESSAGE_LOST && !method_.fragile(); // the module has logged why
-        if (sent != PLEXUS_OK && sent != PLEXUS_POSTED && !is_lost) break;
-        if (!is_lost) ++sent_;
+        if (sent != PLEXUS_OK && sent != PLEXUS_POSTED) break;
+        ++sent_;
         parcel.with_module = sent == PLEXUS_POSTED;
         queued_bytes_ -= parcel.size;
         if (method_.fragile()) {
@@ -250,7 +249,7 @@ void Object::send_line() {
         } else {
             std::unique_ptr<Parcel> out = std::move(line_.front());
             line_.pop_front();
-            let_go(std::move(out), is_lost ? Status::message_lost : Status::ok);
+            let_go(std::move(out), Status::ok);
         }
     }
     refresh_ready();

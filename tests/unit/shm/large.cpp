@@ -179,7 +179,7 @@ TEST_CASE("parameters of a running link are changed, or the reason is said") {
     CHECK(pair.a.set(*pair.to_b, "eager", "128 KiB", &why) == PLEXUS_OK);
     // The host relies on no message being posted up to what the module says of all links.
     CHECK(pair.a.set(*pair.to_b, "eager", "4 KiB", &why) == PLEXUS_BAD_ARGUMENT);
-    CHECK(why.find("at least what it is for all") != std::string::npos);
+    CHECK(why.find("from that of the method, 65536 bytes") != std::string::npos);
     CHECK(pair.a.set(*pair.to_b, "eager", "1 GiB", &why) == PLEXUS_BAD_ARGUMENT);
     CHECK(why.find("a quarter of `area`") != std::string::npos);
     CHECK(pair.a.set(*pair.to_b, "ring", "64 KiB", &why) == PLEXUS_UNSUPPORTED);
