@@ -106,7 +106,7 @@ Nest::Steps Nest::steps(const detail::Work& work, std::byte* scratch) const {
         break;
     }
     case Operation::reduce:
-        if (at_root) { // what the others come to is the leader's, and goes to the root with its house's
+        if (at_root) { // what the others come to is the coordinator's, and goes to the root with its house's
             add(coordinators, Operation::reduce, root.house, work.send, alone ? work.receive : scratch);
             add(inside, Operation::reduce, root.inside, leads ? scratch : work.send, work.receive);
         } else {

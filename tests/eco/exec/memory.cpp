@@ -82,6 +82,11 @@ TEST_CASE("members of several hosts share memory on each where the method there 
         if (!bad.empty()) return bad;
         all.split(all.rank() % 3 == 0 ? 0 : 1).barrier(); // those of one host, and one's own way there
         if (all.all_reduce(1 << all.rank(), std::plus<>{}) != 15) return "the sum is wrong";
+        std::vector<int> sums(5, 1);
+        Prepared sum = all.prepare().all_reduce(std::span(sums), std::plus<>{});
+        sum.run();           // by memory first
+        within(sum.start()); // by messages
+        if (sums != std::vector<int>(5, 16)) return "the prepared sum is wrong";
         ready.arrive_and_wait();
         std::vector<int> data(all.rank() == 3 ? 9 : 8);
         try {
