@@ -123,6 +123,7 @@ std::string context_json(const Context& here) {
     json::Object out;
     out.add("version", PLEXUS_VERSION)
         .add("context", to_string(here.id()))
+        .add("name", here.name())
         .add("rank", here.rank())
         .add("size", here.size());
     out.add("url", here.url())
@@ -176,8 +177,9 @@ int info(int count, char** arguments) {
         if (line.json()) {
             std::printf("%s\n", context_json(here).c_str());
         } else {
-            std::printf("Plexus %s, context %s, rank %u of %u%s%s\n\n", PLEXUS_VERSION,
-                        to_string(here.id()).c_str(), here.rank(), here.size(),
+            std::printf("Plexus %s, context %s%s%s, rank %u of %u%s%s\n\n", PLEXUS_VERSION,
+                        to_string(here.id()).c_str(), here.name().empty() ? "" : " named ",
+                        here.name().c_str(), here.rank(), here.size(),
                         here.url().empty() ? "" : ", others may join at ", here.url().c_str());
             print_lanes(here.lanes());
             print_rest(here);

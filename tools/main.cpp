@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <vector>
 
 namespace plexus::tools {
 namespace {
@@ -28,9 +29,20 @@ void print_usage(std::FILE* where) {
     for (const Verb& verb : kVerbs)
         std::fprintf(where, "  %-13.*s %.*s\n", static_cast<int>(verb.name.size()), verb.name.data(),
                      static_cast<int>(verb.summary.size()), verb.summary.data());
-    std::fputs("\nplexus VERB --help tells more; plexus --version tells the version.\n"
+    std::fputs("\nplexus VERB --help, or plexus help VERB, tells more; plexus --version tells the version.\n"
                "Exit codes: 0 ok, 1 the answer is no, 2 usage, 3 environment.\n",
                where);
+}
+
+int unknown(const char* word) {
+    std::fprintf(stderr, "plexus: there is no verb \"%s\": plexus --help lists them\n", word);
+    return kUsage;
+}
+
+const Verb* find_verb(std::string_view name) {
+    for (const Verb& verb : kVerbs)
+        if (verb.name == name) return &verb;
+    return nullptr;
 }
 
 int run_verb(const Verb& verb, int count, char** arguments) {
@@ -47,12 +59,24 @@ int run_verb(const Verb& verb, int count, char** arguments) {
     }
 }
 
+// plexus help VERB [WORD...]: what plexus VERB [WORD...] --help says.
+int help_for(int count, char** arguments) {
+    const Verb* verb = find_verb(arguments[0]);
+    if (!verb) return unknown(arguments[0]);
+    std::string option = "--help";
+    std::vector<char*> words(arguments, arguments + count);
+    words.push_back(option.data());
+    words.push_back(nullptr);
+    return run_verb(*verb, count + 1, words.data());
+}
+
 } // namespace
 } // namespace plexus::tools
 
 int main(int argc, char** argv) {
     using namespace plexus::tools;
     const std::string_view wanted = argc > 1 ? argv[1] : "";
+    if (wanted == "help" && argc > 2) return help_for(argc - 2, argv + 2);
     if (wanted == "--help" || wanted == "-h" || wanted == "help") {
         print_usage(stdout);
         return kOk;
@@ -61,12 +85,8 @@ int main(int argc, char** argv) {
         std::puts("plexus " PLEXUS_VERSION);
         return kOk;
     }
-    for (const Verb& verb : kVerbs)
-        if (verb.name == wanted) return run_verb(verb, argc - 1, argv + 1);
-    if (wanted.empty()) {
-        print_usage(stderr);
-    } else {
-        std::fprintf(stderr, "plexus: there is no verb \"%s\": plexus --help lists them\n", argv[1]);
-    }
+    if (const Verb* verb = find_verb(wanted)) return run_verb(*verb, argc - 1, argv + 1);
+    if (!wanted.empty()) return unknown(argv[1]);
+    print_usage(stderr);
     return kUsage;
 }

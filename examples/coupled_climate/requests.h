@@ -5,7 +5,6 @@
 #include "budget.h"
 #include "mailroom.h"
 
-#include <cereal/types/string.hpp>
 #include <plexus/plexus.h>
 
 #include <cstdint>
@@ -23,12 +22,8 @@ struct RunSummary {
     double inside = 0;   // s of that in halo exchange
     double between = 0;  // s of that in exchange with the other model
     std::string methods; // "shm shm, tcp"
-
-    template <class Archive>
-    void serialize(Archive& archive) {
-        archive(rank, seconds, inside, between, methods);
-    }
 };
+PLEXUS_FIELDS(RunSummary, rank, seconds, inside, between, methods)
 
 /// Rows for box number ..., exchange number ...
 inline constexpr plexus::Request<void(Mailroom&, std::uint32_t, std::uint64_t, std::span<const double>)>

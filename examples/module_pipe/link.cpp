@@ -215,6 +215,10 @@ bool Link::greet() {
     if (const auto answer = handshake_->take_outgoing(); !answer.empty()) say(answer);
     if (verdict == PLEXUS_OK) return welcome();
     if (verdict == PLEXUS_AGAIN) return true;
+    if (verdict == PLEXUS_UNSUPPORTED) {
+        lose(PLEXUS_LINK_LOST, "the peer runs another release of Plexus");
+        return false;
+    }
     lose(verdict,
          verdict == PLEXUS_WRONG_PEER ? "another context answered" : "the peer does not hold this job's key");
     return false;
@@ -416,7 +420,12 @@ void Link::cut() {
         const std::lock_guard hold(mutex_);
         step_ = Step::over;
         out.swap(out_);
-        if (socket_) module_.unwatch(socket_.get());
+        if (socket_) {
+            module_.unwatch(socket_.get());
+            // A forked child may hold the descriptor too: without this the other side would not hear of the
+            // end.
+            ::shutdown(socket_.get(), SHUT_RDWR);
+        }
         socket_ = Fd();
     }
     for (const Waiting& item : out)

@@ -18,14 +18,18 @@
 
 namespace plexus {
 
-/// What a program says about its context; the last of the layers, it wins over all others.
+/// What a program says about its context.
 struct Options {
-    /// Configuration keys and values, as in a file: {{"methods", "shm, tcp"}}.
+    /// Configuration keys and values, as in a file: {{"methods", "shm, tcp"}}. They win over file,
+    /// environment and command line: for what the program cannot do without.
     std::map<std::string, std::string> set;
-    /// Reads this file instead of searching for plexus.toml.
+    /// Reads this file instead of searching for plexus.toml. What it says counts whoever may write it.
     std::string file;
     /// Join the directory at this URL ("plexus://host:port") instead of the job's.
     std::string url;
+    /// Keys and values as in `set` that the program suggests and whoever runs it may override: file,
+    /// environment, command line and `set` win over them.
+    std::map<std::string, std::string> defaults{};
 };
 
 /// One way to reach others: its module, and how the scheduler treats it.
@@ -57,8 +61,18 @@ struct RefusedModule {
 struct SettingReport {
     std::string key;
     std::string value;
-    std::string origin; ///< "default", "plexus.toml:7", "PLEXUS_METHODS", "--plexus-log", "program"
+    /// "default", "default of the program", "plexus.toml:7", "PLEXUS_METHODS", "--plexus-log", "program";
+    /// "listen (plexus.toml:7)" for a value that another key asked for
+    std::string origin;
     std::string help;
+};
+
+/// Another context was lost, or can be reached again.
+struct PeerEvent {
+    ContextId context;
+    std::string name;                  ///< its configuration key `name`, where it has said it
+    Status status = Status::peer_lost; ///< or peer_back
+    std::string why;
 };
 
 class PLEXUS_API Context {
@@ -70,14 +84,19 @@ class PLEXUS_API Context {
     explicit Context(Options options = {});
     Context(Context&&) noexcept;
     Context& operator=(Context&&) = delete;
-    /// Closes: what was accepted is sent (at most progress.close_timeout), peers are told,
-    /// handlers end.
+    /// Closes: what was accepted is sent, peers are told, handlers end. Takes progress.close_timeout and
+    /// little more: waits in handlers that still run then end with `closed`, and a handler that does not
+    /// return is left running on its thread; it must not use the context any more. Does nothing in a
+    /// process that was forked from the one that started the context; all other calls fail with `closed`
+    /// there.
     ~Context();
 
     /// A context that joins whoever serves at `url`: the job's key is needed there (job.key_file).
     static Context attach(std::string_view url, Options options = {});
 
     const ContextId& id() const noexcept;
+    /// What the key `name` says; empty if nobody has set it.
+    std::string name() const;
     /// Place in the job that `plexus run` started; 0 of 1 outside a job.
     std::uint32_t rank() const noexcept;
     std::uint32_t size() const noexcept;
@@ -87,7 +106,8 @@ class PLEXUS_API Context {
     std::string url() const;
 
     /// Runs `function(T&, …)` for each such request, inline: on the thread that polls, one at a
-    /// time in this context. It must not block. @error busy the name has a handler (thrown)
+    /// time in this context. It must not block. The answer may come later: see plexus/reply.h. @error busy
+    /// the name has a handler (thrown)
     template <class R, class T, class... P, class Function>
     void on(const Request<R(T&, P...)>& request, Function&& function) {
         install(request.info(), detail::make_handler(request, false, std::forward<Function>(function)));
@@ -101,7 +121,7 @@ class PLEXUS_API Context {
     /// Gives `object` a name that others can use. It must outlive the Bound. @thread any
     template <class T>
     Bound<T> bind(T& object) {
-        return Bound<T>(detail::Binding(core_, &object, 0, detail::wire_type<T>()));
+        return Bound<T>(detail::Binding(core_, &object, 0, detail::object_type<T>()));
     }
     /// Lets others get and put these elements.
     template <detail::Element T>
@@ -152,14 +172,20 @@ class PLEXUS_API Context {
     void stop() noexcept;
 
     /// A descriptor for a foreign event loop, readable when progress() would find something
-    /// in any method. Ask arm() before each sleep; false: do not sleep, call progress().
+    /// in any method, or when a timer of a method has run out. Ask arm() before each sleep; false: do not
+    /// sleep, call progress() and look again at what you wait for.
     int fd() const;
     bool arm();
 
     /// Errors that no caller waits for: one-way requests that could not be delivered or whose
-    /// handler failed, peers that were lost. Default: a warning in the log. @thread progress
+    /// handler failed, exceptions of continuations; peers that were lost (peer_lost) or are back
+    /// (peer_back), with their identity in the text. Default: a warning in the log, for peers a line at
+    /// level info. What the handler throws is logged. @thread progress, or that of a continuation
     using ErrorHandler = std::function<void(const Error&)>;
     void on_error(ErrorHandler handler);
+    /// Peers that are lost, or come back, as data; on_error() hears of them, too. @thread progress
+    using PeerHandler = std::function<void(const PeerEvent&)>;
+    void on_peer(PeerHandler handler);
 
     /// Every lane, in order of preference. @thread any
     std::vector<LaneReport> lanes() const;

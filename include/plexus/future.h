@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The answer to a call, to come. Waiting for it makes progress: the waiting thread polls.
-// co_await resumes on whichever thread made the progress, like an inline handler.
+// co_await resumes on whichever thread made the progress, like an inline handler. A coroutine that
+// returns a Future outside of a handler belongs to no context: co_await it, or give it a then().
 #pragma once
 
 #include "plexus/archive.h"
@@ -10,9 +11,11 @@
 #include <chrono>
 #include <concepts>
 #include <coroutine>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 namespace plexus {
@@ -43,7 +46,18 @@ class PLEXUS_API CallState {
 
     void complete(Reader& in) noexcept;
     void fail(Status status, std::string why) noexcept;
+    /// The result is in place already.
+    void succeed() noexcept { settle(); }
     Core& core() const noexcept { return *core_; }
+    const std::shared_ptr<Core>& keep() const noexcept { return core_; }
+
+    /// The call that this waits for, before it is sent.
+    void belongs_to(std::uint64_t call, const void* peer) noexcept {
+        call_ = call;
+        peer_ = peer;
+    }
+    /// Ends the call with Status::cancelled. False: it has ended, or this is none.
+    bool cancel();
 
   protected:
     /// Decodes the result.
@@ -58,19 +72,22 @@ class PLEXUS_API CallState {
     std::atomic<Waiter*> waiter_{nullptr};
     Status status_ = Status::ok;
     std::string why_;
+    std::uint64_t call_ = 0;
+    const void* peer_ = nullptr; ///< null: it belongs to no call
 };
 
+/// With a place for the result; completed here.
 template <class R>
-class TypedCall final : public CallState {
+class ValueCall : public CallState {
   public:
     using CallState::CallState;
     std::optional<R> value;
 
   private:
-    void take(Reader& in) override { value.emplace(in.get<R>()); }
+    void take(Reader& in) override { in.spoil(); }
 };
 template <>
-class TypedCall<void> final : public CallState {
+class ValueCall<void> : public CallState {
   public:
     using CallState::CallState;
 
@@ -78,13 +95,51 @@ class TypedCall<void> final : public CallState {
     void take(Reader&) override {}
 };
 
+/// The same, completed by a frame.
+template <class R>
+class TypedCall final : public ValueCall<R> {
+  public:
+    using ValueCall<R>::ValueCall;
+
+  private:
+    void take(Reader& in) override { this->value.emplace(in.get<R>()); }
+};
+template <>
+class TypedCall<void> final : public ValueCall<void> {
+  public:
+    using ValueCall<void>::ValueCall;
+};
+
+struct Nothing {};
+/// What stands for a result where void can't.
+template <class R>
+using Held = std::conditional_t<std::is_void_v<R>, Nothing, R>;
+
+/// The exception that is being handled, as an Error. Inside a catch clause.
+inline Error current_error() {
+    try {
+        throw;
+    } catch (const Error& error) { return error; } catch (const std::exception& error) {
+        return {Status::handler_threw, error.what()};
+    } catch (...) { return {Status::handler_threw, "something that is no std::exception was thrown"}; }
+}
+
+/// The context whose handler runs on this thread; null: none does.
+PLEXUS_API std::shared_ptr<Core> core_of_handler() noexcept;
+
+template <class R>
+class Promise;
+
 } // namespace detail
 
 template <class R>
 class [[nodiscard]] Future {
   public:
+    /// A function that returns a Future may be a coroutine. It starts at once.
+    using promise_type = detail::Promise<R>;
+
     Future() = default;
-    explicit Future(std::shared_ptr<detail::TypedCall<R>> state) noexcept
+    explicit Future(std::shared_ptr<detail::ValueCall<R>> state) noexcept
       : state_(std::move(state)) {}
 
     bool valid() const noexcept { return state_ != nullptr; }
@@ -108,9 +163,15 @@ class [[nodiscard]] Future {
                                   std::chrono::duration_cast<std::chrono::nanoseconds>(time));
     }
 
+    /// Ends the call that this is the future of with Status::cancelled, also for whoever waits for it or
+    /// has given a then(). An answer that still comes is dropped; the handler may run, or have run.
+    /// False: it has ended already, or this is no call's future (of a transfer, a lookup, a collective
+    /// operation, when_all): nothing happens. @thread any
+    bool cancel() const { return state_->cancel(); }
+
     /// Calls `next(Future)` once, when the answer is there: on the thread that made the
-    /// progress, or here if it is there already. It must not block. The future is empty
-    /// afterwards.
+    /// progress, or here if it is there already. It must not block. What it throws is told to
+    /// Context::on_error(). The future is empty afterwards.
     template <std::invocable<Future> Next>
     void then(Next next) {
         struct Node {
@@ -134,12 +195,59 @@ class [[nodiscard]] Future {
     }
     R await_resume() { return finish(*std::exchange(state_, nullptr)); }
 
+    /// For the other headers of Plexus.
+    const std::shared_ptr<detail::ValueCall<R>>& state() const noexcept { return state_; }
+
   private:
-    static R finish(detail::TypedCall<R>& state) {
+    static R finish(detail::ValueCall<R>& state) {
         state.rethrow();
         if constexpr (!std::same_as<R, void>) return std::move(*state.value);
     }
-    std::shared_ptr<detail::TypedCall<R>> state_;
+    std::shared_ptr<detail::ValueCall<R>> state_;
 };
+
+namespace detail {
+
+/// What coroutines that return a Future have in common. The future is ready when the coroutine's
+/// frame is gone: whoever waits for it may then end what the frame referred to.
+template <class R>
+class PromiseBase {
+  public:
+    Future<R> get_return_object() noexcept { return Future<R>(state_); }
+    std::suspend_never initial_suspend() const noexcept { return {}; }
+    auto final_suspend() const noexcept {
+        struct Final {
+            bool await_ready() const noexcept { return false; }
+            void await_suspend(std::coroutine_handle<Promise<R>> self) const noexcept {
+                const auto state = std::move(self.promise().state_);
+                const std::optional<Error> error = std::move(self.promise().error_);
+                self.destroy();
+                error ? state->fail(error->status(), error->what()) : state->succeed();
+            }
+            void await_resume() const noexcept {}
+        };
+        return Final{};
+    }
+    void unhandled_exception() { error_ = current_error(); }
+
+  protected:
+    std::shared_ptr<ValueCall<R>> state_ = std::make_shared<ValueCall<R>>(core_of_handler());
+    std::optional<Error> error_;
+};
+
+template <class R>
+class Promise final : public PromiseBase<R> {
+  public:
+    template <class Value>
+    requires std::convertible_to<Value&&, R>
+    void return_value(Value&& value) { this->state_->value.emplace(std::forward<Value>(value)); }
+};
+template <>
+class Promise<void> final : public PromiseBase<void> {
+  public:
+    void return_void() const noexcept {}
+};
+
+} // namespace detail
 
 } // namespace plexus

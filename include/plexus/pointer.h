@@ -9,6 +9,8 @@
 #include "plexus/request.h"
 #include "plexus/table.h"
 
+#include <algorithm>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -19,8 +21,8 @@
 namespace plexus {
 
 class Context;
-namespace comm {
-class Exchange;
+namespace transport {
+class Endpoint;
 }
 
 /// What to do when the first row of a table does not apply, or the one in use fails.
@@ -29,6 +31,22 @@ enum class Fallback : std::uint8_t { allow, warn, forbid };
 struct Automatic {};
 /// far.use(plexus::automatic): back to the first row that applies.
 inline constexpr Automatic automatic{};
+
+/// How long requests may take: far.with(plexus::deadline(2s)). Whole milliseconds, at least one.
+struct Deadline {
+    std::uint32_t milliseconds = 0; ///< 0: the context's limits.call_deadline
+
+    bool operator==(const Deadline&) const = default;
+};
+template <class Rep, class Period>
+constexpr Deadline deadline(std::chrono::duration<Rep, Period> time) {
+    constexpr std::chrono::milliseconds kLongest{UINT32_MAX - 1}; // 49 days
+    if (time >= kLongest) return {UINT32_MAX - 1};
+    const auto whole = std::chrono::ceil<std::chrono::milliseconds>(time).count();
+    return {static_cast<std::uint32_t>(std::max<std::int64_t>(1, whole))};
+}
+/// No limit, whatever limits.call_deadline says.
+inline constexpr Deadline no_deadline{UINT32_MAX};
 
 /// What a policy function sees of one row of the table.
 struct RowFacts {
@@ -57,10 +75,14 @@ struct Target {
 
 PLEXUS_API void send(Route& route, const Target& target, const RequestInfo& request, Writer& frame);
 PLEXUS_API Status try_send(Route& route, const Target& target, const RequestInfo& request, Writer& frame);
+/// The same with a deadline; the frame leaves kCallHeader bytes. @error timed_out. Throws nothing of its own.
+PLEXUS_API Status send_before(Route& route, const Target& target, const RequestInfo& request, Writer& frame,
+                              Deadline deadline, std::string* why);
 PLEXUS_API void call(Route& route, const Target& target, const RequestInfo& request, Writer& frame,
-                     std::shared_ptr<CallState> state);
+                     Deadline deadline, std::shared_ptr<CallState> state);
 PLEXUS_API std::shared_ptr<Core> core_of(const Route& route) noexcept;
 inline constexpr std::size_t kRequestHeader = 24;
+inline constexpr std::size_t kCallHeader = 32;
 
 /// All of a pointer that does not depend on the type of its object.
 class PLEXUS_API PointerBase {
@@ -94,6 +116,10 @@ class PLEXUS_API PointerBase {
     /// Overrides the configuration's `fallback` for this pointer.
     void fallback(Fallback what);
 
+    /// The deadline of what is sent and called on this pointer; see with().
+    Deadline deadline() const noexcept { return deadline_; }
+    void set_deadline(Deadline deadline) noexcept { deadline_ = deadline; }
+
     /// "shm: other host; tcp: applies (row 2)": what selection finds for every row now.
     std::string explain() const;
     /// The same as data.
@@ -111,18 +137,19 @@ class PLEXUS_API PointerBase {
     void write(Writer& out) const;
     void read(Reader& in);
     void load(Context& here, std::span<const std::byte> bytes);
-    void load(comm::Exchange& here, std::span<const std::byte> bytes);
+    void load(transport::Endpoint& here, std::span<const std::byte> bytes);
 
   private:
     Route& own_route();
     Target target_;
     std::shared_ptr<Route> route_;
+    Deadline deadline_; // stays here: it does not travel with the pointer
 };
 
 /// A saved pointer whose object's type its user will know.
 class LoadedPointer : public PointerBase {
   public:
-    LoadedPointer(comm::Exchange& here, std::span<const std::byte> bytes) { load(here, bytes); }
+    LoadedPointer(transport::Endpoint& here, std::span<const std::byte> bytes) { load(here, bytes); }
     void write_to(Writer& out) const { write(out); }
 };
 
@@ -140,15 +167,35 @@ class GlobalPointer : public detail::PointerBase {
         return pointer;
     }
 
+    /// The same pointer with a deadline, for one call or to be kept:
+    ///
+    ///     double t = far.with(plexus::deadline(2s)).call(probe, 3).get();
+    ///
+    /// A call whose answer is not there in time fails with deadline_exceeded; a send that finds no room
+    /// in time throws timed_out. The deadline travels: the far side drops what is out of date before its
+    /// handler runs, and says so. Transfers of a GlobalSpan have none.
+    GlobalPointer with(Deadline deadline) const {
+        GlobalPointer limited(*this);
+        limited.set_deadline(deadline);
+        return limited;
+    }
+
     /// Sends one request, one way. Returns when the arguments may be reused: the request is
     /// then accepted for transport, the handler may not have run. Where there is no room the
     /// thread makes progress meanwhile; inside an inline handler the request is queued.
     /// @thread any
-    /// @error  no_method, peer_lost, too_large, closed, again (a handler's queue is full); thrown
+    /// @error  no_method, peer_lost, too_large, closed, again (a handler's queue is full), timed_out
+    ///         (with a deadline); thrown
     template <class R, class... P>
     void send(const Request<R(T&, P...)>& request,
               const std::type_identity_t<std::remove_cvref_t<P>>&... arguments) const {
         check();
+        if (deadline() != Deadline{}) [[unlikely]] {
+            std::string why;
+            const Status status = send_before(&why, request, arguments...);
+            if (status != Status::ok) throw Error(status, why);
+            return;
+        }
         detail::Writer frame(detail::kRequestHeader);
         (frame.put(arguments), ...);
         detail::send(*route(), target(), request.info(), frame);
@@ -159,21 +206,24 @@ class GlobalPointer : public detail::PointerBase {
     [[nodiscard]] Status try_send(const Request<R(T&, P...)>& request,
                                   const std::type_identity_t<std::remove_cvref_t<P>>&... arguments) const {
         if (!*this) return Status::dead_pointer;
+        if (deadline() != Deadline{}) [[unlikely]]
+            return send_before(nullptr, request, arguments...);
         detail::Writer frame(detail::kRequestHeader);
         (frame.put(arguments), ...);
         return detail::try_send(*route(), target(), request.info(), frame);
     }
 
     /// Sends one request and gives a future for its result. Errors of the way there arrive in
-    /// the future. Arguments as for send(). @thread any
+    /// the future. Arguments as for send(). A deadline comes from with(), else from limits.call_deadline;
+    /// Future::cancel() ends the call before. @thread any
     template <class R, class... P>
     Future<R> call(const Request<R(T&, P...)>& request,
                    const std::type_identity_t<std::remove_cvref_t<P>>&... arguments) const {
         check();
         auto state = std::make_shared<detail::TypedCall<R>>(detail::core_of(*route()));
-        detail::Writer frame(detail::kRequestHeader);
+        detail::Writer frame(detail::kCallHeader);
         (frame.put(arguments), ...);
-        detail::call(*route(), target(), request.info(), frame, state);
+        detail::call(*route(), target(), request.info(), frame, deadline(), state);
         return Future<R>(std::move(state));
     }
 
@@ -189,6 +239,13 @@ class GlobalPointer : public detail::PointerBase {
     using PointerBase::save;
 
   private:
+    template <class R, class... P>
+    Status send_before(std::string* why, const Request<R(T&, P...)>& request,
+                       const std::type_identity_t<std::remove_cvref_t<P>>&... arguments) const {
+        detail::Writer frame(detail::kCallHeader);
+        (frame.put(arguments), ...);
+        return detail::send_before(*route(), target(), request.info(), frame, deadline(), why);
+    }
     void check() const {
         if (!*this)
             throw Error(Status::dead_pointer,

@@ -101,12 +101,12 @@ class [[nodiscard]] BoundSpan {
     GlobalSpan<T> span() const { return {binding_.target(), binding_.route(), 0, memory_.size()}; }
     /// The elements themselves, here.
     std::span<T> local() const noexcept { return memory_; }
-    /// As Bound::reset(): when it returns nobody reads or writes the memory any more: transfers that
-    /// are under way end first, so not from an inline handler while there may be some. Memory that
-    /// was allocated goes without waiting, when the last of them is over.
-    void reset() noexcept {
-        binding_.release();
+    /// As Bound::reset(): when it gives ok nobody reads or writes the memory any more: transfers that
+    /// are under way end first. Inside an inline handler it gives would_deadlock if there are some. Memory
+    /// that was allocated goes without waiting, when the last of them is over.
+    Status reset() noexcept {
         memory_ = {};
+        return binding_.release();
     }
 
   private:

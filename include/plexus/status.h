@@ -39,9 +39,13 @@ enum class Status : std::int32_t {
     wrong_peer = 41, ///< another context answered at that address
     // this peer
     peer_lost = 50,
+    peer_back = 51, ///< it was lost and can be reached again; told to Context::on_error()
     // this process
     runtime_lost = 60,
     closed = 61, ///< the context is closing
+    // this call, too
+    deadline_exceeded = 70, ///< the call's deadline passed before there was an answer
+    cancelled = 71,         ///< Future::cancel() ended the call
 };
 
 /// A few words for `status`, lower case, no full stop. @thread any

@@ -56,23 +56,30 @@ void FrameReader::abandon(const Owner& owner) {
 
 std::size_t FrameReader::enough(std::span<const std::byte> bytes) const noexcept {
     if (bytes.size() < kFrameWord) return kFrameWord;
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, bytes.data(), sizeof bits);
-    bits = wire_order(bits);
-    const std::uint64_t size = bits & kFrameMost;
-    return static_cast<std::size_t>(size <= limits_.eager ? frame_bytes(size) : kFrameWord + (bits >> 56));
+    const Word word = word_at(bytes.data());
+    if (fault_of(word) != nullptr) return kFrameWord; // take() says so
+    return static_cast<std::size_t>(word.size <= limits_.eager ? frame_bytes(word.size)
+                                                               : kFrameWord + word.head);
 }
 
-bool FrameReader::read_word(const std::byte* from, Word& word) {
+FrameReader::Word FrameReader::word_at(const std::byte* from) noexcept {
     std::uint64_t bits = 0;
     std::memcpy(&bits, from, sizeof bits);
     bits = wire_order(bits);
-    const std::uint64_t size = bits & kFrameMost;
-    word = {size, static_cast<std::size_t>(bits >> 56)};
-    if (word.head > PLEXUS_HEAD_MAX || word.head > size)
-        corrupt_ = "it announces a head that no message can have";
-    if (limits_.most != 0 && size > limits_.most)
-        corrupt_ = "it announces a message above max_message, which must be the same on both sides";
+    return {bits & kFrameMost, static_cast<std::size_t>(bits >> 56)};
+}
+
+const char* FrameReader::fault_of(const Word& word) const noexcept {
+    if (word.head > PLEXUS_HEAD_MAX || word.head > word.size)
+        return "it announces a head that no message can have";
+    if (limits_.most != 0 && word.size > limits_.most)
+        return "it announces a message above max_message, which this side had told";
+    return nullptr;
+}
+
+bool FrameReader::read_word(const std::byte* from, Word& word) {
+    word = word_at(from);
+    corrupt_ = fault_of(word);
     return corrupt_ == nullptr;
 }
 

@@ -16,6 +16,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 
 namespace plexus::module {
@@ -27,6 +28,13 @@ constexpr std::size_t frame_padding(std::uint64_t size) noexcept { return (8 - s
 /// What a message takes up in the stream.
 constexpr std::uint64_t frame_bytes(std::uint64_t size) noexcept {
     return kFrameWord + size + frame_padding(size);
+}
+/// Largest message that both sides of a link take, where 0 is no limit of theirs. At most kFrameMost.
+constexpr std::uint64_t common_limit(std::uint64_t ours, std::uint64_t theirs) noexcept {
+    std::uint64_t most = kFrameMost;
+    for (const std::uint64_t limit : {ours, theirs})
+        if (limit != 0 && limit < most) most = limit;
+    return most;
 }
 /// Little-endian, whatever this machine is.
 inline std::uint64_t wire_order(std::uint64_t word) noexcept {
@@ -86,6 +94,9 @@ class FrameReader {
         std::uint64_t size;
         std::size_t head;
     };
+    static Word word_at(const std::byte* from) noexcept;
+    /// Null, or what is wrong with it.
+    const char* fault_of(const Word& word) const noexcept;
     bool read_word(const std::byte* from, Word& word);
     void begin_large(const Owner& owner, const Word& word, const std::byte* head);
     void finish_landing(const Owner& owner, std::uint32_t& budget);

@@ -137,6 +137,8 @@ void Module::take_answer(Link& link, ByteView body) {
     link.peer_token = answer->token;
     const std::int32_t verdict = link.handshake->feed(answer->record);
     if (verdict == PLEXUS_WRONG_PEER) return link.lose(verdict, "another context answered");
+    if (verdict == PLEXUS_UNSUPPORTED)
+        return link.lose(PLEXUS_LINK_LOST, "the peer runs another release of Plexus");
     if (verdict != PLEXUS_OK) return link.lose(PLEXUS_DENIED, "the peer does not hold this job's key");
     if (answer->eager != link.port.eager())
         return link.lose(PLEXUS_LINK_LOST, "the parameter eager must have the same value on both sides");

@@ -2,6 +2,7 @@
 // The progress thread's half of the local method: what each kind of record does.
 #include "local/module.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace plexus::local {
@@ -16,12 +17,33 @@ T body_of(Record& record) {
     return value;
 }
 
+// One look at `given_up` for so many bytes.
+constexpr std::size_t kOneStep = 1 << 20;
+
+// False: the end was given up meanwhile.
+bool copy_into(Link& end, std::byte* out, const std::vector<plexus_view>& pieces) {
+    for (const plexus_view& piece : pieces) {
+        const auto* from = static_cast<const std::byte*>(piece.data);
+        for (std::size_t left = piece.size; left > 0;) {
+            const std::size_t step = std::min(left, kOneStep);
+            const module::Lock border(end.landing);
+            if (end.given_up.load(std::memory_order_relaxed)) return false;
+            std::memcpy(out, from, step);
+            out += step;
+            from += step;
+            left -= step;
+        }
+    }
+    return true;
+}
+
 } // namespace
 
 std::int32_t Module::poll(std::uint32_t budget) {
     if (batch_ == nullptr && inbox_->idle()) return 0;
     std::uint32_t handled = 0;
-    while (handled < budget && next_chunk()) {
+    copied_ = 0;
+    while (handled < budget && copied_ < kOneStep && next_chunk()) {
         auto& record = *reinterpret_cast<Record*>(batch_->bytes + at_);
         at_ += record_bytes(record.size);
         take(record, true);
@@ -110,16 +132,15 @@ void Module::fetch(Link& end, Post& post, bool deliver) {
     const bool wanted = deliver && host_.place(end.cookie, {post.head.data(), post.head_size}, post.rest_size,
                                                &where, &token) == PLEXUS_OK;
     const bool claimed = post.claim();
+    bool whole = true;
     if (wanted && claimed) {
-        auto* out = static_cast<std::byte*>(where);
-        for (const plexus_view& piece : post.rest) {
-            if (piece.size > 0) std::memcpy(out, piece.data, piece.size);
-            out += piece.size;
-        }
+        whole = copy_into(end, static_cast<std::byte*>(where), post.rest);
+        copied_ += post.rest_size;
     }
-    const bool taken = deliver && claimed; // also what the host refused is over for the sender
+    const bool taken = deliver && claimed && whole; // also what the host refused is over for the sender
     if (claimed) finish(post, taken ? PLEXUS_OK : PLEXUS_MESSAGE_LOST);
-    if (wanted) host_.placed(end.cookie, token, taken ? PLEXUS_OK : PLEXUS_MESSAGE_LOST);
+    if (wanted && !end.given_up.load(std::memory_order_relaxed))
+        host_.placed(end.cookie, token, taken ? PLEXUS_OK : PLEXUS_MESSAGE_LOST);
     credit(*end.other, post.charge);
     post.release();
 }

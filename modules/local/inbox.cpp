@@ -23,8 +23,8 @@ Inbox::~Inbox() {
 
 Chunk* Inbox::take() {
     const module::Lock hold(mutex_);
-    // Armed and work: whoever pushed has rung.
-    if (state_.exchange(0, std::memory_order_relaxed) == (kWork | kArmed)) {
+    // Whoever pushed has rung; and a forked child, which has the same descriptor, may have.
+    if ((state_.exchange(0, std::memory_order_relaxed) & kArmed) != 0) {
         std::uint64_t rings = 0;
         (void)!::read(event_.get(), &rings, sizeof rings);
     }

@@ -77,7 +77,10 @@ std::int32_t Link::send(const plexus_view* pieces, std::uint32_t count, void* to
 }
 
 void Link::disconnect() {
-    given_up.store(true, std::memory_order_relaxed);
+    {
+        const module::Lock border(landing);
+        given_up.store(true, std::memory_order_relaxed);
+    }
     const std::shared_ptr<Inbox> held = home; // this may be freed as soon as it is pushed
     const bool pushed = held->push_if(
         this, Kind::closing, 0, [&] { return !deaf; }, [&](std::byte*) { deaf = true; });

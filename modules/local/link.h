@@ -71,6 +71,8 @@ struct Link {
     // [given up] Set by disconnect before `closing` is pushed; poll looks at it before each
     // callback. Relaxed: a callback that began before may still be running.
     std::atomic<bool> given_up{false};
+    // Held while bytes are written to a place of the host's, and by disconnect: afterwards none are.
+    module::Mutex landing;
     // [ready] Set by the side that accepts, pairs with the load in send().
     std::atomic<bool> ready{false};
 

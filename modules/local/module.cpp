@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <thread>
+#include <unistd.h>
 #include <utility>
 
 namespace plexus::local {
@@ -20,12 +21,14 @@ constexpr Reason kOther{PLEXUS_WRONG_PEER,
 
 Module::Module(const plexus_host& host, std::uint64_t eager_bytes, std::uint64_t queue_bytes)
   : host_(host)
+  , owner_(::getpid())
   , here_(Descriptor::of(host.id))
   , eager_bytes_(eager_bytes)
   , queue_bytes_(queue_bytes)
   , inbox_(std::make_shared<Inbox>()) {}
 
 Module::~Module() {
+    if (is_forked()) return; // a lock may be held by a thread that this process does not have
     for (;;) {
         Link* end = nullptr;
         {
@@ -39,13 +42,17 @@ Module::~Module() {
 
 bool Module::join() { return Registry::of_process().add(host_.id, inbox_); }
 
+bool Module::is_forked() const noexcept { return ::getpid() != owner_; }
+
 void Module::close() {
+    if (is_forked()) return;
     if (!closing_.exchange(true)) Registry::of_process().remove(host_.id);
 }
 
 // Ends every link. Others still push until the queue is shut, and may be copying what we
 // posted; everything that names us is over when this returns.
 void Module::drain() {
+    if (is_forked()) return;
     close();
     inbox_->shut();
     while (next_chunk()) {

@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <memory>
+#include <sys/types.h>
 
 namespace plexus::local {
 
@@ -60,8 +61,11 @@ class Module {
     void end_post(Post& post);
     void credit(Link& sender, std::uint64_t bytes);
     void settle();
+    /// This is a forked child of the process that opened the module, without its other threads.
+    bool is_forked() const noexcept;
 
     const plexus_host& host_;
+    const pid_t owner_;
     const Descriptor here_;
     const std::uint64_t eager_bytes_;
     const std::uint64_t queue_bytes_;
@@ -71,6 +75,7 @@ class Module {
     // Progress thread.
     Chunk* batch_ = nullptr;
     std::size_t at_ = 0;
+    std::uint64_t copied_ = 0; // by this poll, of posted sends
     Credit credit_;
 
     mutable module::Mutex books_;

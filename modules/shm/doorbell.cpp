@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "shm/doorbell.h"
 
+#include <array>
 #include <cerrno>
+#include <cstdio>
+#include <fcntl.h>
+#include <string_view>
 #include <sys/eventfd.h>
 
 namespace plexus::shm {
@@ -26,6 +30,21 @@ void wake_if_asleep(MailboxPage& page, int event) noexcept {
     (void)!::write(event, &one, sizeof one); // it fails only at 2^64 - 1, when it is readable anyway
 }
 
+bool is_eventfd(int fd) noexcept {
+    constexpr std::string_view kTarget = "anon_inode:[eventfd]";
+    std::array<char, 32> path{};
+    std::array<char, kTarget.size() + 1> target{};
+    std::snprintf(path.data(), path.size(), "/proc/self/fd/%d", fd);
+    const ssize_t size = ::readlink(path.data(), target.data(), target.size());
+    return size >= 0 && std::string_view(target.data(), static_cast<std::size_t>(size)) == kTarget;
+}
+
+// A write to a full one fails then; it is readable all the same.
+bool is_nonblocking(int fd) noexcept {
+    const int flags = ::fcntl(fd, F_GETFL);
+    return flags >= 0 && (flags & O_NONBLOCK) != 0;
+}
+
 } // namespace
 
 bool Mailbox::open() noexcept {
@@ -48,7 +67,7 @@ void Mailbox::wake() noexcept {
 
 bool Bell::attach(int memory_fd, module::OwnedFd event, std::uint32_t bit, const Direction& out,
                   bool light) noexcept {
-    if (bit >= MailboxPage::kBits) {
+    if (bit >= MailboxPage::kBits || !is_eventfd(event.get()) || !is_nonblocking(event.get())) {
         errno = EINVAL;
         return false;
     }

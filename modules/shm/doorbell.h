@@ -29,16 +29,24 @@ class Mailbox {
 
     bool rung() const noexcept { return page().summary.load(std::memory_order_relaxed) != 0; }
 
-    /// Calls `answer(bit)` for each bell that was rung, and unrings it before; begins with
-    /// word and bit number `first`, modulo 64.
+    /// Calls `answer(bit)` for each bell that was rung, and unrings it before; in the order of their
+    /// numbers, from `first` round to the one before it.
     template <class Answer>
     void take(std::uint32_t first, Answer&& answer) {
         const std::uint64_t words = page().summary.exchange(0, std::memory_order_seq_cst);
-        for_each_bit(words, first, [&](std::uint32_t word) {
-            const std::uint64_t bits = page().words[word].exchange(0, std::memory_order_seq_cst); // [answer]
+        const std::uint32_t first_word = first / 64 % MailboxPage::kWords;
+        const std::uint64_t before_first = (std::uint64_t{1} << first % 64) - 1;
+        std::uint64_t last = 0; // of the first word, what comes at the end
+        for_each_bit(words, first_word, [&](std::uint32_t word) {
+            std::uint64_t bits = page().words[word].exchange(0, std::memory_order_seq_cst); // [answer]
             std::atomic_thread_fence(std::memory_order_seq_cst);
-            for_each_bit(bits, first, [&](std::uint32_t bit) { answer(word * 64 + bit); });
+            if (word == first_word) {
+                last = bits & before_first;
+                bits &= ~before_first;
+            }
+            for_each_bit(bits, 0, [&](std::uint32_t bit) { answer(word * 64 + bit); });
         });
+        for_each_bit(last, 0, [&](std::uint32_t bit) { answer(first_word * 64 + bit); });
     }
 
     /// Rings for oneself: there is more to do about this link.
@@ -70,7 +78,8 @@ class Mailbox {
 /// A peer's mailbox, and the bit there that stands for one link. Any thread.
 class Bell {
   public:
-    /// False: errno says why.
+    /// False: errno says why. EINVAL also if `event` is no eventfd: a write into a pipe or a socket could
+    /// block the sender, or end its process by SIGPIPE.
     bool attach(int memory_fd, module::OwnedFd event, std::uint32_t bit, const Direction& out,
                 bool light) noexcept;
 

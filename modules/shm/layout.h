@@ -16,7 +16,7 @@
 
 namespace plexus::shm {
 
-inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint32_t kVersion = 2;
 inline constexpr std::size_t kPageBytes = 4096;
 inline constexpr std::size_t kLineBytes = 64;
 
@@ -88,6 +88,8 @@ struct Direction {
     alignas(kLineBytes) std::atomic<std::uint64_t> consumed; ///< lines of the ring
     std::atomic<std::uint64_t> released;                     ///< of the area, AreaBody::release_to
     std::atomic<std::uint64_t> fetched;                      ///< messages of Kind::fetch
+    /// Bit n % 64: the n-th of them could not be read, and is lost. Stored before `fetched`.
+    std::atomic<std::uint64_t> fetch_failed;
     std::atomic<std::uint32_t> can_fetch; ///< the kernel lets the receiver read the sender's memory
     std::atomic<std::uint32_t> deaf;      ///< the receiver has given the link up
 

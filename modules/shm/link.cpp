@@ -5,7 +5,8 @@
 
 namespace plexus::shm {
 
-void Link::attach(std::uint32_t ring_lines, bool connected, pid_t process, bool reads) {
+void Link::attach(std::uint32_t ring_lines, bool connected, pid_t number, bool reads,
+                  SpareDescriptor& spare) {
     auto* const directions = segment.at<Direction>(0);
     const std::size_t mine = connected ? 0 : 1;
     const std::size_t theirs = 1 - mine;
@@ -15,7 +16,7 @@ void Link::attach(std::uint32_t ring_lines, bool connected, pid_t process, bool 
     out = directions + mine;
     in = directions + theirs;
     sender.attach(*out, ring(mine), ring_lines, bell, socket.get());
-    receiver.attach(*in, ring(theirs), ring_lines, bell, socket.get(), process);
+    receiver.attach(*in, ring(theirs), ring_lines, bell, {socket.get(), number, process.get()}, spare);
     in->can_fetch.store(reads ? 1 : 0, std::memory_order_relaxed);
     ready.store(true, std::memory_order_release); // [ready]
 }
@@ -29,7 +30,7 @@ std::int32_t Link::send(const plexus_view* pieces, std::uint32_t count, void* to
 }
 
 void Link::disconnect() {
-    gone.store(true, std::memory_order_relaxed);
+    receiver.give_up(gone);
     owner.order(Order::Do::disconnect, *this);
 }
 

@@ -47,6 +47,7 @@ struct Link {
     std::uint32_t heat_period = 0; ///< which one that is
 
     module::OwnedFd socket;
+    module::OwnedFd process; ///< the peer's, a pidfd, where the kernel gives one
     SharedMemory segment;
     Direction* out = nullptr;
     Direction* in = nullptr;
@@ -57,9 +58,12 @@ struct Link {
     SocketName name{};
     module::OwnedFd segment_fd; ///< until it has been passed on
 
-    /// Joins the halves to the segment. `connected`: this side made it. `reads`: the kernel lets
-    /// us read the peer's memory.
-    void attach(std::uint32_t ring_lines, bool connected, pid_t process, bool reads);
+    /// No memory or descriptor for the peer's area since then: the module tries again. Never: the epoch.
+    Clock::time_point short_since{};
+
+    /// Joins the halves to the segment. `connected`: this side made it. `number`: of the peer's process.
+    /// `reads`: the kernel lets us read its memory.
+    void attach(std::uint32_t ring_lines, bool connected, pid_t number, bool reads, SpareDescriptor& spare);
 };
 
 } // namespace plexus::shm

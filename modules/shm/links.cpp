@@ -2,10 +2,11 @@
 // Module: how links come and go.
 #include "shm/module.h"
 
+#include "shm/process.h"
+
 #include <algorithm>
 #include <bit>
 #include <cerrno>
-#include <sys/epoll.h>
 #include <system_error>
 
 namespace plexus::shm {
@@ -16,7 +17,6 @@ using module::view;
 
 namespace {
 
-constexpr std::size_t kMostCallers = 64; // beyond it the one that waits longest is dropped
 constexpr std::uint32_t kLeastLines = 64;
 constexpr std::uint32_t kMostLines = 1 << 14;
 
@@ -24,13 +24,10 @@ std::string system_text() { return std::system_category().message(errno); }
 
 } // namespace
 
-void Module::unwatch(int fd) { (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr); }
-
-bool Module::watch(int fd, std::uint64_t tag) {
-    epoll_event event{};
-    event.events = EPOLLIN | EPOLLRDHUP;
-    event.data.u64 = tag;
-    return ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) == 0;
+void Module::unwatch(Link& link) {
+    if (link.opening) events_.unwatch(link.opening->socket());
+    events_.unwatch(link.socket.get());
+    events_.unwatch(link.process.get());
 }
 
 std::uint32_t Module::take_orders() {
@@ -75,7 +72,8 @@ Setup Module::setup_for(const Link& link, std::uint32_t ring_lines) const {
             ring_lines,
             link.slot,
             joined_ ? 1u : 0u,
-            {reinterpret_cast<std::uintptr_t>(cookie_.data()), cookie_}};
+            {reinterpret_cast<std::uintptr_t>(cookie_.data()), cookie_},
+            start_time_};
 }
 
 // The side that connects.
@@ -107,7 +105,7 @@ void Module::step(Link& link) {
     const std::int32_t status = opening.step();
     if (status == PLEXUS_OK) return finish_opening(link);
     if (status != PLEXUS_AGAIN) return lose(link, status, std::string(opening.why()));
-    if (!dialled && opening.socket() >= 0 && !watch(opening.socket(), kLinkTag + link.slot))
+    if (!dialled && opening.socket() >= 0 && !events_.watch(opening.socket(), kLinkTag + link.slot))
         lose(link, PLEXUS_LINK_LOST, "the peer's socket can't be watched: " + system_text());
 }
 
@@ -116,7 +114,7 @@ void Module::finish_opening(Link& link) {
     std::erase(openings_, &link);
     link.segment_fd.reset();
     if (const std::string why = join(link, *opening, true, options_.ring_lines); !why.empty()) {
-        if (opening->socket() >= 0) unwatch(opening->socket());
+        events_.unwatch(opening->socket());
         return lose(link, PLEXUS_LINK_LOST, why);
     }
     // Bells that the peer rang before are answered now.
@@ -134,7 +132,7 @@ std::string Module::join(Link& link, Opening& opening, bool connected, std::uint
     const bool light = joined_ && theirs.barrier == 1;
     const Direction& out = link.segment.at<Direction>(0)[connected ? 0 : 1];
     if (!link.bell.attach(mailbox.get(), opening.take_fd(first + 1), theirs.bell, out, light))
-        return "the peer's mailbox can't be mapped: " + system_text();
+        return "the peer's mailbox can't be used: " + system_text();
     const bool reads = options_.limits.fetch && can_read(opening.process(), theirs.cookie);
     if (!reads && options_.insist_on_fetch) {
         const std::string text = "cma = on, but the kernel forbids to read a peer's memory (" +
@@ -142,7 +140,8 @@ std::string Module::join(Link& link, Opening& opening, bool connected, std::uint
         host_.log(host_.self, PLEXUS_WARN, text.c_str());
     }
     link.socket = opening.take_socket();
-    link.attach(ring_lines, connected, opening.process(), reads);
+    watch_process(link, opening.process(), theirs.start_time);
+    link.attach(ring_lines, connected, opening.process(), reads, spare_);
     link.state = Link::State::open;
     link_count_.fetch_add(1, std::memory_order_relaxed);
     segment_bytes_.fetch_add(link.segment.size(), std::memory_order_relaxed);
@@ -150,39 +149,20 @@ std::string Module::join(Link& link, Opening& opening, bool connected, std::uint
     return {};
 }
 
+// Without it the socket tells of the peer's end, unless a forked child of the peer holds that too.
+void Module::watch_process(Link& link, pid_t number, std::uint64_t start_time) {
+    link.process = peer_process(link.socket.get());
+    if (!link.process) link.process = process_started_at(number, start_time);
+    if (link.process && !events_.watch(link.process.get(), kProcessTag + link.slot)) link.process.reset();
+}
+
 // The side that accepts.
 void Module::accept_callers() {
-    OwnedFd socket;
-    while ((socket = accept_from(door_.get()))) {
-        if (callers_.size() == kMostCallers) drop_caller(0);
-        const std::uint32_t id = next_caller_++;
-        if (!watch(socket.get(), kCallerTag + id)) continue;
-        callers_.push_back({id, std::make_unique<Opening>(host_, std::move(socket),
-                                                          Clock::now() + options_.connect_timeout)});
-        step_caller(callers_.size() - 1);
-    }
-    if (errno != EMFILE && errno != ENFILE && errno != ENOMEM && errno != ENOBUFS) return;
-    // The caller stays in the queue and the door readable: don't turn round and round.
-    unwatch(door_.get());
-    door_shut_ = true;
-    host_.log(host_.self, PLEXUS_WARN, ("a caller can not be let in for now: " + system_text()).c_str());
+    door_.let_in(Clock::now() + options_.connect_timeout, [this](std::uint32_t id) { hear_caller(id); });
 }
 
-std::unique_ptr<Opening> Module::drop_caller(std::size_t index) {
-    std::unique_ptr<Opening> opening = std::move(callers_[index].opening);
-    callers_.erase(callers_.begin() + static_cast<std::ptrdiff_t>(index));
-    // A forked child may hold the socket too: closing it doesn't take it out of the set.
-    if (opening->socket() >= 0) unwatch(opening->socket());
-    return opening;
-}
-
-void Module::step_caller(std::size_t index) {
-    const std::int32_t status = callers_[index].opening->step();
-    if (status == PLEXUS_AGAIN) return;
-    const std::unique_ptr<Opening> opening = drop_caller(index);
-    if (status == PLEXUS_OK) return adopt(*opening);
-    const std::string text = "a caller was turned away: " + opening->why();
-    host_.log(host_.self, PLEXUS_INFO, text.c_str());
+void Module::hear_caller(std::uint32_t id) {
+    if (const std::unique_ptr<Opening> opening = door_.step(id)) adopt(*opening);
 }
 
 void Module::adopt(Opening& opening) {
@@ -216,7 +196,7 @@ std::string Module::prepare(Link& link, Opening& opening) {
     if (!link.segment) return "its segment can't be mapped: " + system_text();
     if (!give_slot(link)) return "this context has as many shm links as it can";
     if (std::string why = join(link, opening, false, lines); !why.empty()) return why;
-    if (!watch(link.socket.get(), kLinkTag + link.slot))
+    if (!events_.watch(link.socket.get(), kLinkTag + link.slot))
         return "its socket can't be watched: " + system_text();
     return {};
 }
@@ -239,12 +219,10 @@ void Module::lose(Link& link, std::int32_t status, const std::string& why) {
     link.state = Link::State::lost;
     cool(link);
     std::erase(openings_, &link);
-    if (link.opening && link.opening->socket() >= 0) unwatch(link.opening->socket());
+    std::erase(short_, &link);
+    unwatch(link);
     link.opening.reset();
-    if (link.socket) {
-        unwatch(link.socket.get());
-        hang_up(link.socket.get()); // a send may be using it: it is closed by release()
-    }
+    if (link.socket) hang_up(link.socket.get()); // a send may be using it: it is closed by release()
     link.sender.fail(link.cookie);
     link.receiver.fail(link.cookie, link.gone.load(std::memory_order_relaxed));
     if (!link.gone.load(std::memory_order_relaxed)) host_.lost(link.cookie, status, view(why));
@@ -254,11 +232,9 @@ void Module::release(Link& link) {
     cool(link);
     if (link.busy) std::erase(busy_, &link);
     std::erase(openings_, &link);
-    if (link.opening && link.opening->socket() >= 0) unwatch(link.opening->socket());
-    if (link.socket) {
-        unwatch(link.socket.get());
-        hang_up(link.socket.get());
-    }
+    std::erase(short_, &link);
+    unwatch(link);
+    if (link.socket) hang_up(link.socket.get());
     if (link.ready.load(std::memory_order_relaxed)) {
         link_count_.fetch_sub(1, std::memory_order_relaxed);
         segment_bytes_.fetch_sub(link.segment.size(), std::memory_order_relaxed);

@@ -5,11 +5,13 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
 namespace plexus::shm {
 namespace {
 
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+constexpr unsigned long kTmpfs = 0x01021994; // TMPFS_MAGIC
 
 std::byte* map_pages(int fd, std::size_t bytes) noexcept {
     void* const at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -38,9 +40,12 @@ SharedMemory SharedMemory::map(int fd, std::size_t least, std::size_t most) noex
     constexpr int kWanted = F_SEAL_SHRINK | F_SEAL_GROW;
     const int seals = ::fcntl(fd, F_GET_SEALS);
     struct stat info {};
-    if (seals < 0 || ::fstat(fd, &info) != 0) return memory;
+    struct statfs system {};
+    if (seals < 0 || ::fstat(fd, &info) != 0 || ::fstatfs(fd, &system) != 0) return memory;
     const auto size = static_cast<std::size_t>(info.st_size);
-    if ((seals & kWanted) != kWanted || info.st_size < 0 || size < least || size > most) {
+    // Huge pages that the system has run out of would kill the reader, too.
+    const bool ordinary = static_cast<unsigned long>(system.f_type) == kTmpfs;
+    if ((seals & kWanted) != kWanted || !ordinary || info.st_size < 0 || size < least || size > most) {
         errno = EINVAL;
         return memory;
     }

@@ -27,7 +27,7 @@ class SharedMemory {
     /// New, zeroed; `fd` is what to pass on. Not mapped on failure, errno says why.
     static SharedMemory create(const char* label, std::size_t bytes, module::OwnedFd& fd) noexcept;
     /// What a peer passed. Not mapped, errno EINVAL, if its size isn't sealed, or not in
-    /// [least, most].
+    /// [least, most], or if it is of huge pages.
     static SharedMemory map(int fd, std::size_t least, std::size_t most) noexcept;
 
     explicit operator bool() const noexcept { return data_ != nullptr; }

@@ -3,9 +3,10 @@
 
 #include "plexus/module/table.h"
 
+#include "shm/process.h"
+
 #include <cerrno>
 #include <poll.h>
-#include <sys/epoll.h>
 #include <system_error>
 
 namespace plexus::shm {
@@ -17,6 +18,7 @@ Module::Module(const plexus_host& host, const Options& options)
   , options_(options) {}
 
 Module::~Module() {
+    if (is_forked()) return; // a lock may be held by a thread that this process does not have
     for (Link* const link : slots_) delete link;
     for (Link* const link : strays_) delete link;
     const Lock hold(orders_mutex_);
@@ -38,27 +40,30 @@ std::int32_t Module::open() {
         host_.log(host_.self, PLEXUS_ERROR, "the kernel does not say which host this is: is /proc mounted?");
         return PLEXUS_UNSUPPORTED;
     }
+    owner_ = ::getpid();
+    start_time_ = start_time_of(owner_);
     joined_ = join_barrier();
+    spare_.restore();
     if (!mailbox_.open()) return refuse("no shared memory can be made");
-    epoll_.reset(::epoll_create1(EPOLL_CLOEXEC));
-    door_ = listen_at(here_.socket);
-    if (!door_) return refuse("no socket can be opened for peers");
-    if (!epoll_ || !watch(mailbox_.event_fd(), kEventTag) || !watch(door_.get(), kDoorTag))
+    if (!events_.open() || !events_.watch(mailbox_.event_fd(), kEventTag))
         return refuse("no descriptor to sleep on can be made");
+    if (!door_.open(here_.socket)) return refuse("no socket can be opened for peers");
     return PLEXUS_OK;
 }
 
+bool Module::is_forked() const noexcept { return owner_ != 0 && ::getpid() != owner_; }
+
 void Module::close() {
+    if (is_forked()) return;
     closing_ = true;
-    if (door_) unwatch(door_.get());
-    door_.reset();
-    while (!callers_.empty()) (void)drop_caller(0);
+    door_.close();
     for (Link* const link : slots_)
         if (link != nullptr) link->sender.close();
 }
 
 // Nothing else runs in the module. What has been posted may still be fetched for a while.
 void Module::drain() {
+    if (is_forked()) return;
     close();
     draining_ = true;
     take_orders();
@@ -76,8 +81,8 @@ void Module::drain() {
             if (link == nullptr || link->state != Link::State::open || link->sender.idle()) continue;
             if (link->sender.is_streaming()) (void)link->sender.carry_on(link->cookie);
             (void)link->sender.settle(link->cookie, true);
-            const bool hopeless =
-                link->out->deaf.load(std::memory_order_acquire) != 0 || !peer_is_there(link->socket.get());
+            const bool hopeless = link->out->deaf.load(std::memory_order_acquire) != 0 ||
+                                  !peer_is_there(link->socket.get(), link->process.get());
             any = any || !(hopeless || link->sender.idle());
         }
         return any;
@@ -93,6 +98,7 @@ void Module::drain() {
     }
     busy_.clear();
     openings_.clear();
+    short_.clear();
     hot_count_ = 0;
 }
 

@@ -5,9 +5,16 @@
 //
 // Cost of a poll: the few hot links' next lines, one word of the mailbox, one flag. The
 // kernel is asked for callers and deaths every 100 us or so, and after each sleep.
+//
+// Shares. Each hot link has the whole budget of a poll to itself; the others together have one more, handed
+// out in turn; each stream and each copy goes on by a megabyte; 16 callers are let in at a time. So no link
+// takes the time of another, of callers, or of what is timed.
 #pragma once
 
+#include "shm/door.h"
+#include "shm/event_set.h"
 #include "shm/link.h"
+#include "shm/spare_descriptor.h"
 
 #include <array>
 #include <string>
@@ -40,7 +47,7 @@ class Module {
     std::int32_t connect(plexus_view descriptor, const plexus_id& peer, void* cookie, plexus_link** link);
     std::int32_t poll(std::uint32_t budget);
     std::int32_t arm(std::uint64_t& sleep_ns);
-    int wait_fd() const noexcept { return epoll_.get(); }
+    int wait_fd() const noexcept { return events_.fd(); }
     std::int32_t query(const Link* link, plexus_query what, std::uint64_t& value) const;
 
     /// @thread any
@@ -48,16 +55,11 @@ class Module {
     const Options& options() const noexcept { return options_; }
 
   private:
-    struct Caller { // someone who has not proved anything yet
-        std::uint32_t id;
-        std::unique_ptr<Opening> opening;
-    };
     static constexpr std::uint32_t kMostHot = 16;
-    // What an event of the epoll set is about.
+    // What an event of the set is about, beside the tags of Door.
     static constexpr std::uint64_t kEventTag = 0;
-    static constexpr std::uint64_t kDoorTag = 1;
-    static constexpr std::uint64_t kCallerTag = std::uint64_t{1} << 32; // + Caller::id
-    static constexpr std::uint64_t kLinkTag = std::uint64_t{2} << 32;   // + Link::slot
+    static constexpr std::uint64_t kLinkTag = std::uint64_t{2} << 32;    // + Link::slot: its socket
+    static constexpr std::uint64_t kProcessTag = std::uint64_t{4} << 32; // + Link::slot: the peer's process
 
     // links.cpp: how links come and go
     std::uint32_t take_orders();
@@ -65,18 +67,17 @@ class Module {
     void step(Link& link);
     void finish_opening(Link& link);
     void accept_callers();
-    void step_caller(std::size_t index);
-    std::unique_ptr<Opening> drop_caller(std::size_t index);
+    void hear_caller(std::uint32_t id);
     void adopt(Opening& opening);
     std::string prepare(Link& link, Opening& opening);
     std::string join(Link& link, Opening& opening, bool connected, std::uint32_t ring_lines);
+    void watch_process(Link& link, pid_t number, std::uint64_t start_time);
     void leave(Link& link);
     void lose(Link& link, std::int32_t status, const std::string& why);
     void release(Link& link);
     bool give_slot(Link& link);
     Setup setup_for(const Link& link, std::uint32_t ring_lines) const;
-    bool watch(int fd, std::uint64_t tag);
-    void unwatch(int fd);
+    void unwatch(Link& link);
 
     // poll.cpp: what a turn does
     std::uint32_t serve(Link& link, std::uint32_t budget);
@@ -91,8 +92,13 @@ class Module {
     void wake_up();
     void look_around(bool at_once);
     void take_events();
+    void take_event(std::uint64_t tag);
     void hear(Link& link);
+    void hold_up(Link& link);
+    void note_short(Link& link);
     void end_of(Link& link);
+    /// This is a forked child of the process that opened the module: all that is shared is the parent's.
+    bool is_forked() const noexcept;
     void check_time(Clock::time_point now);
 
     const plexus_host host_;
@@ -101,14 +107,13 @@ class Module {
     std::array<Link*, kMostHot> hot_{};
     std::uint32_t hot_count_ = 0;
     std::uint32_t heat_period_ = 0;
-    std::uint32_t first_bell_ = 0;
-    Link* busiest_ = nullptr; // of those that aren't hot, in this period
-    std::uint32_t until_look_ = 1;
+    std::uint32_t first_bell_ = 0; // the one that the next turn begins with
+    Link* busiest_ = nullptr;      // of those that aren't hot, in this period
+    std::int32_t until_look_ = 1;  // see look_around()
     bool armed_ = false;
     bool closing_ = false;
     bool draining_ = false;
-    bool door_shut_ = false; // no descriptor for another caller: it is tried again later
-    bool joined_ = false;    // the barrier
+    bool joined_ = false; // the barrier
     Mailbox mailbox_;
     std::vector<Link*> busy_; // wants a look in each turn: streams, copies, links that leave
 
@@ -117,8 +122,11 @@ class Module {
     module::Mutex orders_mutex_;
     std::vector<Order> orders_ PLEXUS_MODULE_GUARDED_BY(orders_mutex_);
 
-    module::OwnedFd epoll_;
-    module::OwnedFd door_;
+    EventSet events_;
+    Door door_{host_, events_};
+    SpareDescriptor spare_;
+    pid_t owner_ = 0;
+    std::uint64_t start_time_ = 0; // of this process
     Descriptor here_;
     Cookie cookie_{}; // peers read it to see whether they may
 
@@ -131,13 +139,12 @@ class Module {
     std::atomic<std::uint64_t> segment_bytes_{0};
     Totals totals_;
 
-    std::vector<Caller> callers_;
-    std::uint32_t next_caller_ = 0;
     std::vector<Link*> openings_;
+    std::vector<Link*> short_; // of memory or descriptors, see Receiver::is_short
     Clock::time_point last_look_{};
     Clock::time_point last_heat_{};
     Clock::time_point last_idle_{};
-    Clock::time_point door_tried_{};
+    Clock::time_point last_retry_{};
 };
 
 } // namespace plexus::shm

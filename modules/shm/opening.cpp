@@ -35,7 +35,8 @@ std::array<std::uint8_t, kSetupBytes> encode(const Setup& setup) {
     to = put(to, setup.bell);
     to = put(to, setup.barrier);
     to = put(to, setup.cookie.address);
-    put(to, setup.cookie.cookie);
+    to = put(to, setup.cookie.cookie);
+    put(to, setup.start_time);
     return bytes;
 }
 
@@ -46,7 +47,8 @@ Setup decode_setup(std::span<const std::uint8_t, kSetupBytes> bytes) {
     from = get(from, setup.bell);
     from = get(from, setup.barrier);
     from = get(from, setup.cookie.address);
-    get(from, setup.cookie.cookie);
+    from = get(from, setup.cookie.cookie);
+    get(from, setup.start_time);
     return setup;
 }
 
@@ -76,12 +78,16 @@ std::int32_t Opening::step() {
         if (status != PLEXUS_OK) return status;
     }
     for (;;) {
+        errno = 0;
         Packet packet = receive_packet(socket_.get(), room_, takes_fds());
         if (packet.is == Packet::Is::none) return PLEXUS_AGAIN;
         if (packet.is == Packet::Is::end) {
-            if (connecting_ && handshake_.wanted_bytes() > 0)
-                return fail(PLEXUS_DENIED, "the peer closed its door without an answer: it does not hold "
-                                           "this job's key, or it is just ending");
+            // The kernel resets a connection whose other end is closed with something unread, as that of a
+            // process that ends. One that is closed in order was closed by a peer who had read the greeting.
+            if (connecting_ && handshake_.wanted_bytes() > 0 && errno == 0)
+                return fail(PLEXUS_DENIED,
+                            "the peer took the greeting and closed the connection: it does not "
+                            "hold this job's key (see job.key_file)");
             return fail(PLEXUS_LINK_LOST, "the peer closed the connection before the link was open");
         }
         const std::int32_t status = hear(packet);
@@ -94,7 +100,7 @@ std::int32_t Opening::start() {
         socket_ = call(name_);
         if (!socket_ && errno == EAGAIN) return PLEXUS_AGAIN;
         if (!socket_)
-            return fail(PLEXUS_LINK_LOST, "the peer can't be called, it has ended: " + system_text(errno));
+            return fail(PLEXUS_PEER_LOST, "the peer can't be called, it has ended: " + system_text(errno));
     }
     started_ = true;
     const Credentials who = peer_of(socket_.get());
@@ -116,7 +122,8 @@ std::int32_t Opening::hear(Packet& packet) {
     const std::span<const std::uint8_t> bytes(room_.data(), packet.size);
     const std::size_t wanted = handshake_.wanted_bytes();
     if (wanted == 0) return take_setup(packet, bytes);
-    if (bytes.size() < wanted) return fail(PLEXUS_DENIED, "the peer speaks another language");
+    if (bytes.size() < wanted)
+        return fail(PLEXUS_LINK_LOST, "the peer's shm method is of another version of Plexus");
     const std::int32_t status = handshake_.feed(bytes.first(wanted));
     const auto outgoing = handshake_.take_outgoing();
     switch (status) {
@@ -129,11 +136,18 @@ std::int32_t Opening::hear(Packet& packet) {
         return fail(PLEXUS_LINK_LOST, "the peer left while the link was opened: " + system_text(errno));
     }
     case PLEXUS_AGAIN:
+        heard_ = true;
         if (send_packet(socket_.get(), outgoing)) return PLEXUS_AGAIN;
         return fail(PLEXUS_LINK_LOST, "the peer left while the link was opened: " + system_text(errno));
     case PLEXUS_WRONG_PEER:
         if (!outgoing.empty()) (void)send_packet(socket_.get(), outgoing); // it learns why, or not
         return fail(PLEXUS_WRONG_PEER, "another context answers at this address: the peer was restarted");
+    case PLEXUS_UNSUPPORTED:
+        if (!outgoing.empty()) (void)send_packet(socket_.get(), outgoing); // it learns why, or not
+        return fail(PLEXUS_LINK_LOST, "the peer speaks version " + std::to_string(handshake_.peer_version()) +
+                                          " of the handshake, this side version " +
+                                          std::to_string(Handshake::kVersion) +
+                                          ": run the same release of Plexus on both sides");
     default:
         return fail(PLEXUS_DENIED, "the peer does not hold this job's key");
     }
@@ -141,8 +155,11 @@ std::int32_t Opening::hear(Packet& packet) {
 
 std::int32_t Opening::take_setup(Packet& packet, std::span<const std::uint8_t> bytes) {
     const std::size_t fd_count = connecting_ ? 2 : 3;
+    if (packet.fds_missing)
+        return fail(PLEXUS_LINK_LOST, "this process has no descriptors left for a link: raise its limit "
+                                      "(ulimit -n)");
     if (bytes.size() != kSetupBytes || packet.fd_count != fd_count)
-        return fail(PLEXUS_LINK_LOST, "the peer's shm method is of another version, or short of descriptors");
+        return fail(PLEXUS_LINK_LOST, "the peer's shm method is of another version");
     theirs_ = decode_setup(bytes.first<kSetupBytes>());
     if (theirs_.version != kVersion)
         return fail(PLEXUS_LINK_LOST, "the peer's shm method is of version " +

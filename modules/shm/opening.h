@@ -30,8 +30,9 @@ struct Setup {
     std::uint32_t bell = 0;       ///< the bit in my mailbox that stands for this link
     std::uint32_t barrier = 0;    ///< 1: I have joined the barrier, and use it
     CookieAt cookie;              ///< try to read this
+    std::uint64_t start_time = 0; ///< of my process, see start_time_of()
 };
-inline constexpr std::size_t kSetupBytes = 4 * 4 + 8 + 16;
+inline constexpr std::size_t kSetupBytes = 4 * 4 + 8 + 16 + 8;
 std::array<std::uint8_t, kSetupBytes> encode(const Setup& setup);
 Setup decode_setup(std::span<const std::uint8_t, kSetupBytes> bytes);
 
@@ -54,6 +55,8 @@ class Opening {
     static bool welcome(int socket, const Setup& mine, std::array<int, 2> fds);
 
     const std::string& why() const noexcept { return why_; }
+    /// The side that accepts: no hello has come yet.
+    bool is_silent() const noexcept { return !heard_; }
     Clock::time_point until() const noexcept { return until_; }
     /// Below 0 as long as the other side has too many callers: step() tries again.
     int socket() const noexcept { return socket_.get(); }
@@ -79,6 +82,7 @@ class Opening {
     Setup mine_;
     std::array<int, 3> my_fds_{};
     bool started_ = false;
+    bool heard_ = false;
     pid_t process_ = 0;
     Setup theirs_;
     std::array<module::OwnedFd, 3> fds_;

@@ -14,7 +14,10 @@ constexpr plexus_parameter kParameters[] = {
     {"cma", "text", "auto", "cross-memory attach: auto (where the kernel permits), on (warn where not), off"},
     {"cma_from", "size", "256 MiB", "smallest message that is fetched by cross-memory attach"},
     {"hot", "count", "4", "links that each poll looks at directly; the others ring a bell"},
-    {"connect_timeout", "duration", "10 s", "how long a peer may take to answer"},
+    {"connect_timeout", "duration", "10 s",
+     "how long a peer may take to answer; also how long its messages wait where there is no memory or "
+     "descriptor "
+     "for them"},
     {"linger", "duration", "1 s", "how long the end of a context waits for messages that a peer is fetching"},
     {"area_idle", "duration", "1 s", "after this time without use the shared area is given back"},
 };

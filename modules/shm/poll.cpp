@@ -2,10 +2,12 @@
 // Module: what a turn does, which links it looks at, and how the context sleeps.
 #include "shm/module.h"
 
+#include "shm/process.h"
+
 #include <algorithm>
 #include <cerrno>
-#include <sys/epoll.h>
 #include <system_error>
+#include <utility>
 
 namespace plexus::shm {
 
@@ -13,8 +15,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::uint32_t kTurnsBetweenClocks = 64;
-constexpr std::uint32_t kTurnsWhileOpening = 4;
+// Between two looks at the clock: a turn counts as kTurn, each event as one, since handlers take time too.
+constexpr std::int32_t kTurn = 4;
+constexpr std::int32_t kBetweenClocks = 64 * kTurn;
+constexpr std::int32_t kWhileOpening = 4 * kTurn;
 constexpr auto kBetweenLooks = 100us;
 constexpr auto kBetweenHeats = 2ms;
 constexpr auto kRedial = 1ms;
@@ -38,7 +42,7 @@ std::int32_t Module::poll(std::uint32_t budget) {
         handled += take_orders();
     if (!busy_.empty()) [[unlikely]]
         handled += tend_busy();
-    if (--until_look_ == 0) [[unlikely]]
+    if ((until_look_ -= kTurn + static_cast<std::int32_t>(handled)) <= 0) [[unlikely]]
         look_around(false);
     return static_cast<std::int32_t>(handled);
 }
@@ -54,8 +58,8 @@ inline std::uint32_t Module::serve(Link& link, std::uint32_t budget) {
     auto handled = static_cast<std::uint32_t>(received);
     if (link.sender.watched()) [[unlikely]]
         handled += link.sender.settle(link.cookie, link.gone.load(std::memory_order_relaxed));
-    if (link.receiver.is_copying()) [[unlikely]]
-        add_busy(link);
+    if (link.receiver.is_held_up()) [[unlikely]]
+        hold_up(link);
     link.events += handled;
     return handled;
 }
@@ -63,12 +67,15 @@ inline std::uint32_t Module::serve(Link& link, std::uint32_t budget) {
 // Bits that hostile or former peers leave may name no link, or another: that costs a look.
 std::uint32_t Module::answer_bells(std::uint32_t budget) {
     std::uint32_t handled = 0;
-    // Whoever rings without end is not always first.
-    mailbox_.take(++first_bell_, [&](std::uint32_t bit) {
+    bool late = false;
+    mailbox_.take(first_bell_, [&](std::uint32_t bit) {
         Link* const link = bit < slots_.size() ? slots_[bit] : nullptr;
         if (link == nullptr || link->state != Link::State::open || link->hot) return;
-        if (handled >= budget) return mailbox_.ring(bit); // next turn
-        if (link->leaving) return;                        // tend() looks anyway
+        if (handled >= budget) {
+            if (!std::exchange(late, true)) first_bell_ = bit; // the first of the next turn
+            return mailbox_.ring(bit);
+        }
+        if (link->leaving) return; // tend() looks anyway
         const std::uint32_t room = budget - handled;
         if (std::exchange(link->heat_period, heat_period_) != heat_period_) link->events = 0;
         const std::uint32_t done = serve(*link, room);
@@ -193,10 +200,10 @@ std::int32_t Module::arm(std::uint64_t& sleep_ns) {
         sleep_ns = std::min(sleep_ns, static_cast<std::uint64_t>(std::max(time, 0ns).count()));
     };
     const auto now = Clock::now();
-    for (const Caller& caller : callers_) at_most(caller.opening->until() - now);
+    if (const auto next = door_.next_check()) at_most(*next - now);
     for (const Link* const link : openings_)
         at_most(link->opening->socket() < 0 ? kRedial : link->opening->until() - now);
-    if (door_shut_ && !closing_) at_most(kBetweenTries);
+    if (!short_.empty()) at_most(kBetweenTries);
     if (totals_.area_bytes.load(std::memory_order_relaxed) > 0) at_most(options_.area_idle);
     return PLEXUS_OK;
 }
@@ -208,8 +215,8 @@ void Module::wake_up() {
 }
 
 void Module::look_around(bool at_once) {
-    const bool opening = !callers_.empty() || !openings_.empty();
-    until_look_ = opening ? kTurnsWhileOpening : kTurnsBetweenClocks;
+    const bool opening = door_.is_busy() || !openings_.empty();
+    until_look_ = opening ? kWhileOpening : kBetweenClocks;
     const auto now = Clock::now();
     if (!at_once && !opening && now - last_look_ < kBetweenLooks) return;
     last_look_ = now;
@@ -219,52 +226,84 @@ void Module::look_around(bool at_once) {
 
 void Module::take_events() {
     std::array<epoll_event, 32> events;
-    const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), 0);
-    for (int i = 0; i < count; ++i) {
-        const std::uint64_t tag = events[static_cast<std::size_t>(i)].data.u64;
-        const auto id = static_cast<std::uint32_t>(tag);
-        if (tag == kEventTag) {
-            mailbox_.clear_event();
-        } else if (tag == kDoorTag) {
-            accept_callers();
-        } else if ((tag & kCallerTag) != 0) {
-            const auto found =
-                std::find_if(callers_.begin(), callers_.end(), [&](const Caller& c) { return c.id == id; });
-            if (found != callers_.end()) step_caller(static_cast<std::size_t>(found - callers_.begin()));
-        } else if (Link* const link = id < slots_.size() ? slots_[id] : nullptr; link != nullptr) {
-            if (link->state == Link::State::opening)
-                step(*link);
-            else if (link->state == Link::State::open)
-                hear(*link);
-        }
+    const int count = events_.look(events.data(), static_cast<int>(events.size()));
+    for (int i = 0; i < count; ++i) take_event(events[static_cast<std::size_t>(i)].data.u64);
+}
+
+void Module::take_event(std::uint64_t tag) {
+    const auto id = static_cast<std::uint32_t>(tag);
+    if (tag == kEventTag) return mailbox_.clear_event();
+    if (tag == Door::kDoorTag) return accept_callers();
+    if ((tag & Door::kCallerTag) != 0) return hear_caller(id);
+    Link* const link = id < slots_.size() ? slots_[id] : nullptr;
+    if (link == nullptr) return;
+    if ((tag & kProcessTag) != 0) {
+        // The slot may be another link's since the event.
+        if (link->state == Link::State::open && has_ended(link->process.get())) end_of(*link);
+    } else if (link->state == Link::State::opening) {
+        step(*link);
+    } else if (link->state == Link::State::open) {
+        hear(*link);
     }
 }
 
 // On an open link the socket brings the area, or the end.
 void Module::hear(Link& link) {
-    std::array<std::uint8_t, kAreaPacket.size()> bytes{};
-    const Packet packet = receive_packet(link.socket.get(), bytes, true);
-    if (packet.is == Packet::Is::none) return;
-    if (packet.is == Packet::Is::end) return end_of(link);
-    const bool area = packet.size == bytes.size() && bytes == kAreaPacket && packet.fd_count == 1;
-    if (!area) return lose(link, PLEXUS_LINK_LOST, "the peer sent what no peer sends");
-    if (!link.receiver.map_area(packet.fds[0].get())) lose(link, PLEXUS_LINK_LOST, link.receiver.trouble());
+    switch (link.receiver.hear()) {
+    case Receiver::Heard::nothing:
+        return;
+    case Receiver::Heard::end:
+        return end_of(link);
+    case Receiver::Heard::nonsense:
+        return lose(link, PLEXUS_LINK_LOST, link.receiver.trouble());
+    case Receiver::Heard::later:
+        return note_short(link);
+    case Receiver::Heard::area:
+        break;
+    }
+    if (std::erase(short_, &link) == 0) return;
+    if (!events_.watch(link.socket.get(), kLinkTag + link.slot))
+        return lose(link, PLEXUS_LINK_LOST,
+                    "the peer's socket can't be watched: " + std::system_category().message(errno));
+    mailbox_.ring(link.slot); // there may be more
+}
+
+// Apart from serve(), which is short.
+void Module::hold_up(Link& link) {
+    if (link.receiver.is_copying()) return add_busy(link);
+    note_short(link);
+}
+
+// The packet with the area stays in the queue and the socket readable: it is not watched meanwhile.
+void Module::note_short(Link& link) {
+    const auto now = Clock::now();
+    if (std::find(short_.begin(), short_.end(), &link) == short_.end()) {
+        events_.unwatch(link.socket.get());
+        short_.push_back(&link);
+        link.short_since = last_retry_ = now;
+        const std::string text = "messages of a peer have to wait: " + link.receiver.trouble();
+        host_.log(host_.self, PLEXUS_WARN, text.c_str());
+    } else if (now - link.short_since > options_.connect_timeout) {
+        lose(link, PLEXUS_LINK_LOST, link.receiver.trouble());
+    }
 }
 
 // What the peer wrote before its end is still delivered.
 void Module::end_of(Link& link) {
+    if (link.receiver.is_short()) (void)link.receiver.hear(); // the last chance
     for (std::uint32_t done = 0; done < kMostAfterEnd && !link.gone.load(std::memory_order_relaxed);) {
         const std::int32_t handled = link.receiver.receive(link.cookie, kMostAfterEnd - done, link.gone);
         if (handled <= 0) break;
         done += static_cast<std::uint32_t>(handled);
     }
     const bool willing = link.in->finished.load(std::memory_order_acquire) != 0;
+    if (link.process && has_ended(link.process.get()))
+        return lose(link, PLEXUS_PEER_LOST, "the peer's process ended");
     lose(link, PLEXUS_LINK_LOST, willing ? "the peer closed the link" : "the peer's process ended");
 }
 
 void Module::check_time(Clock::time_point now) {
-    for (std::size_t i = callers_.size(); i-- > 0;)
-        if (callers_[i].opening->until() < now) (void)drop_caller(i);
+    door_.check_time(now);
     for (std::size_t i = openings_.size(); i-- > 0;) {
         Link& link = *openings_[i];
         if (link.opening->until() < now)
@@ -272,9 +311,9 @@ void Module::check_time(Clock::time_point now) {
         else if (link.opening->socket() < 0)
             step(link);
     }
-    if (door_shut_ && !closing_ && now - door_tried_ > kBetweenTries) {
-        door_tried_ = now;
-        door_shut_ = !watch(door_.get(), kDoorTag);
+    if (!short_.empty() && now - last_retry_ > kBetweenTries) {
+        last_retry_ = now;
+        for (std::size_t i = short_.size(); i-- > 0;) hear(*short_[i]);
     }
     if (now - last_heat_ > kBetweenHeats) {
         last_heat_ = now;

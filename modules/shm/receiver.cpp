@@ -25,13 +25,13 @@ T copy_of(const std::byte* from) noexcept {
 
 } // namespace
 
-void Receiver::attach(Direction& in, Line* ring, std::uint32_t ring_lines, const Bell& bell, int socket,
-                      pid_t peer) {
+void Receiver::attach(Direction& in, Line* ring, std::uint32_t ring_lines, const Bell& bell, const Peer& peer,
+                      SpareDescriptor& spare) {
     in_ = &in;
     ring_.attach(ring, ring_lines, in.consumed);
     bell_ = &bell;
-    socket_ = socket;
     peer_ = peer;
+    spare_ = &spare;
 }
 
 std::int32_t Receiver::take_large(const RingReader::Record& record, void* cookie,
@@ -41,7 +41,7 @@ std::int32_t Receiver::take_large(const RingReader::Record& record, void* cookie
     case Kind::area:
         return take_area(record, cookie);
     case Kind::fetch:
-        return take_fetch(record, cookie);
+        return take_fetch(record, cookie, gone);
     case Kind::stream:
         return take_stream(record, cookie);
     case Kind::chunk:
@@ -55,14 +55,15 @@ std::int32_t Receiver::take_large(const RingReader::Record& record, void* cookie
 
 std::int32_t Receiver::take_area(const RingReader::Record& record, void* cookie) {
     AreaBody part;
-    if (!read_part(record, part)) return kBroken;
+    if (const std::int32_t status = read_part(record, part); status != PLEXUS_OK) return status;
     host_.deliver(cookie, {area_.data() + part.offset, part.size});
     pass(record);
     release(part.release_to);
     return PLEXUS_OK;
 }
 
-std::int32_t Receiver::take_fetch(const RingReader::Record& record, void* cookie) {
+std::int32_t Receiver::take_fetch(const RingReader::Record& record, void* cookie,
+                                  const std::atomic<bool>& gone) {
     if (record.size < sizeof(FetchHead)) return broken("a record is too short");
     const auto head = copy_of<FetchHead>(record.body);
     if (head.head_size > sizeof head.head || head.pieces > kMostFetchPieces ||
@@ -79,42 +80,60 @@ std::int32_t Receiver::take_fetch(const RingReader::Record& record, void* cookie
     if (left != 0) return broken("a message says no sensible lengths");
     pass(record);
     begin(head.head, head.head_size, head.rest, cookie);
-    incoming_->remote = RemoteBytes(peer_, std::move(pieces));
+    incoming_->remote = RemoteBytes(peer_.number, std::move(pieces));
     if (incoming_->where == nullptr) {
         incoming_.reset();
-        end_fetch();
+        end_fetch(true);
         return PLEXUS_OK;
     }
-    copying_ = true;
-    const std::int32_t status = go_on_copying(cookie);
+    state_ = State::copying;
+    const std::int32_t status = go_on_copying(cookie, gone);
     if (status < 0) return status;
-    return copying_ ? kUnderWay : std::int32_t{PLEXUS_OK};
+    return is_copying() ? kUnderWay : std::int32_t{PLEXUS_OK};
+}
+
+std::int32_t Receiver::go_on(void* cookie, const std::atomic<bool>& gone) {
+    return is_copying() ? go_on_copying(cookie, gone) : 0;
 }
 
 // One event, or kBroken.
-std::int32_t Receiver::go_on_copying(void* cookie) {
+std::int32_t Receiver::go_on_copying(void* cookie, const std::atomic<bool>& gone) {
     Incoming& in = *incoming_;
     const std::uint64_t size = std::min(in.rest, kOneGo);
-    const bool read = in.remote.read(in.where, size);
-    const int reason = errno;
+    bool read = false;
+    int reason = 0;
+    {
+        const module::Lock border(landing_);
+        if (gone.load(std::memory_order_relaxed)) return 0;
+        read = in.remote.read(in.where, size);
+        reason = errno;
+    }
     // Only now is it sure whose memory that was: a process number can be used again.
-    if (!peer_is_there(socket_)) {
+    if (!peer_is_there(peer_.socket, peer_.process)) {
         trouble_ = "the peer's process ended";
         return kBroken;
     }
     if (!read) {
-        trouble_ = "reading the peer's memory failed: " + std::system_category().message(reason) +
-                   "; set cma = off for the shm method";
-        return kBroken;
+        // EFAULT is about these addresses; anything else forbids what comes later, too.
+        if (reason != EFAULT) in_->can_fetch.store(0, std::memory_order_relaxed);
+        const std::string text = "a message of " + std::to_string(in.rest) +
+                                 " more bytes is lost, reading them from the peer's memory failed: " +
+                                 std::system_category().message(reason) +
+                                 "; if this goes on, set cma = off for the shm method";
+        host_.log(host_.self, PLEXUS_WARN, text.c_str());
+        return end_copying(cookie, PLEXUS_MESSAGE_LOST);
     }
     in.where += size;
     in.rest -= size;
-    if (in.rest > 0) return 1;
-    void* const token = in.token;
-    copying_ = false;
+    return in.rest > 0 ? 1 : end_copying(cookie, PLEXUS_OK);
+}
+
+std::int32_t Receiver::end_copying(void* cookie, std::int32_t status) {
+    void* const token = incoming_->token;
+    state_ = State::ready;
     incoming_.reset();
-    end_fetch();
-    host_.placed(cookie, token, PLEXUS_OK);
+    end_fetch(status == PLEXUS_OK);
+    host_.placed(cookie, token, status);
     return 1;
 }
 
@@ -132,11 +151,13 @@ std::int32_t Receiver::take_chunk(const RingReader::Record& record, void* cookie
                                   const std::atomic<bool>& gone) {
     AreaBody part;
     if (incoming_ == nullptr) return broken("a part comes without its message");
-    if (!read_part(record, part)) return kBroken;
+    if (const std::int32_t status = read_part(record, part); status != PLEXUS_OK) return status;
     Incoming& in = *incoming_;
     if (part.size == 0 || part.size > in.rest) return broken("a part is longer than its message");
-    if (in.where != nullptr && !gone.load(std::memory_order_relaxed)) {
-        std::memcpy(in.where, area_.data() + part.offset, part.size);
+    if (in.where != nullptr) {
+        const module::Lock border(landing_);
+        if (!gone.load(std::memory_order_relaxed))
+            std::memcpy(in.where, area_.data() + part.offset, part.size);
         in.where += part.size;
     }
     in.rest -= part.size;
@@ -146,7 +167,7 @@ std::int32_t Receiver::take_chunk(const RingReader::Record& record, void* cookie
     const bool wanted = in.where != nullptr;
     void* const token = in.token;
     incoming_.reset();
-    if (wanted) host_.placed(cookie, token, PLEXUS_OK);
+    if (wanted && !gone.load(std::memory_order_relaxed)) host_.placed(cookie, token, PLEXUS_OK);
     return PLEXUS_OK;
 }
 
@@ -161,44 +182,85 @@ void Receiver::begin(const std::byte* head, std::uint32_t head_size, std::uint64
         incoming_->where = static_cast<std::byte*>(where);
 }
 
-void Receiver::end_fetch() {
+void Receiver::end_fetch(bool read) {
+    const std::uint64_t bit = std::uint64_t{1} << fetched_ % 64;
+    const std::uint64_t failed = read ? fetch_failed_ & ~bit : fetch_failed_ | bit;
+    if (failed != fetch_failed_) in_->fetch_failed.store(fetch_failed_ = failed, std::memory_order_relaxed);
     in_->fetched.store(++fetched_, std::memory_order_seq_cst); // pairs with Sender::fetched
     bell_->notify();
 }
 
-bool Receiver::read_part(const RingReader::Record& record, AreaBody& part) {
-    if (record.size != sizeof part) {
-        broken("a record is too short");
-        return false;
-    }
+// OK; kBroken; kUnderWay: the area can't be had yet, the record stays where it is.
+std::int32_t Receiver::read_part(const RingReader::Record& record, AreaBody& part) {
+    if (record.size != sizeof part) return broken("a record is too short");
     part = copy_of<AreaBody>(record.body);
-    if (!area_ && !fetch_area()) return false;
+    if (!area_)
+        if (const std::int32_t status = need_area(); status != PLEXUS_OK) return status;
     if (part.offset % kLineBytes == 0 && part.offset <= area_.size() &&
         part.size <= area_.size() - part.offset)
-        return true;
-    broken("a message lies outside the shared area");
-    return false;
+        return PLEXUS_OK;
+    return broken("a message lies outside the shared area");
 }
 
 // The packet was sent before the record was written.
-bool Receiver::fetch_area() {
-    std::array<std::uint8_t, kAreaPacket.size()> bytes{};
-    const Packet packet = receive_packet(socket_, bytes, true);
-    if (packet.is == Packet::Is::here && packet.size == bytes.size() && bytes == kAreaPacket &&
-        packet.fd_count == 1)
-        return map_area(packet.fds[0].get());
-    broken("there is no shared area");
-    return false;
+std::int32_t Receiver::need_area() {
+    switch (hear()) {
+    case Heard::area:
+        return PLEXUS_OK;
+    case Heard::later:
+        return kUnderWay;
+    case Heard::nonsense:
+        return kBroken;
+    case Heard::nothing:
+    case Heard::end:
+        break;
+    }
+    return broken("there is no shared area");
 }
 
-bool Receiver::map_area(int fd) {
-    if (area_) {
-        broken("a second shared area comes");
-        return false;
+// On an open link the socket brings the area, or the end. The packet stays in the queue until the area is
+// mapped: a descriptor that finds no room in this process would be lost with it.
+Receiver::Heard Receiver::hear() {
+    std::array<std::uint8_t, kAreaPacket.size()> bytes{};
+    Packet packet = receive_packet(peer_.socket, bytes, true, true);
+    if (packet.fds_missing) {
+        spare_->make_room();
+        packet = receive_packet(peer_.socket, bytes, true, true);
     }
-    area_ = SharedMemory::map(fd, kLineBytes, kMostArea);
-    if (!area_) trouble_ = "the peer's shared area can't be mapped: " + std::system_category().message(errno);
-    return static_cast<bool>(area_);
+    if (packet.is == Packet::Is::none) return Heard::nothing;
+    if (packet.is == Packet::Is::end) return Heard::end;
+    if (area_) {
+        trouble_ = "a second shared area comes";
+        return Heard::nonsense;
+    }
+    if (packet.fds_missing) {
+        spare_->restore();
+        return wait_for("this process has no descriptor left for the peer's shared area: raise its limit "
+                        "(ulimit -n)");
+    }
+    if (packet.size != bytes.size() || bytes != kAreaPacket || packet.fd_count != 1) {
+        trouble_ = "the peer sent what no peer sends";
+        return Heard::nonsense;
+    }
+    area_ = SharedMemory::map(packet.fds[0].get(), kLineBytes, kMostArea);
+    const int reason = errno;
+    packet.fds[0].reset();
+    spare_->restore();
+    if (!area_ && reason != EINVAL)
+        return wait_for("the peer's shared area can't be mapped: " + std::system_category().message(reason));
+    if (!area_) {
+        trouble_ = "the peer's shared area can be cut short, or has no sensible size";
+        return Heard::nonsense;
+    }
+    (void)receive_packet(peer_.socket, bytes, false);
+    state_ = is_short() ? State::ready : state_;
+    return Heard::area;
+}
+
+Receiver::Heard Receiver::wait_for(std::string what) {
+    trouble_ = std::move(what);
+    if (state_ == State::ready) state_ = State::shortage;
+    return Heard::later;
 }
 
 void Receiver::pass(const RingReader::Record& record) {
@@ -218,8 +280,13 @@ void Receiver::made_room() {
     bell_->notify();
 }
 
+void Receiver::give_up(std::atomic<bool>& gone) {
+    const module::Lock border(landing_);
+    gone.store(true, std::memory_order_relaxed);
+}
+
 void Receiver::fail(void* cookie, bool gone) {
-    copying_ = false;
+    state_ = State::ready;
     const std::unique_ptr<Incoming> ended = std::move(incoming_);
     if (ended != nullptr && ended->where != nullptr && !gone)
         host_.placed(cookie, ended->token, PLEXUS_MESSAGE_LOST);

@@ -2,12 +2,20 @@
 // The incoming half of a link: takes records out of the ring and gives messages to the
 // host, in place where that is possible. Everything that the peer writes is copied once and
 // checked; what doesn't fit ends in trouble(), never in a wild access. @thread progress
+//
+// What the host may rely on. A view that deliver() hands over stays mapped until it returns, and keeps its
+// bytes if the peer keeps the rules: the sender writes there again only when the record was passed. A peer
+// that breaks them can change the bytes meanwhile (it is a process of the same user that holds the job's
+// key): the host reads a value that it checks once, into a variable of its own, and uses that. What place()
+// fills is private.
 #pragma once
 
+#include "common/mutex.h"
 #include "shm/cma.h"
 #include "shm/doorbell.h"
 #include "shm/memory.h"
 #include "shm/ring.h"
+#include "shm/spare_descriptor.h"
 
 #include "plexus/module/abi.h"
 
@@ -21,14 +29,20 @@ class Receiver {
     explicit Receiver(const plexus_host& host)
       : host_(host) {}
 
-    void attach(Direction& in, Line* ring, std::uint32_t ring_lines, const Bell& bell, int socket,
-                pid_t peer);
+    /// Whom the messages come from: the socket to it, its process number, and a pidfd if there is one.
+    struct Peer {
+        int socket = -1;
+        pid_t number = 0;
+        int process = -1;
+    };
+    void attach(Direction& in, Line* ring, std::uint32_t ring_lines, const Bell& bell, const Peer& peer,
+                SpareDescriptor& spare);
 
     /// Up to `budget` records. Stops early if a callback, or another thread, gives the link up
     /// (`gone`). Negative: the link is broken, trouble() says how.
     std::int32_t receive(void* cookie, std::uint32_t budget, const std::atomic<bool>& gone) {
-        if (copying_) [[unlikely]]
-            return go_on_copying(cookie);
+        if (state_ != State::ready) [[unlikely]]
+            return go_on(cookie, gone);
         std::uint32_t handled = 0;
         RingReader::Record record;
         while (handled < budget && ring_.look(record) == RingReader::Look::record) {
@@ -46,14 +60,24 @@ class Receiver {
         return static_cast<std::int32_t>(handled);
     }
 
-    bool has_news() const noexcept { return copying_ || ring_.ready(); }
+    bool has_news() const noexcept {
+        return state_ == State::copying || (state_ == State::ready && ring_.ready());
+    }
+    /// It is copying, or waits for memory.
+    bool is_held_up() const noexcept { return state_ != State::ready; }
     /// A large message is being read from the peer's memory: call receive() again without
     /// being told.
-    bool is_copying() const noexcept { return copying_; }
+    bool is_copying() const noexcept { return state_ == State::copying; }
+    /// This process has no descriptor or no memory for the peer's area: call hear() again later. Until then
+    /// nothing is received, and nothing is lost. trouble() says what is missing.
+    bool is_short() const noexcept { return state_ == State::shortage; }
     const std::string& trouble() const noexcept { return trouble_; }
 
-    /// The peer's area, from its packet. False: trouble() says what is wrong.
-    bool map_area(int fd);
+    enum class Heard : std::uint8_t { nothing, area, later, end, nonsense };
+    /// Reads the peer's socket. later: is_short(). nonsense: the link is broken, trouble() says how.
+    Heard hear();
+    /// Sets `gone`. Afterwards nothing is written to a place of the host's any more. Any thread.
+    void give_up(std::atomic<bool>& gone);
     /// Ends a placement that will not be completed. `gone`: the host doesn't want to know.
     void fail(void* cookie, bool gone);
 
@@ -68,14 +92,17 @@ class Receiver {
 
     std::int32_t take_large(const RingReader::Record& record, void* cookie, const std::atomic<bool>& gone);
     std::int32_t take_area(const RingReader::Record& record, void* cookie);
-    std::int32_t take_fetch(const RingReader::Record& record, void* cookie);
+    std::int32_t take_fetch(const RingReader::Record& record, void* cookie, const std::atomic<bool>& gone);
     std::int32_t take_stream(const RingReader::Record& record, void* cookie);
     std::int32_t take_chunk(const RingReader::Record& record, void* cookie, const std::atomic<bool>& gone);
-    std::int32_t go_on_copying(void* cookie);
+    std::int32_t go_on(void* cookie, const std::atomic<bool>& gone);
+    std::int32_t go_on_copying(void* cookie, const std::atomic<bool>& gone);
     void begin(const std::byte* head, std::uint32_t head_size, std::uint64_t rest, void* cookie);
-    void end_fetch();
-    bool read_part(const RingReader::Record& record, AreaBody& part);
-    bool fetch_area();
+    std::int32_t end_copying(void* cookie, std::int32_t status);
+    void end_fetch(bool read);
+    std::int32_t read_part(const RingReader::Record& record, AreaBody& part);
+    std::int32_t need_area();
+    Heard wait_for(std::string what);
     void pass(const RingReader::Record& record);
     void release(std::uint64_t to);
     void made_room();
@@ -83,14 +110,16 @@ class Receiver {
 
     const plexus_host& host_;
     RingReader ring_;
-    bool copying_ = false;
+    enum class State : std::uint8_t { ready, copying, shortage } state_ = State::ready;
     std::unique_ptr<Incoming> incoming_;
+    module::Mutex landing_; // held while bytes are written to a place of the host's
     Direction* in_ = nullptr;
     const Bell* bell_ = nullptr;
     SharedMemory area_;
     std::uint64_t fetched_ = 0;
-    int socket_ = -1;
-    pid_t peer_ = 0;
+    std::uint64_t fetch_failed_ = 0;
+    Peer peer_;
+    SpareDescriptor* spare_ = nullptr;
     std::string trouble_;
 };
 

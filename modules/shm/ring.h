@@ -114,8 +114,7 @@ class RingWriter {
         const std::uint64_t here = position();
         const std::uint64_t start = here + skipped;
         if (start + lines > limit_ && !refresh(start + lines)) return false;
-        if (start < dirty_until_) clear(start);
-        soil(start);
+        soil(start); // the lines passed over; the one at the start never held a body, but always a word
         will_publish();
         line(here).word.store(word_of(lap_of(here), Kind::filler, 0), std::memory_order_release); // [publish]
         position_.store(start, std::memory_order_relaxed);

@@ -179,9 +179,11 @@ std::uint32_t Sender::settle(void* cookie, bool gone) {
     const std::uint64_t until = fetched();
     for (std::uint64_t ended = ended_; ended < until;) {
         const Posted over = posted_[ended % kMostPosted];
+        const bool failed =
+            (out_->fetch_failed.load(std::memory_order_relaxed) >> ended % kMostPosted & 1) != 0;
         posted_bytes_.fetch_sub(over.size, std::memory_order_relaxed);
         ended_.store(++ended, std::memory_order_seq_cst);
-        host_.sent(cookie, over.token, PLEXUS_OK);
+        host_.sent(cookie, over.token, failed ? PLEXUS_MESSAGE_LOST : PLEXUS_OK);
         ++done;
     }
     if (gone || !blocked_.load(std::memory_order_seq_cst)) return done;

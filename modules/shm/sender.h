@@ -105,7 +105,7 @@ class Sender {
 
   private:
     enum Gate : std::uint32_t { kConnecting = 1, kStreaming = 2, kBroken = 4, kClosed = 8 };
-    static constexpr std::uint32_t kMostPosted = 64;
+    static constexpr std::uint32_t kMostPosted = 64; // and bits in Direction::fetch_failed
 
     struct Message {
         const plexus_view* pieces;

@@ -14,6 +14,7 @@ namespace {
 
 constexpr int kType = SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK;
 constexpr int kBacklog = 1024;
+constexpr int kCallTries = 16; // about 20 us
 
 struct Address {
     sockaddr_un un{};
@@ -51,7 +52,11 @@ module::OwnedFd listen_at(const SocketName& name) noexcept {
 module::OwnedFd call(const SocketName& name) noexcept {
     module::OwnedFd socket(::socket(AF_UNIX, kType, 0));
     const Address address = address_of(name);
-    if (socket && ::connect(socket.get(), address.get(), address.size) == 0) return socket;
+    // Where others call without pause, a place in the queue is free only now and then.
+    for (int tries = 0; socket && tries < kCallTries; ++tries) {
+        if (::connect(socket.get(), address.get(), address.size) == 0) return socket;
+        if (errno != EAGAIN) break;
+    }
     const int reason = errno;
     socket.reset();
     errno = reason;
@@ -87,7 +92,7 @@ bool send_packet(int socket, std::span<const std::uint8_t> bytes, std::span<cons
     return ::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == static_cast<ssize_t>(bytes.size());
 }
 
-Packet receive_packet(int socket, std::span<std::uint8_t> bytes, bool take_fds) noexcept {
+Packet receive_packet(int socket, std::span<std::uint8_t> bytes, bool take_fds, bool keep) noexcept {
     alignas(cmsghdr) std::byte room[CMSG_SPACE(kMostFds * sizeof(int))] = {};
     iovec piece{bytes.data(), bytes.size()};
     msghdr message{};
@@ -98,13 +103,14 @@ Packet receive_packet(int socket, std::span<std::uint8_t> bytes, bool take_fds) 
         message.msg_controllen = sizeof room;
     }
     Packet packet;
-    const ssize_t got = ::recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    const ssize_t got = ::recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC | (keep ? MSG_PEEK : 0));
     if (got < 0) {
         packet.is = errno == EAGAIN || errno == EINTR ? Packet::Is::none : Packet::Is::end;
         return packet;
     }
     packet.is = got == 0 ? Packet::Is::end : Packet::Is::here;
     packet.size = (message.msg_flags & MSG_TRUNC) != 0 ? 0 : static_cast<std::size_t>(got);
+    packet.fds_missing = take_fds && (message.msg_flags & MSG_CTRUNC) != 0;
     for (cmsghdr* c = CMSG_FIRSTHDR(&message); take_fds && c != nullptr; c = CMSG_NXTHDR(&message, c)) {
         if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS) continue;
         const std::size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
@@ -120,9 +126,9 @@ Packet receive_packet(int socket, std::span<std::uint8_t> bytes, bool take_fds) 
 
 void hang_up(int socket) noexcept { (void)::shutdown(socket, SHUT_RDWR); }
 
-bool peer_is_there(int socket) noexcept {
-    pollfd look{socket, POLLRDHUP, 0};
-    return ::poll(&look, 1, 0) <= 0; // an interruption says nothing
+bool peer_is_there(int socket, int process) noexcept {
+    std::array<pollfd, 2> look{pollfd{socket, POLLRDHUP, 0}, pollfd{process, POLLIN, 0}};
+    return ::poll(look.data(), look.size(), 0) <= 0; // an interruption says nothing
 }
 
 } // namespace plexus::shm

@@ -37,16 +37,17 @@ struct Packet {
     enum class Is : std::uint8_t { here, none, end } is = Is::none;
     std::size_t size = 0;
     std::size_t fd_count = 0;
+    bool fds_missing = false; ///< some were passed for which this process has no room
     module::OwnedFd fds[kMostFds];
 };
 /// `end`: the other side has closed, or broken. A packet longer than `room` is damaged: its
-/// size is given as 0.
-Packet receive_packet(int socket, std::span<std::uint8_t> room, bool take_fds) noexcept;
+/// size is given as 0. `keep`: it stays in the queue, its descriptors are copies.
+Packet receive_packet(int socket, std::span<std::uint8_t> room, bool take_fds, bool keep = false) noexcept;
 
 /// Tells the other side that this is the end, also where a forked child holds the socket too.
 void hang_up(int socket) noexcept;
 
-/// The other side has not closed, nor its process ended.
-bool peer_is_there(int socket) noexcept;
+/// The other side has not closed, nor its process ended. `process`: its pidfd, negative if there is none.
+bool peer_is_there(int socket, int process) noexcept;
 
 } // namespace plexus::shm

@@ -4,6 +4,7 @@
 
 #include "shm/socket.h"
 
+#include <algorithm>
 #include <cerrno>
 
 namespace plexus::shm {
@@ -13,7 +14,7 @@ using module::Lock;
 namespace {
 constexpr std::uint64_t kOneGo = 1 << 20; // bytes, about 50 us
 
-std::uint64_t chunk_bytes(std::uint64_t area) { return area / 32; }
+std::uint64_t chunk_bytes(std::uint64_t area) { return std::min(area / 32, kOneGo); }
 } // namespace
 
 // The descriptor travels by the socket, before the first record that speaks of the area.

@@ -106,6 +106,14 @@ bool matches(const Interface& one, std::string_view word) {
 
 bool neighbours(const Interface& one, const address& a) { return in_network(a, one.address, one.prefix); }
 
+std::vector<address> nearest_first(std::vector<address> addresses, const std::vector<Interface>& own) {
+    std::stable_partition(addresses.begin(), addresses.end(), [&](const address& a) {
+        return a.is_loopback() ||
+               std::any_of(own.begin(), own.end(), [&](const Interface& one) { return neighbours(one, a); });
+    });
+    return addresses;
+}
+
 std::vector<Interface> chosen(const std::vector<Interface>& all, const Options& options) {
     const auto any = [](const Interface& one, const std::vector<std::string>& words) {
         return std::any_of(words.begin(), words.end(),

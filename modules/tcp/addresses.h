@@ -27,6 +27,10 @@ bool matches(const Interface& one, std::string_view word);
 /// True if `address` lies in the network of `one`.
 bool neighbours(const Interface& one, const asio::ip::address& address);
 
+/// The same addresses, loopback and those in a network of `own` before the others.
+std::vector<asio::ip::address> nearest_first(std::vector<asio::ip::address> addresses,
+                                             const std::vector<Interface>& own);
+
 /// Those of `all` to listen on, in their order.
 std::vector<Interface> chosen(const std::vector<Interface>& all, const Options& options);
 

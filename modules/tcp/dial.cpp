@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 namespace plexus::tcp {
@@ -16,19 +18,27 @@ namespace {
 // for the open internet; hosts that compute together are nearer).
 constexpr auto kStagger = std::chrono::milliseconds(100);
 
-// Addresses in a network that we are in ourselves come before others.
+// How often in all an address is tried again whose owner has cut a connection off before it answered.
+constexpr int kMostRetries = 8;
+
 std::vector<asio::ip::tcp::endpoint> in_order(Module& module, const Descriptor& target) {
-    auto addresses = target.reachable_from(module.here());
-    const auto near = [&](const asio::ip::address& address) {
-        const auto& own = module.interfaces();
-        return address.is_loopback() || std::any_of(own.begin(), own.end(), [&](const Interface& one) {
-                   return neighbours(one, address);
-               });
-    };
-    std::stable_partition(addresses.begin(), addresses.end(), near);
     std::vector<asio::ip::tcp::endpoint> out;
-    for (const auto& address : addresses) out.emplace_back(address, target.port);
+    for (const auto& address : nearest_first(target.reachable_from(module.here()), module.interfaces()))
+        out.emplace_back(address, target.port);
     return out;
+}
+
+// A listener ends with its process: where this host's own kernel refuses, the peer's process has ended.
+std::int32_t verdict_of(const asio::ip::tcp::endpoint& endpoint, const std::string& error) {
+    const bool ended = endpoint.address().is_loopback() && error == system_text(ECONNREFUSED);
+    return ended ? PLEXUS_PEER_LOST : PLEXUS_LINK_LOST;
+}
+
+// True if the peer's kernel has said that our greeting has arrived. A connection that then ends in order was
+// closed by a peer who had read all of it: with something unread it would be reset.
+bool greeting_was_taken(int socket) {
+    int unconfirmed = 0;
+    return ::ioctl(socket, SIOCOUTQ, &unconfirmed) == 0 && unconfirmed == 0;
 }
 
 } // namespace
@@ -36,16 +46,16 @@ std::vector<asio::ip::tcp::endpoint> in_order(Module& module, const Descriptor& 
 Attempt::Attempt(Dial& dial, asio::ip::tcp::endpoint endpoint)
   : Watched(dial.module().poller())
   , dial_(dial)
-  , endpoint_(std::move(endpoint)) {}
+  , endpoint_(std::move(endpoint))
+  , socket_(dial.module().poller()) {}
 
 std::string Attempt::start() {
-    socket_.reset(make_socket(endpoint_.address().is_v4()));
-    if (!socket_) return system_text(errno);
-    apply(socket_.get(), dial_.link().socket_options());
-    const int done = ::connect(socket_.get(), endpoint_.data(), static_cast<socklen_t>(endpoint_.size()));
+    module::OwnedFd socket(make_socket(endpoint_.address().is_v4()));
+    if (!socket) return system_text(errno);
+    apply(socket.get(), dial_.link().socket_options());
+    const int done = ::connect(socket.get(), endpoint_.data(), static_cast<socklen_t>(endpoint_.size()));
     if (done != 0 && errno != EINPROGRESS && errno != EINTR) return system_text(errno);
-    if (!poller().add(socket_.get(), EPOLLOUT, *this)) return system_text(errno);
-    return {};
+    return socket_.open(std::move(socket), EPOLLOUT, *this) ? std::string() : system_text(errno);
 }
 
 void Attempt::ready(std::uint32_t, std::uint32_t, std::uint32_t& handled) {
@@ -61,11 +71,11 @@ void Attempt::greet() {
     int error = 0;
     socklen_t size = sizeof error;
     if (::getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error, &size) != 0) error = errno;
-    if (error != 0) return dial_.failed(*this, PLEXUS_LINK_LOST, system_text(error));
-    handshake_ = std::make_unique<module::Handshake>(
-        module::Handshake::connecting(dial_.module().host(), dial_.link().peer()));
-    if (!send_outgoing()) return dial_.failed(*this, PLEXUS_LINK_LOST, system_text(errno));
-    poller().change(socket_.get(), EPOLLIN, *this);
+    if (error != 0) return dial_.failed(*this, verdict_of(endpoint_, system_text(error)), system_text(error));
+    handshake_ = std::make_unique<module::Handshake>(module::Handshake::connecting(
+        dial_.module().host(), dial_.link().peer(), dial_.module().limits().most));
+    if (!send_outgoing()) return cut_off(system_text(errno));
+    socket_.change(EPOLLIN, *this);
 }
 
 // A few bytes into an empty socket: they all fit.
@@ -79,21 +89,35 @@ void Attempt::receive() {
     const std::size_t wanted = handshake_->wanted_bytes();
     const ssize_t got = ::recv(socket_.get(), record_.data() + got_, wanted - got_, MSG_DONTWAIT);
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    if (got < 0) return dial_.failed(*this, PLEXUS_LINK_LOST, system_text(errno));
+    if (got < 0) return cut_off(system_text(errno));
+    if (got == 0 && (got_ > 0 || !greeting_was_taken(socket_.get())))
+        return cut_off("closed before it answered");
     if (got == 0)
         return dial_.failed(*this, PLEXUS_DENIED,
-                            "closed without an answer: it does not hold this job's key, or is no context");
+                            "took the greeting and closed the connection: it does not hold this job's key "
+                            "(see job.key_file), or is no context");
     got_ += static_cast<std::size_t>(got);
     if (got_ < wanted) return;
     switch (handshake_->feed(std::span(record_).first(wanted))) {
     case PLEXUS_OK:
-        if (!send_outgoing()) return dial_.failed(*this, PLEXUS_LINK_LOST, system_text(errno));
+        if (!send_outgoing()) return cut_off(system_text(errno));
         return dial_.succeeded(*this);
     case PLEXUS_WRONG_PEER:
         return dial_.failed(*this, PLEXUS_WRONG_PEER, "another context answered");
+    case PLEXUS_UNSUPPORTED:
+        return dial_.failed(*this, PLEXUS_LINK_LOST,
+                            "speaks another version of the handshake (" +
+                                std::to_string(handshake_->peer_version()) + ", this side " +
+                                std::to_string(module::Handshake::kVersion) +
+                                "): run the same release of Plexus on both sides");
     default:
         return dial_.failed(*this, PLEXUS_DENIED, "answered, but does not hold this job's key");
     }
+}
+
+// No answer, and none that was refused: the peer is ending, or has no room for more strangers.
+void Attempt::cut_off(const std::string& why) {
+    dial_.cut_off(*this, why + ": it is ending, or has too many connections");
 }
 
 Dial::Dial(Module& module, Link& link)
@@ -122,7 +146,7 @@ void Dial::next() {
             attempts_.push_back(std::move(attempt));
             break;
         }
-        note(attempt->endpoint(), PLEXUS_LINK_LOST, error);
+        note(attempt->endpoint(), verdict_of(attempt->endpoint(), error), error);
     }
     if (attempts_.empty()) return give_up("no address of the peer could be connected to");
     set_deadline(next_ < endpoints_.size() ? std::min(over_, Clock::now() + kStagger) : over_);
@@ -134,10 +158,21 @@ void Dial::failed(Attempt& attempt, std::int32_t status, const std::string& why)
     if (next_ < endpoints_.size() || attempts_.empty()) next();
 }
 
+void Dial::cut_off(Attempt& attempt, const std::string& why) {
+    if (retries_ == kMostRetries) return failed(attempt, PLEXUS_LINK_LOST, why);
+    if (++retries_ == 1) note(attempt.endpoint(), PLEXUS_AGAIN, why);
+    const bool others = next_ < endpoints_.size();
+    endpoints_.push_back(attempt.endpoint());
+    drop(attempt);
+    if (others) return next();
+    set_deadline(std::min(over_, Clock::now() + kStagger));
+}
+
 void Dial::succeeded(Attempt& attempt) {
     module::OwnedFd socket = attempt.take_socket();
+    const std::uint64_t most = attempt.peer_max_message();
     stop();
-    link_.connected(std::move(socket));
+    link_.connected(std::move(socket), most);
 }
 
 void Dial::stop() {
@@ -149,6 +184,10 @@ void Dial::stop() {
 void Dial::note(const asio::ip::tcp::endpoint& endpoint, std::int32_t status, const std::string& why) {
     wrong_peer_ = wrong_peer_ || status == PLEXUS_WRONG_PEER;
     denied_ = denied_ || status == PLEXUS_DENIED;
+    if (status != PLEXUS_AGAIN) { // the address will not be tried again
+        ended_ = status == PLEXUS_PEER_LOST && (ended_ || !judged_);
+        judged_ = true;
+    }
     notes_ += (notes_.empty() ? "" : "; ") + text_of(endpoint) + ": " + why;
 }
 
@@ -160,7 +199,10 @@ void Dial::drop(Attempt& attempt) {
 }
 
 void Dial::give_up(const std::string& why) {
-    const std::int32_t status = wrong_peer_ ? PLEXUS_WRONG_PEER : denied_ ? PLEXUS_DENIED : PLEXUS_LINK_LOST;
+    const std::int32_t status = wrong_peer_ ? PLEXUS_WRONG_PEER
+                                : denied_   ? PLEXUS_DENIED
+                                : ended_    ? PLEXUS_PEER_LOST
+                                            : PLEXUS_LINK_LOST;
     stop();
     link_.not_connected(status, notes_.empty() ? why : why + " (" + notes_ + ")");
 }

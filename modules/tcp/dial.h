@@ -30,16 +30,20 @@ class Attempt final : public Watched {
     void ready(std::uint32_t events, std::uint32_t budget, std::uint32_t& handled) override;
 
     const asio::ip::tcp::endpoint& endpoint() const noexcept { return endpoint_; }
-    module::OwnedFd take_socket() noexcept { return std::move(socket_); }
+    /// It stays registered: the next owner changes whom its events name.
+    module::OwnedFd take_socket() noexcept { return socket_.release(); }
+    /// Once the peer has proved itself.
+    std::uint64_t peer_max_message() const noexcept { return handshake_->peer_max_message(); }
 
   private:
     void greet();
     bool send_outgoing();
     void receive();
+    void cut_off(const std::string& why);
 
     Dial& dial_;
     const asio::ip::tcp::endpoint endpoint_;
-    module::OwnedFd socket_;
+    PolledSocket socket_;
     std::unique_ptr<module::Handshake> handshake_; // once connected
     std::array<std::uint8_t, module::Handshake::kAnswerBytes> record_;
     std::size_t got_ = 0;
@@ -59,6 +63,8 @@ class Dial final : public Watched {
     Module& module() noexcept { return module_; }
     Link& link() noexcept { return link_; }
     void failed(Attempt& attempt, std::int32_t status, const std::string& why);
+    /// The connection ended before there was an answer: the address is tried again, a few times.
+    void cut_off(Attempt& attempt, const std::string& why);
     void succeeded(Attempt& attempt);
 
   private:
@@ -76,6 +82,9 @@ class Dial final : public Watched {
     std::string notes_; // what each address said
     bool wrong_peer_ = false;
     bool denied_ = false;
+    bool judged_ = false; ///< some address has failed for good
+    bool ended_ = false;  ///< every address that was tried said that nobody listens there any more
+    int retries_ = 0;     // of connections that were cut off, all addresses together
 };
 
 } // namespace plexus::tcp

@@ -29,11 +29,12 @@ void Link::attend() {
     if (error != 0 && ::recv(fd_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN) lose_by(error);
 }
 
-void Link::connected(module::OwnedFd socket) {
+void Link::connected(module::OwnedFd socket, std::uint64_t peer_most) {
     poller().retire(std::move(dial_)); // it is running
     bool wanted = false;
     {
         const module::Lock hold(mutex_);
+        most_ = module::common_limit(most_, peer_most);
         fd_ = socket.release();
         state_ = State::open;
         apply(fd_, socket_options_);
@@ -102,7 +103,7 @@ void Link::end_everything() {
         state_ = State::over;
         out_.drop(tokens);
         queued_.store(0, std::memory_order_relaxed);
-        if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+        if (fd_ >= 0) poller().close(std::exchange(fd_, -1));
     }
     reader_.abandon(owner());
     for (void* token : tokens) module_.host().sent(cookie_, token, PLEXUS_MESSAGE_LOST);
@@ -171,7 +172,7 @@ void Link::shut_down() {
         dial_->stop();
         poller().retire(std::move(dial_));
     }
-    if (fd_ >= 0) {
+    if (fd_ >= 0 && poller().is_own_process()) {
         (void)::shutdown(fd_, SHUT_WR);
         for (int i = 0; i < 64 && ::recv(fd_, nullptr, 1024 * 1024, MSG_TRUNC | MSG_DONTWAIT) > 0; ++i) {}
     }

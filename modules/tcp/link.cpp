@@ -61,32 +61,34 @@ Link::Link(Module& module, void* cookie, const plexus_id& peer, Descriptor targe
   , cookie_(cookie)
   , peer_(peer)
   , target_(std::move(target))
+  , most_(module::common_limit(module.options().max_message, 0))
   , socket_options_(module.options().socket)
   , reader_(module.limits()) {}
 
-Link::Link(Module& module, const plexus_id& peer, module::OwnedFd socket)
+Link::Link(Module& module, const plexus_id& peer, std::uint64_t peer_most, module::OwnedFd socket)
   : Watched(module.poller())
   , module_(module)
   , peer_(peer)
   , fd_(socket.release())
   , state_(State::open)
+  , most_(module::common_limit(module.options().max_message, peer_most))
   , socket_options_(module.options().socket)
   , established_(true)
   , peer_address_(peer_text(fd_))
   , reader_(module.limits()) {}
 
 Link::~Link() {
-    if (fd_ >= 0) ::close(fd_);
+    if (fd_ >= 0) poller().close(fd_);
 }
 
 std::int32_t Link::send(const plexus_view* pieces, std::uint32_t count, void* token) {
     const std::uint64_t size = size_of(pieces, count);
     const Options& options = module_.options();
-    if (size > (options.max_message != 0 ? options.max_message : module::kFrameMost)) return PLEXUS_TOO_LARGE;
     if (size > options.eager && pieces[0].size > PLEXUS_HEAD_MAX) return PLEXUS_BAD_ARGUMENT;
     if (module_.closing()) return PLEXUS_LINK_LOST;
 
     const module::Lock hold(mutex_);
+    if (size > most_) return PLEXUS_TOO_LARGE;
     if (state_ == State::connecting) {
         want_writable_ = true;
         return PLEXUS_AGAIN;
@@ -189,6 +191,11 @@ std::int32_t Link::set(const char* name, const char* value, plexus_text& why) {
 SocketOptions Link::socket_options() const {
     const module::Lock hold(mutex_);
     return socket_options_;
+}
+
+std::uint64_t Link::max_message() const {
+    const module::Lock hold(mutex_);
+    return most_ == module::kFrameMost ? 0 : most_;
 }
 
 std::uint64_t Link::queued_bytes() const {

@@ -28,8 +28,8 @@ class Link final : public Watched {
 
     /// To be connected to `peer` at `target`.
     Link(Module& module, void* cookie, const plexus_id& peer, Descriptor target);
-    /// Accepted: `socket` has proved itself. Not yet watched.
-    Link(Module& module, const plexus_id& peer, module::OwnedFd socket);
+    /// Accepted: `socket` has proved itself. Its events name another still. `peer_most`: as for connected().
+    Link(Module& module, const plexus_id& peer, std::uint64_t peer_most, module::OwnedFd socket);
     ~Link() override;
 
     // The host's half. @thread any, serialised by the host
@@ -46,8 +46,9 @@ class Link final : public Watched {
     void expired() override;
     /// Reads and hands over what there is; returns how many events that were.
     std::uint32_t read(std::uint32_t budget);
-    /// Goes on with what an exhausted budget left in the shared buffer.
+    /// Goes on with what an exhausted budget left in the receive buffer, which the link holds.
     std::uint32_t resume(std::uint32_t budget);
+    bool has_backlog() const noexcept { return !backlog_.empty(); }
     /// A sender or the host asked for attention by Module::notify().
     void attend();
     /// The watchdog's: something is on its way that the other host has not yet confirmed.
@@ -59,8 +60,12 @@ class Link final : public Watched {
     /// The module's end: ends everything under way, by callbacks, and closes. @thread setup
     void shut_down();
 
+    /// Largest message that both sides take; 0: no limit.
+    std::uint64_t max_message() const;
+
     // What a dial ends in. @thread progress
-    void connected(module::OwnedFd socket);
+    /// `peer_most`: the largest message that the peer takes; 0: any.
+    void connected(module::OwnedFd socket, std::uint64_t peer_most);
     void not_connected(std::int32_t status, const std::string& why);
     /// An accepted link: from here on the host knows it.
     void set_cookie(void* cookie) noexcept { cookie_ = cookie; }
@@ -93,7 +98,7 @@ class Link final : public Watched {
     bool read_landing(std::uint32_t& budget);
     bool read_frames(std::uint32_t& budget);
     void consume(std::span<const std::byte> bytes, std::uint32_t& budget);
-    void keep(std::span<const std::byte> bytes);
+    void set_aside(std::span<const std::byte> bytes);
     bool arrived(ssize_t got, std::size_t asked);
     void flush();
     void lose(std::int32_t status, const std::string& why);
@@ -122,6 +127,7 @@ class Link final : public Watched {
     int error_ PLEXUS_MODULE_GUARDED_BY(mutex_) = 0;        // what a write said
     bool watched_ PLEXUS_MODULE_GUARDED_BY(mutex_) = false; // by the watchdog
     std::atomic<std::uint64_t> queued_{0};                  // of out_, for whoever asks without the lock
+    std::uint64_t most_ PLEXUS_MODULE_GUARDED_BY(mutex_);   // bytes of a message
     Outgoing out_ PLEXUS_MODULE_GUARDED_BY(mutex_);
     SocketOptions socket_options_ PLEXUS_MODULE_GUARDED_BY(mutex_);
 
@@ -134,7 +140,7 @@ class Link final : public Watched {
     module::Mutex landing_mutex_;
     module::FrameReader reader_;
     std::vector<std::byte> kept_;          // the beginning of a frame
-    std::span<const std::byte> backlog_{}; // in the module's buffer
+    std::span<const std::byte> backlog_{}; // whole frames in the receive buffer that the link holds
 };
 
 } // namespace plexus::tcp

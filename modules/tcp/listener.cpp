@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 namespace plexus::tcp {
@@ -41,27 +42,50 @@ int listen_on(const asio::ip::address& address, std::uint16_t port, const Socket
     return 0;
 }
 
+// The system looks for a free descriptor before it looks for a connection.
+bool is_waited_at(int socket) {
+    pollfd item{socket, POLLIN, 0};
+    return ::poll(&item, 1, 0) > 0;
+}
+
+Stranger::Source source_of(const asio::ip::address& address) {
+    Stranger::Source source{};
+    if (address.is_v4()) {
+        const auto bytes = address.to_v4().to_bytes();
+        std::copy(bytes.begin(), bytes.end(), source.end() - 4);
+    } else {
+        const auto bytes = address.to_v6().to_bytes();
+        std::copy(bytes.begin(), bytes.begin() + 8, source.begin());
+    }
+    return source;
+}
+
 } // namespace
 
 Door::Door(Listener& listener, module::OwnedFd socket)
   : Watched(listener.module().poller())
   , listener_(listener)
-  , socket_(std::move(socket)) {
-    (void)poller().add(socket_.get(), EPOLLIN, *this);
+  , socket_(listener.module().poller()) {
+    (void)socket_.open(std::move(socket), EPOLLIN, *this);
 }
 
 void Door::ready(std::uint32_t, std::uint32_t, std::uint32_t& handled) {
-    for (int i = 0; open_ && i < kAcceptsPerTurn; ++i) {
-        module::OwnedFd socket(::accept4(socket_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    for (int i = 0; i < kAcceptsPerTurn; ++i) {
+        asio::ip::tcp::endpoint from;
+        auto size = static_cast<socklen_t>(from.capacity());
+        module::OwnedFd socket(::accept4(socket_.get(), from.data(), &size, SOCK_NONBLOCK | SOCK_CLOEXEC));
         if (!socket) {
-            if (!is_shortage(errno)) return; // nobody there any more
-            listener_.report_shortage(errno);
+            const int error = errno;
+            if (!is_shortage(error) || !is_waited_at(socket_.get())) return; // nobody there any more
+            listener_.report_shortage(error);
+            if (listener_.make_room()) continue;
             open(false);
             set_deadline(Clock::now() + kPauseAfterShortage);
             return;
         }
+        from.resize(size);
         ++handled;
-        if (!listener_.admit(std::move(socket))) return;
+        listener_.admit(std::move(socket), source_of(from.address()));
     }
 }
 
@@ -69,20 +93,21 @@ void Door::expired() { open(true); }
 
 void Door::open(bool yes) {
     if (std::exchange(open_, yes) == yes) return;
-    poller().change(socket_.get(), yes ? static_cast<std::uint32_t>(EPOLLIN) : 0U, *this);
+    socket_.change(yes ? static_cast<std::uint32_t>(EPOLLIN) : 0U, *this);
 }
 
-Stranger::Stranger(Listener& listener, module::OwnedFd socket)
+Stranger::Stranger(Listener& listener, module::OwnedFd socket, const Source& source)
   : Watched(listener.module().poller())
   , listener_(listener)
-  , socket_(std::move(socket))
-  , handshake_(module::Handshake::accepting(listener.module().host())) {
+  , socket_(listener.module().poller())
+  , source_(source)
+  , handshake_(module::Handshake::accepting(listener.module().host(), listener.module().limits().most)) {
     set_deadline(Clock::now() + listener.module().options().handshake_timeout);
-    (void)poller().add(socket_.get(), EPOLLIN, *this);
+    (void)socket_.open(std::move(socket), EPOLLIN, *this);
 }
 
 void Stranger::ready(std::uint32_t, std::uint32_t, std::uint32_t& handled) {
-    for (;;) {
+    while (socket_.get() >= 0) {
         const std::size_t wanted = handshake_.wanted_bytes();
         const ssize_t got = ::recv(socket_.get(), record_.data() + got_, wanted - got_, MSG_DONTWAIT);
         if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
@@ -94,20 +119,35 @@ void Stranger::ready(std::uint32_t, std::uint32_t, std::uint32_t& handled) {
         got_ = 0;
         ++handled;
         const std::int32_t verdict = handshake_.feed(std::span(record_).first(wanted));
+        if (verdict != PLEXUS_AGAIN && verdict != PLEXUS_OK && verdict != PLEXUS_WRONG_PEER &&
+            verdict != PLEXUS_UNSUPPORTED)
+            return turn_away("it does not hold the job's key, or does not speak this protocol");
+        if (std::exchange(unknown_, false)) listener_.greeted(*this);
         const bool answered = answer();
         if (verdict == PLEXUS_WRONG_PEER) return turn_away("it looks for another context");
-        if (verdict != PLEXUS_AGAIN && verdict != PLEXUS_OK)
-            return turn_away("it does not hold the job's key, or does not speak this protocol");
+        if (verdict == PLEXUS_UNSUPPORTED)
+            return turn_away("it speaks version " + std::to_string(handshake_.peer_version()) +
+                             " of the handshake, this side version " +
+                             std::to_string(module::Handshake::kVersion));
         if (!answered) return turn_away("it takes no answer");
         if (verdict == PLEXUS_OK) {
-            listener_.module().welcome(std::move(socket_), handshake_.peer());
+            listener_.module().welcome(socket_.release(), handshake_);
             listener_.leave(*this);
-            return;
         }
     }
 }
 
-void Stranger::expired() { turn_away("it was silent for longer than handshake_timeout"); }
+void Stranger::expired() {
+    const std::string from = peer_text(socket_.get());
+    socket_.abort();
+    turn_away("it was silent for longer than handshake_timeout", from);
+}
+
+void Stranger::evict() {
+    const std::string from = peer_text(socket_.get());
+    socket_.abort();
+    turn_away("others came after it, and it had not proved yet that it holds the job's key", from);
+}
 
 // A few bytes into an empty socket: all of them fit, or the other side plays games.
 bool Stranger::answer() {
@@ -116,9 +156,15 @@ bool Stranger::answer() {
            static_cast<ssize_t>(bytes.size());
 }
 
+// In order, not by a reset: the other side may tell a refusal from a lack of room.
 void Stranger::turn_away(const std::string& why) {
-    listener_.module().log(PLEXUS_DEBUG,
-                           "a connection from " + peer_text(socket_.get()) + " was closed: " + why);
+    const std::string from = peer_text(socket_.get());
+    socket_.close();
+    turn_away(why, from);
+}
+
+void Stranger::turn_away(const std::string& why, const std::string& from) {
+    listener_.module().log(PLEXUS_DEBUG, "a connection from " + from + " was closed: " + why);
     listener_.leave(*this);
 }
 
@@ -173,21 +219,58 @@ int Listener::bind_all(const std::vector<Interface>& where, std::uint16_t port, 
     return EADDRNOTAVAIL;
 }
 
-bool Listener::admit(module::OwnedFd socket) {
-    strangers_.push_back(std::make_unique<Stranger>(*this, std::move(socket)));
-    if (strangers_.size() < kMostStrangers) return true;
-    for (const auto& door : doors_) door->open(false); // the rest waits in the kernel's queue
+void Listener::admit(module::OwnedFd socket, const Stranger::Source& source) {
+    if (strangers_.size() >= kMostStrangers) {
+        report_crowd();
+        (void)make_room();
+    }
+    strangers_.push_back(std::make_unique<Stranger>(*this, std::move(socket), source));
+    ++unknown_[source];
+}
+
+bool Listener::make_room() {
+    while (Stranger* stranger = first_to_go()) {
+        // What it has sent may lie in its socket. A greeting earns it a place; so does nothing else.
+        const bool unknown = stranger->is_unknown();
+        std::uint32_t handled = 0;
+        const std::size_t before = strangers_.size();
+        stranger->ready(0, 1, handled);
+        if (strangers_.size() < before) return true;
+        if (unknown && !stranger->is_unknown()) continue;
+        stranger->evict();
+        return true;
+    }
     return false;
 }
 
+Stranger* Listener::first_to_go() const {
+    std::size_t most = 0;
+    for (const auto& [source, count] : unknown_) most = std::max(most, count);
+    for (const auto& each : strangers_)
+        if (most == 0 || (each->is_unknown() && unknown_.at(each->source()) == most)) return each.get();
+    return nullptr;
+}
+
+void Listener::greeted(const Stranger& stranger) {
+    const auto found = unknown_.find(stranger.source());
+    if (--found->second == 0) unknown_.erase(found);
+}
+
 void Listener::leave(Stranger& stranger) {
+    if (stranger.is_unknown()) greeted(stranger);
     const auto found = std::find_if(strangers_.begin(), strangers_.end(),
                                     [&](const auto& one) { return one.get() == &stranger; });
-    if (strangers_.size() == kMostStrangers)
-        for (const auto& door : doors_) door->open(true);
     module_.poller().retire(std::move(*found));
-    *found = std::move(strangers_.back());
-    strangers_.pop_back();
+    strangers_.erase(found);
+}
+
+void Listener::report_crowd() {
+    const auto now = Clock::now();
+    if (now < crowd_quiet_until_) return;
+    crowd_quiet_until_ = now + std::chrono::minutes(1);
+    module_.log(PLEXUS_INFO, "more than " + std::to_string(kMostStrangers) +
+                                 " connections have not proved that they hold the job's key; those that "
+                                 "have not even sent a greeting are closed, the oldest first");
 }
 
 void Listener::report_shortage(int error) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The doors: listening sockets, and the strangers who have knocked but not yet proved that
 // they hold the job's key. Strangers are bounded in number, bytes and time, and leave one
-// line in the log when they are turned away. @thread progress, made and ended in setup
+// line in the log when they are turned away. The door stays open however many there are: the
+// oldest that has not said a whole greeting makes room for the next, first among those of the
+// address that most of them come from. @thread progress, made and ended in setup
 #pragma once
 
 #include "common/owned_fd.h"
@@ -10,6 +12,7 @@
 #include "tcp/poller.h"
 
 #include <array>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,23 +32,36 @@ class Door final : public Watched {
 
   private:
     Listener& listener_;
-    module::OwnedFd socket_;
+    PolledSocket socket_;
     bool open_ = true;
 };
 
 /// A connection whose other end has not proved itself.
 class Stranger final : public Watched {
   public:
-    Stranger(Listener& listener, module::OwnedFd socket);
+    /// Where a connection comes from: the address, of IPv6 the network of 64 bits.
+    using Source = std::array<std::uint8_t, 16>;
+
+    Stranger(Listener& listener, module::OwnedFd socket, const Source& source);
+    ~Stranger() override { socket_.abort(); }
     void ready(std::uint32_t events, std::uint32_t budget, std::uint32_t& handled) override;
     void expired() override;
+    /// Resets the connection: another needs the room.
+    void evict();
+
+    const Source& source() const noexcept { return source_; }
+    /// Its greeting, made by a holder of the job's key, has not come yet.
+    bool is_unknown() const noexcept { return unknown_; }
 
   private:
     bool answer();
     void turn_away(const std::string& why);
+    void turn_away(const std::string& why, const std::string& from);
 
     Listener& listener_;
-    module::OwnedFd socket_;
+    PolledSocket socket_;
+    const Source source_;
+    bool unknown_ = true;
     module::Handshake handshake_;
     std::array<std::uint8_t, module::Handshake::kHelloBytes> record_; // the largest there is
     std::size_t got_ = 0;
@@ -53,7 +69,7 @@ class Stranger final : public Watched {
 
 class Listener {
   public:
-    static constexpr std::size_t kMostStrangers = 128;
+    static constexpr std::size_t kMostStrangers = 256;
 
     explicit Listener(Module& module)
       : module_(module) {}
@@ -67,13 +83,18 @@ class Listener {
 
     // What doors and strangers ask for.
     Module& module() noexcept { return module_; }
-    /// False: no more strangers for now.
-    bool admit(module::OwnedFd socket);
+    void admit(module::OwnedFd socket, const Stranger::Source& source);
+    /// Closes the connection of a stranger who should go first. False: there is none.
+    bool make_room();
+    /// The stranger has sent a greeting that only a holder of the job's key can have made.
+    void greeted(const Stranger& stranger);
     void leave(Stranger& stranger);
     /// Says that descriptors or memory are short, once a minute at most.
     void report_shortage(int error);
 
   private:
+    Stranger* first_to_go() const;
+    void report_crowd();
     int bind_all(const std::vector<Interface>& where, std::uint16_t port, std::string& failed);
 
     Module& module_;
@@ -81,8 +102,10 @@ class Listener {
     std::vector<asio::ip::address> addresses_;
     std::vector<module::OwnedFd> bound_;
     std::vector<std::unique_ptr<Door>> doors_;
-    std::vector<std::unique_ptr<Stranger>> strangers_;
-    Clock::time_point quiet_until_{}; ///< no further line about a shortage before
+    std::vector<std::unique_ptr<Stranger>> strangers_; ///< oldest first
+    std::map<Stranger::Source, std::size_t> unknown_;  ///< how many unknown strangers come from where
+    Clock::time_point quiet_until_{};                  ///< no further line about a shortage before
+    Clock::time_point crowd_quiet_until_{};            ///< nor about a crowd
 };
 
 } // namespace plexus::tcp

@@ -39,8 +39,7 @@ Module::Module(const plexus_host& host, Options options)
   , interfaces_(tcp::interfaces())
   , limits_{options_.eager, options_.max_message}
   , watchdog_(poller_, options_.socket.dead_after)
-  , buffer_bytes_(8 + kReceive + static_cast<std::size_t>(module::frame_bytes(options_.eager)))
-  , buffer_(std::make_unique_for_overwrite<std::byte[]>(buffer_bytes_)) {}
+  , buffers_(8 + kReceive + static_cast<std::size_t>(module::frame_bytes(options_.eager))) {}
 
 Module::~Module() {
     listener_.reset();
@@ -91,7 +90,7 @@ void Module::drain() {
         noted_.clear();
     }
     const auto deadline = Clock::now() + options_.linger;
-    for (;;) {
+    while (poller_.is_own_process()) {
         bool left = false;
         for (Link* link : links) left |= link->flush_at_end();
         if (!left || Clock::now() >= deadline) break;
@@ -168,10 +167,10 @@ void Module::forget(Link& link) {
     if (!drained_) poller_.retire(std::move(last));
 }
 
-void Module::welcome(module::OwnedFd socket, const plexus_id& peer) {
-    if (closing()) return;
+void Module::welcome(module::OwnedFd socket, const module::Handshake& proved) {
     const int fd = socket.get();
-    auto* link = new Link(*this, peer, std::move(socket));
+    const plexus_id& peer = proved.peer();
+    auto* link = new Link(*this, peer, proved.peer_max_message(), std::move(socket));
     enter(*link);
     poller_.change(fd, EPOLLIN, *link);
     void* cookie = nullptr;
@@ -188,7 +187,7 @@ std::int32_t Module::query(const Link* link, plexus_query what, std::uint64_t& v
     };
     switch (what) {
     case PLEXUS_QUERY_MAX_MESSAGE:
-        value = options_.max_message;
+        value = link != nullptr ? link->max_message() : options_.max_message;
         return PLEXUS_OK;
     case PLEXUS_QUERY_INLINE_BYTES:
         value = Link::kInlineBytes;

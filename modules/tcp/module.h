@@ -11,12 +11,12 @@
 #include "tcp/listener.h"
 #include "tcp/options.h"
 #include "tcp/poller.h"
+#include "tcp/receive_buffers.h"
 #include "tcp/watchdog.h"
 
 #include <array>
 #include <atomic>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -65,15 +65,12 @@ class Module {
     void notify(Link& link);
 
     // @thread progress
-    /// One receive buffer for all links; a link's bytes stay in it between turns only while
-    /// it is the backlog's owner.
-    std::span<std::byte> buffer() noexcept { return {buffer_.get(), buffer_bytes_}; }
-    void set_backlog(Link* link) noexcept { backlog_ = link; }
-    bool has_backlog() const noexcept { return backlog_ != nullptr; }
+    ReceiveBuffers& buffers() noexcept { return buffers_; }
     /// A stranger has proved itself: makes a link of its connection, if the host wants it.
-    void welcome(module::OwnedFd socket, const plexus_id& peer);
+    void welcome(module::OwnedFd socket, const module::Handshake& proved);
     /// `link` is read directly from now on.
     void heat(Link& link);
+    /// It is not, and its receive buffer is free.
     void cool(Link& link);
     /// Epoll has found something that reading the hot links would not have.
     void found_cold() noexcept { found_cold_ = true; }
@@ -89,8 +86,9 @@ class Module {
     static constexpr std::uint32_t kMostSkips = 16;   // turns on hot links between two of epoll
 
     std::uint32_t attend_noted(std::uint32_t budget);
+    std::uint32_t resume_links(std::uint32_t budget);
     std::uint32_t read_hot(std::uint32_t budget);
-    void wait(std::uint32_t budget, std::uint32_t& handled);
+    std::uint32_t wait(std::uint32_t budget);
     void enter(Link& link);
     void wake_up() PLEXUS_MODULE_REQUIRES(mutex_);
 
@@ -106,9 +104,7 @@ class Module {
     std::atomic<bool> closing_{false}; // set once; a send that misses it is still carried
     bool drained_ = false;
 
-    std::size_t buffer_bytes_;
-    std::unique_ptr<std::byte[]> buffer_;
-    Link* backlog_ = nullptr;
+    ReceiveBuffers buffers_;
     std::array<Link*, kHot> hot_{};
     std::size_t hot_count_ = 0;
     std::uint32_t skips_left_ = 0;

@@ -19,7 +19,9 @@ constexpr plexus_parameter kParameters[] = {
     {"eager", "size", "16 KiB",
      "largest message that is delivered out of the receive buffer; larger go in place"},
     {"queue", "size", "256 KiB", "bytes of small messages that a link holds when its socket is full"},
-    {"max_message", "size", "0", "largest message, the same on both sides; 0: no limit of the method's own"},
+    {"max_message", "size", "0",
+     "largest message; the peers of a link learn it, the smaller limit holds for both; 0: no limit of the "
+     "method's own"},
 };
 } // namespace
 

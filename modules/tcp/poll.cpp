@@ -7,24 +7,28 @@
 
 namespace plexus::tcp {
 
+// Four kinds of work, each with a share of its own, so that none is left out while another never ends: what
+// other threads have asked for, links with messages that are already here, hot links, and the epoll set.
 std::int32_t Module::poll(std::uint32_t budget) {
     if (std::exchange(slept_, false)) {
         const module::Lock hold(mutex_);
         armed_ = false;
     }
+    const auto share_beside = [budget](std::uint32_t used) {
+        return std::max({budget - std::min(budget, used), budget / 4, 1U});
+    };
+    std::uint32_t asked_for = 0;
+    if (any_noted_.load(std::memory_order_relaxed)) asked_for = attend_noted(budget); // [noted]
     std::uint32_t handled = 0;
-    if (any_noted_.load(std::memory_order_relaxed)) handled += attend_noted(budget); // [noted]
-    if (backlog_ != nullptr) handled += backlog_->resume(budget - std::min(budget, handled));
-    if (backlog_ == nullptr && handled < budget) {
-        handled += read_hot(budget - handled);
-        if (hot_count_ == 0 || skips_left_ == 0) {
-            wait(budget, handled);
-        } else {
-            --skips_left_;
-        }
+    if (buffers_.held() > 0) handled += resume_links(budget);
+    if (hot_count_ > 0) handled += read_hot(share_beside(handled));
+    if (hot_count_ == 0 || skips_left_ == 0) {
+        handled += wait(share_beside(handled));
+    } else {
+        --skips_left_;
     }
     poller_.bury();
-    return static_cast<std::int32_t>(handled);
+    return static_cast<std::int32_t>(asked_for + handled);
 }
 
 std::uint32_t Module::attend_noted(std::uint32_t budget) {
@@ -43,11 +47,30 @@ std::uint32_t Module::attend_noted(std::uint32_t budget) {
     return static_cast<std::uint32_t>(noted.size());
 }
 
-std::uint32_t Module::read_hot(std::uint32_t budget) {
+std::uint32_t Module::resume_links(std::uint32_t budget) {
     std::uint32_t handled = 0;
-    for (std::size_t i = 0; i < hot_count_ && handled < budget;) {
+    for (std::size_t left = buffers_.held(); left > 0 && buffers_.held() > 0; --left) {
+        Link& link = buffers_.first();
+        const auto others = static_cast<std::uint32_t>(left);
+        const std::uint32_t rest = budget - std::min(budget, handled);
+        handled += link.resume(others == 1 ? std::max(rest, 1U) : std::max(rest / others, 1U));
+        if (buffers_.held() == 0 || &buffers_.first() != &link) continue; // a callback has ended it
+        if (link.has_backlog()) {
+            buffers_.rotate();
+        } else {
+            buffers_.give_back(link);
+        }
+    }
+    return handled;
+}
+
+std::uint32_t Module::read_hot(std::uint32_t budget) {
+    static_assert(kHot == 2, "the first gets half of what is left, the last all");
+    std::uint32_t handled = 0;
+    for (std::size_t i = 0; i < hot_count_;) {
         Link* link = hot_[i];
-        handled += link->read(budget - handled);
+        const std::uint32_t left = budget - std::min(budget, handled);
+        handled += link->read(std::max(i + 1 == hot_count_ ? left : left / 2, 1U));
         if (i == hot_count_ || hot_[i] != link) continue; // a callback has ended it
         if (link->misses <= kMostMisses) {
             ++i;
@@ -59,11 +82,12 @@ std::uint32_t Module::read_hot(std::uint32_t budget) {
 }
 
 // As long as only the hot links have something, the rest is asked ever more rarely.
-void Module::wait(std::uint32_t budget, std::uint32_t& handled) {
+std::uint32_t Module::wait(std::uint32_t budget) {
     found_cold_ = false;
-    (void)poller_.wait(budget, handled);
+    const std::uint32_t handled = poller_.wait(budget);
     skips_ = found_cold_ ? 0 : std::min(2 * skips_ + 1, kMostSkips);
     skips_left_ = skips_;
+    return handled;
 }
 
 void Module::heat(Link& link) {
@@ -81,7 +105,7 @@ void Module::heat(Link& link) {
 }
 
 void Module::cool(Link& link) {
-    if (backlog_ == &link) backlog_ = nullptr;
+    buffers_.give_back(link);
     const auto end = hot_.begin() + static_cast<std::ptrdiff_t>(hot_count_);
     const auto found = std::find(hot_.begin(), end, &link);
     if (found == end) return;
@@ -90,7 +114,7 @@ void Module::cool(Link& link) {
 }
 
 std::int32_t Module::arm(std::uint64_t& sleep_ns) {
-    if (backlog_ != nullptr) return PLEXUS_AGAIN;
+    if (buffers_.held() > 0) return PLEXUS_AGAIN;
     {
         const module::Lock hold(mutex_);
         if (any_noted_.load(std::memory_order_relaxed)) return PLEXUS_AGAIN;

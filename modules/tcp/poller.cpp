@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tcp/poller.h"
 
+#include <algorithm>
 #include <array>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 namespace plexus::tcp {
 
@@ -21,7 +24,8 @@ void Watched::clear_deadline() {
 }
 
 Poller::Poller()
-  : epoll_(::epoll_create1(EPOLL_CLOEXEC))
+  : process_(::getpid())
+  , epoll_(::epoll_create1(EPOLL_CLOEXEC))
   , wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     epoll_event event{};
     event.events = EPOLLIN;
@@ -42,18 +46,39 @@ void Poller::change(int fd, std::uint32_t events, Watched& who) noexcept {
     (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &event);
 }
 
-void Poller::remove(int fd) noexcept { (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr); }
+bool Poller::is_own_process() const noexcept { return ::getpid() == process_; }
+
+void Poller::close(int fd) noexcept {
+    if (is_own_process()) {
+        (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
+        (void)::shutdown(fd, SHUT_RDWR);
+    }
+    ::close(fd);
+}
+
+void Poller::abort(int fd) noexcept {
+    if (is_own_process()) {
+        (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
+        sockaddr nobody{};
+        nobody.sa_family = AF_UNSPEC; // TCP sends a reset, whoever else holds the socket
+        (void)::connect(fd, &nobody, sizeof nobody);
+    }
+    ::close(fd);
+}
 
 void Poller::wake() noexcept {
     const std::uint64_t one = 1;
     (void)!::write(wake_.get(), &one, sizeof one);
 }
 
-std::uint32_t Poller::wait(std::uint32_t budget, std::uint32_t& handled) {
+// No more sockets are asked for than there is budget for: each gets some of it, and the kernel puts those
+// that it has told behind the others.
+std::uint32_t Poller::wait(std::uint32_t budget) {
     std::array<epoll_event, kBatch> events;
-    const int count = ::epoll_wait(epoll_.get(), events.data(), kBatch, 0);
-    std::uint32_t sockets = 0;
-    for (int i = 0; i < count && handled < budget; ++i) {
+    const auto most = static_cast<int>(std::clamp<std::uint32_t>(budget, 1, kBatch));
+    const int found = ::epoll_wait(epoll_.get(), events.data(), most, 0);
+    std::uint32_t handled = 0;
+    for (int i = 0; i < found; ++i) {
         const epoll_event& event = events[static_cast<std::size_t>(i)];
         if (event.data.ptr == nullptr) {
             std::uint64_t rings = 0;
@@ -62,11 +87,12 @@ std::uint32_t Poller::wait(std::uint32_t budget, std::uint32_t& handled) {
         }
         auto& who = *static_cast<Watched*>(event.data.ptr);
         if (who.retired_) continue;
-        ++sockets;
-        who.ready(event.events, budget - handled, handled);
+        const std::uint32_t left = budget - std::min(budget, handled);
+        const auto others = static_cast<std::uint32_t>(found - i);
+        who.ready(event.events, others == 1 ? std::max(left, 1U) : std::max(left / others, 1U), handled);
     }
     if (!deadlines_.empty()) run_deadlines();
-    return sockets;
+    return handled;
 }
 
 Clock::time_point Poller::next_deadline() const noexcept {

@@ -12,6 +12,7 @@
 #include <memory>
 #include <set>
 #include <sys/epoll.h>
+#include <sys/types.h>
 #include <utility>
 #include <vector>
 
@@ -30,7 +31,7 @@ class Watched {
     Watched(const Watched&) = delete;
     Watched& operator=(const Watched&) = delete;
 
-    /// Its socket has something: EPOLL* bits. Adds to `handled`, stays within `budget`.
+    /// Its socket has something: EPOLL* bits. Adds to `handled`, at most about `budget`.
     virtual void ready(std::uint32_t events, std::uint32_t budget, std::uint32_t& handled) = 0;
     /// Its deadline has passed, and is cleared.
     virtual void expired() {}
@@ -55,16 +56,22 @@ class Poller {
     bool usable() const noexcept { return epoll_.get() >= 0 && wake_.get() >= 0; }
     int fd() const noexcept { return epoll_.get(); }
 
-    // One registration per socket; closing the socket ends it. @thread any
+    // One registration per socket. @thread any
     bool add(int fd, std::uint32_t events, Watched& who) noexcept;
     void change(int fd, std::uint32_t events, Watched& who) noexcept;
-    void remove(int fd) noexcept;
+    /// Removes the socket from the epoll set, ends its connection in order, and closes it. Closing alone
+    /// does neither while a forked child holds the socket too.
+    void close(int fd) noexcept;
+    /// The same, but resets the connection: the peer learns that what it sent may not have been read.
+    void abort(int fd) noexcept;
+    /// False in a forked child of the process that made this set: the connections are the parent's.
+    bool is_own_process() const noexcept;
     /// Makes the descriptor readable until the next wait(). @thread any
     void wake() noexcept;
 
-    /// Asks the kernel once and runs who is ready, then whose deadline has passed. Returns how
-    /// many sockets had something. @thread progress
-    std::uint32_t wait(std::uint32_t budget, std::uint32_t& handled);
+    /// Asks the kernel once. Everyone who is ready runs with a share of `budget`, then everyone whose
+    /// deadline has passed. Returns how many events were handled. @thread progress
+    std::uint32_t wait(std::uint32_t budget);
     /// The earliest deadline, or time_point::max(). @thread progress
     Clock::time_point next_deadline() const noexcept;
 
@@ -80,13 +87,45 @@ class Poller {
 
   private:
     friend class Watched;
-    static constexpr int kBatch = 64;
+    static constexpr std::uint32_t kBatch = 64;
     void run_deadlines();
 
+    const pid_t process_;
     module::OwnedFd epoll_;
     module::OwnedFd wake_;
     std::set<std::pair<Clock::time_point, Watched*>> deadlines_;
     std::vector<std::unique_ptr<Watched>> retired_;
+};
+
+/// Owns a socket that is in the epoll set. @thread progress
+class PolledSocket {
+  public:
+    explicit PolledSocket(Poller& poller) noexcept
+      : poller_(poller) {}
+    ~PolledSocket() { close(); }
+    PolledSocket(const PolledSocket&) = delete;
+    PolledSocket& operator=(const PolledSocket&) = delete;
+
+    /// False: the system refuses to watch it, errno says why.
+    bool open(module::OwnedFd socket, std::uint32_t events, Watched& who) noexcept {
+        close();
+        fd_ = socket.release();
+        return poller_.add(fd_, events, who);
+    }
+    int get() const noexcept { return fd_; }
+    void change(std::uint32_t events, Watched& who) noexcept { poller_.change(fd_, events, who); }
+    /// The next owner takes over the registration too.
+    module::OwnedFd release() noexcept { return module::OwnedFd(std::exchange(fd_, -1)); }
+    void close() noexcept {
+        if (fd_ >= 0) poller_.close(std::exchange(fd_, -1));
+    }
+    void abort() noexcept {
+        if (fd_ >= 0) poller_.abort(std::exchange(fd_, -1));
+    }
+
+  private:
+    Poller& poller_;
+    int fd_ = -1;
 };
 
 } // namespace plexus::tcp

@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t kReads = 8;                // of one link in one turn
 constexpr std::size_t kMostLanding = 512 * 1024; // bytes of a large message in one read
 constexpr std::size_t kPeek = 256;               // read along with the end of a large message
+constexpr std::size_t kFair = 64 * 1024;         // bytes of one read, divided by the links that wait
 
 // Where in an aligned buffer the next bytes belong, so that frames begin on a border of 8.
 std::size_t offset_of(const module::FrameReader& reader) { return (8 - reader.skew()) % 8; }
@@ -38,12 +39,12 @@ void Link::ready(std::uint32_t events, std::uint32_t budget, std::uint32_t& hand
 }
 
 std::uint32_t Link::read(std::uint32_t budget) {
-    if (module_.has_backlog()) return 0; // the buffer is in use; the socket stays readable
+    if (!backlog_.empty()) return 0; // first what is here; the socket stays readable
     std::uint32_t left = budget;
     ++misses; // until something arrives
     for (std::size_t i = 0; left > 0 && i < kReads && established_ && !given_up(); ++i) {
         const bool more = reader_.landing().empty() ? read_frames(left) : read_landing(left);
-        if (!more || module_.has_backlog()) break;
+        if (!more || !backlog_.empty()) break;
     }
     // A part of a large message is an event, too.
     return misses == 0 ? std::max(budget - left, 1U) : 0;
@@ -52,9 +53,11 @@ std::uint32_t Link::read(std::uint32_t budget) {
 // Straight into the host's memory, and with the last bytes a look at what follows.
 // False: there is no more for now.
 bool Link::read_landing(std::uint32_t& budget) {
+    const std::span<std::byte> buffer = module_.buffers().current();
+    if (buffer.empty()) return false;
     const std::span<std::byte> whole = reader_.landing();
     const std::span<std::byte> place = whole.first(std::min(whole.size(), kMostLanding));
-    std::byte* const beyond = module_.buffer().data() + offset_of(reader_);
+    std::byte* const beyond = buffer.data() + offset_of(reader_);
     iovec parts[2] = {{place.data(), place.size()}, {beyond, kPeek}};
     msghdr message{};
     message.msg_iov = parts;
@@ -75,10 +78,14 @@ bool Link::read_landing(std::uint32_t& budget) {
 }
 
 bool Link::read_frames(std::uint32_t& budget) {
-    const std::span<std::byte> room = module_.buffer().subspan(offset_of(reader_));
+    const std::span<std::byte> buffer = module_.buffers().current();
+    if (buffer.empty()) return false;
+    const std::span<std::byte> room = buffer.subspan(offset_of(reader_));
     const std::size_t before = kept_.size();
     if (before > 0) std::memcpy(room.data(), kept_.data(), before);
-    const std::size_t asked = room.size() - before;
+    std::size_t asked = room.size() - before;
+    // The more links have messages waiting here, the fewer another needs to bring.
+    if (const std::size_t held = module_.buffers().held(); held > 0) asked = std::min(asked, kFair / held);
     const ssize_t got = ::recv(fd_, room.data() + before, asked, MSG_DONTWAIT);
     if (got <= 0) return arrived(got, 0);
     misses = 0;
@@ -104,24 +111,26 @@ bool Link::arrived(ssize_t got, std::size_t asked) {
 
 void Link::consume(std::span<const std::byte> bytes, std::uint32_t& budget) {
     const std::size_t taken = reader_.take(owner(), bytes, budget);
-    keep(bytes.subspan(taken));
+    set_aside(bytes.subspan(taken));
+    if (!backlog_.empty()) module_.buffers().hold(*this);
 }
 
 std::uint32_t Link::resume(std::uint32_t budget) {
     std::uint32_t left = budget;
-    module_.set_backlog(nullptr);
-    if (established_ && !given_up()) consume(std::exchange(backlog_, {}), left);
+    const std::span<const std::byte> bytes = std::exchange(backlog_, {});
+    if (!established_ || given_up()) return 0;
+    const std::size_t taken = reader_.take(owner(), bytes, left);
+    if (established_) set_aside(bytes.subspan(taken));
     if (established_ && reader_.corrupt() != nullptr) (void)arrived(1, 1);
     return budget - left;
 }
 
-// What is left begins a frame. If that is whole, only the budget has stopped us: all stays
-// where it is for the next turn. The beginning of one is set aside.
-void Link::keep(std::span<const std::byte> bytes) {
+// What is left begins a frame. If that is whole, only the budget has stopped us: all stays where it is for
+// the next turn. The beginning of one is set aside.
+void Link::set_aside(std::span<const std::byte> bytes) {
     if (bytes.empty() || given_up() || reader_.corrupt() != nullptr) return;
     if (bytes.size() >= reader_.enough(bytes)) {
         backlog_ = bytes;
-        module_.set_backlog(this);
     } else {
         kept_.assign(bytes.begin(), bytes.end());
     }

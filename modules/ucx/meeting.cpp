@@ -73,6 +73,8 @@ void Link::answered(Arrival& arrival) {
         break;
     case PLEXUS_WRONG_PEER:
         return lose(PLEXUS_WRONG_PEER, "another context answered");
+    case PLEXUS_UNSUPPORTED:
+        return lose(PLEXUS_LINK_LOST, "the peer runs another release of Plexus");
     default:
         return lose(PLEXUS_DENIED, "answered, but does not hold this job's key");
     }

@@ -17,8 +17,9 @@ namespace plexus {
 #endif
 
 namespace detail {
-/// True if the kernel makes heavy_barrier() run a fence on every thread of this process.
-/// Decided before main() starts any thread of ours, then only read.
+/// Registers this process and tries it once. True: heavy_barrier() runs a fence on every thread of this
+/// process. False (an old kernel, a seccomp filter): both sides run a fence of their own.
+/// Decided once, when the library is loaded, then only read.
 bool asymmetric_barriers() noexcept;
 extern const bool kAsymmetric;
 } // namespace detail
@@ -41,7 +42,8 @@ inline void light_barrier() noexcept {
     }
 }
 
-/// Costs a system call, some microseconds.
+/// Costs a system call, some microseconds. Ends the process with a message if the kernel takes back what
+/// it granted at start (a seccomp filter installed later): the light side has no fence then.
 void heavy_barrier() noexcept;
 
 } // namespace plexus

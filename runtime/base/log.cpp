@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/log.h"
 
+#include "base/log_names.h"
 #include "base/mutex.h"
 
 #include <atomic>
 #include <map>
+#include <set>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
@@ -16,6 +18,8 @@ struct State {
     Level common PLEXUS_GUARDED_BY(mutex) = Level::warn;
     std::map<std::string, Level, std::less<>> special PLEXUS_GUARDED_BY(mutex);
     Sink sink PLEXUS_GUARDED_BY(mutex);
+    std::multiset<std::string, std::less<>> names PLEXUS_GUARDED_BY(mutex);
+    std::string shown_names PLEXUS_GUARDED_BY(mutex); // "solver, viewer ": each once, a space behind
     spdlog::logger logger{"plexus", std::make_shared<spdlog::sinks::stderr_sink_mt>()};
     // The lowest level that anybody asked for: below it one load decides.
     std::atomic<Level> floor{Level::warn};
@@ -42,6 +46,13 @@ Result<Level> level_of(std::string_view name) {
                 name);
 }
 
+void show_names(State& s) PLEXUS_REQUIRES(s.mutex) {
+    s.shown_names.clear();
+    for (auto name = s.names.begin(); name != s.names.end(); name = s.names.upper_bound(*name))
+        s.shown_names += (s.shown_names.empty() ? "" : ", ") + *name;
+    if (!s.shown_names.empty()) s.shown_names += ' ';
+}
+
 } // namespace
 
 bool enabled(Level level, std::string_view subsystem) noexcept {
@@ -59,7 +70,8 @@ void write(Level level, std::string_view subsystem, std::string_view text) {
     if (s.sink) {
         s.sink(level, subsystem, text);
     } else {
-        s.logger.log(static_cast<spdlog::level::level_enum>(level), "[{}] {}", subsystem, text);
+        s.logger.log(static_cast<spdlog::level::level_enum>(level), "{}[{}] {}", s.shown_names, subsystem,
+                     text);
     }
 }
 
@@ -87,6 +99,21 @@ Result<void> set_filter(std::string_view filter) {
     s.special = std::move(special);
     s.floor.store(std::min(floor, common), std::memory_order_relaxed);
     return {};
+}
+
+Name::Name(std::string name)
+  : name_(std::move(name)) {
+    State& s = state();
+    Lock hold(s.mutex);
+    s.names.insert(name_);
+    show_names(s);
+}
+
+Name::~Name() {
+    State& s = state();
+    Lock hold(s.mutex);
+    s.names.erase(s.names.find(name_));
+    show_names(s);
 }
 
 void set_sink(Sink sink) {

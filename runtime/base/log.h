@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One line of log: time, level, process, subsystem, text. Rate and wording are the caller's;
-// level filter ("warn", "warn,comm=debug") and destination are set here. Any thread.
+// level filter ("warn", "warn,transport=debug") and destination are set here. Any thread.
 #pragma once
 
 #include <cstdint>

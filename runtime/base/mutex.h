@@ -1,8 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Mutexes with ranks, and the annotations by which clang checks who holds what.
-// A thread takes locks in rising rank only; debug builds abort on a wrong order.
-// Ranks: 10 context · 20 directory and handler tables · 30 comm object · 40 pending calls ·
-// 50 scheduler · 60 log. A module's own locks come after 30 and are never held in a callback.
+// A thread takes locks in rising rank only; debug builds abort on a wrong order. A module's own locks come
+// after 30 and are never held in a callback.
+//
+// Ranks in use, with the files that have them (the lint test `ranks` compares):
+// 14 transport/route.h: what a pointer wishes
+// 18 transport/endpoint.h: table of peers
+// 20 transport/peer.h, bootstrap/book.h, bootstrap/local_directory.cpp, bootstrap/job.cpp: names, states
+// 21 request/dispatcher.h, request/reporter.h: what the program has installed
+// 22 request/names.cpp: numbers of request names
+// 24 request/objects.h: handles of bound objects
+// 26 bulk/borrower.h: keys of peers' memory
+// 27 bulk/lender.h: keys lent to peers
+// 30 transport/channel.h: a channel
+// 35 transport/endpoint.h: channels that want attention
+// 36 transport/memory_regions.h: memory that peers may reach
+// 40 request/calls.h: calls that wait
+// 60 base/log.cpp: where lines of the log go
+// 90 base/buffer.cpp: memory kept for reuse
 #pragma once
 
 #include <atomic>

@@ -66,10 +66,16 @@ std::string_view to_string(Status status) noexcept {
         return "wrong peer";
     case Status::peer_lost:
         return "peer lost";
+    case Status::peer_back:
+        return "peer is back";
     case Status::runtime_lost:
         return "runtime lost";
     case Status::closed:
         return "closed";
+    case Status::deadline_exceeded:
+        return "deadline exceeded";
+    case Status::cancelled:
+        return "cancelled";
     }
     return "unknown status";
 }

@@ -9,6 +9,10 @@
 namespace plexus::bootstrap {
 namespace {
 
+std::size_t cost(std::string_view name, std::size_t value_bytes) {
+    return Book::kNameOverhead + name.size() + value_bytes;
+}
+
 double seconds(Clock::duration length) { return std::chrono::duration<double>(length).count(); }
 
 Failure closed() { return {Status::closed, "the directory is closing"}; }
@@ -76,21 +80,22 @@ Result<void> Book::publish(User user, std::string_view name, std::span<const std
             return fail(Status::busy,
                         "\"{}\" is published by another context: unpublish it there or take another name",
                         name);
-        const std::size_t before = there == names_.end() ? 0 : name.size() + there->second.value.size();
-        const std::size_t bytes = who->second.bytes - before + name.size() + value.size();
+        const std::size_t before = there == names_.end() ? 0 : cost(name, there->second.value->size());
+        const std::size_t bytes = who->second.bytes - before + cost(name, value.size());
         if (bytes > kBytesPerUser)
-            return fail(Status::too_large,
-                        "\"{}\" cannot be published: all values of a context together may take {} MiB", name,
-                        kBytesPerUser / (1024 * 1024));
+            return fail(
+                Status::too_large,
+                "\"{}\" cannot be published: all names and values of a context together may take {} MiB",
+                name, kBytesPerUser / (1024 * 1024));
         who->second.bytes = bytes;
-        Bytes copy(value.begin(), value.end());
+        const auto payload = std::make_shared<const Bytes>(value.begin(), value.end());
         auto [first, last] = waiters_.equal_range(name);
         for (auto waiter = first; waiter != last; ++waiter) {
-            due.push_back([found = std::move(waiter->second.found), copy] { found(copy); });
+            due.push_back([found = std::move(waiter->second.found), payload] { found(payload); });
             --users_[waiter->second.user].waiters;
         }
         waiters_.erase(first, last);
-        names_.insert_or_assign(std::string(name), Entry{user, std::move(copy)});
+        names_.insert_or_assign(std::string(name), Entry{user, payload});
     }
     run(due);
     return {};
@@ -100,13 +105,14 @@ void Book::unpublish(User user, std::string_view name) {
     Lock hold(mutex_);
     const auto there = names_.find(name);
     if (there == names_.end() || there->second.user != user) return;
-    users_[user].bytes -= there->first.size() + there->second.value.size();
+    users_[user].bytes -= cost(name, there->second.value->size());
     names_.erase(there);
 }
 
 void Book::lookup(User user, std::string_view name, Clock::time_point deadline, Found found) {
     const auto now = Clock::now();
-    Result<Bytes> answer = closed();
+    Result<Payload> answer = closed();
+    bool sooner = false;
     {
         Lock hold(mutex_);
         const auto who = users_.find(user);
@@ -125,18 +131,16 @@ void Book::lookup(User user, std::string_view name, Clock::time_point deadline, 
             ++who->second.waiters;
             waiters_.emplace(name, Waiter{user, now, deadline, std::move(found)});
             found = nullptr;
+            sooner = is_sooner(deadline);
         }
     }
-    if (found) {
-        found(std::move(answer));
-    } else {
-        wake_timer();
-    }
+    if (found) found(std::move(answer));
+    if (sooner) wake_timer();
 }
 
 void Book::fence(User user, Clock::time_point deadline, Done done) {
     Due due;
-    bool waits = false;
+    bool sooner = false;
     {
         Lock hold(mutex_);
         const auto who = users_.find(user);
@@ -154,12 +158,15 @@ void Book::fence(User user, Clock::time_point deadline, Done done) {
             });
         } else {
             arrived_.push_back({user, Clock::now(), deadline, std::move(done)});
-            waits = arrived_.size() < members_;
-            if (!waits) end_fence({}, due);
+            if (arrived_.size() < members_) {
+                sooner = is_sooner(deadline);
+            } else {
+                end_fence({}, due);
+            }
         }
     }
     run(due);
-    if (waits) wake_timer();
+    if (sooner) wake_timer();
 }
 
 void Book::end_fence(const Result<void>& outcome, Due& due) {
@@ -204,6 +211,13 @@ void Book::drop_waits(User user, Due& due) {
     }
 }
 
+// Only a deadline before all others wakes the timer: it looks at everything that waits.
+bool Book::is_sooner(Clock::time_point deadline) {
+    if (deadline >= next_deadline_) return false;
+    next_deadline_ = deadline;
+    return true;
+}
+
 void Book::wake_timer() {
     const auto io = io_.lock();
     if (io)
@@ -217,7 +231,7 @@ void Book::on_timer() {
     Clock::time_point next;
     {
         Lock hold(mutex_);
-        next = expire(due);
+        next = next_deadline_ = expire(due);
     }
     run(due);
     if (!timer_ || next == Clock::time_point::max()) return;

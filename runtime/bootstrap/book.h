@@ -18,11 +18,15 @@ namespace plexus::bootstrap {
 class Book : public std::enable_shared_from_this<Book> {
   public:
     using User = std::uint64_t;
-    using Found = Directory::Found;
+    /// A published value: one for all who look it up. Never null in a result that is good.
+    using Payload = std::shared_ptr<const Bytes>;
+    using Found = std::function<void(Result<Payload>)>;
     using Done = Directory::Done;
 
-    /// What one user may hold: memory per peer is bounded.
+    /// What one user may hold: memory per peer is bounded. A name costs kNameOverhead beside its
+    /// letters and its value, a waiter about as much.
     static constexpr std::size_t kBytesPerUser = std::size_t{64} * 1024 * 1024;
+    static constexpr std::size_t kNameOverhead = 256;
     static constexpr std::size_t kWaitersPerUser = 16384;
 
     /// Deadlines are kept on `io`.
@@ -43,7 +47,7 @@ class Book : public std::enable_shared_from_this<Book> {
   private:
     struct Entry {
         User user;
-        Bytes value;
+        Payload value;
     };
     struct Waiter {
         User user;
@@ -67,6 +71,7 @@ class Book : public std::enable_shared_from_this<Book> {
     void drop_waits(User user, Due& due) PLEXUS_REQUIRES(mutex_);
     void end_fence(const Result<void>& outcome, Due& due) PLEXUS_REQUIRES(mutex_);
     Clock::time_point expire(Due& due) PLEXUS_REQUIRES(mutex_);
+    [[nodiscard]] bool is_sooner(Clock::time_point deadline) PLEXUS_REQUIRES(mutex_);
     void wake_timer();
     void on_timer(); // io thread
 
@@ -81,6 +86,8 @@ class Book : public std::enable_shared_from_this<Book> {
     std::map<std::string, Entry, std::less<>> names_ PLEXUS_GUARDED_BY(mutex_);
     std::multimap<std::string, Waiter, std::less<>> waiters_ PLEXUS_GUARDED_BY(mutex_);
     std::vector<Arrival> arrived_ PLEXUS_GUARDED_BY(mutex_);
+    /// When the timer looks next; nothing that waits has an earlier deadline.
+    Clock::time_point next_deadline_ PLEXUS_GUARDED_BY(mutex_) = Clock::time_point::max();
     std::uint64_t fence_ PLEXUS_GUARDED_BY(mutex_) = 0; // number of the fence under way
 };
 

@@ -2,9 +2,12 @@
 #include "bootstrap/job.h"
 
 #include "base/log.h"
+#include "base/mutex.h"
 
 #include <charconv>
 #include <cstdlib>
+#include <cstring>
+#include <openssl/crypto.h>
 #include <string_view>
 
 namespace plexus::bootstrap {
@@ -12,8 +15,9 @@ namespace {
 
 constexpr char kAdvice[] = "start the program with plexus run, or unset all PLEXUS_JOB_ variables";
 
+// Nothing where the caller has fewer rights than this process: a job of its choice is none of ours.
 std::string_view variable(const char* name) {
-    const char* text = std::getenv(name);
+    const char* text = ::secure_getenv(name);
     return text == nullptr ? std::string_view{} : std::string_view(text);
 }
 
@@ -24,6 +28,33 @@ Result<std::uint32_t> number(const char* name) {
     if (text.empty() || error != std::errc{} || end != text.data() + text.size())
         return fail(Status::bad_config, "{}=\"{}\" is not a number: {}", name, text, kAdvice);
     return value;
+}
+
+/// The key that this process was given, for contexts that start when the environment has it no more.
+struct Kept {
+    RankedMutex<20> mutex;
+    std::string job PLEXUS_GUARDED_BY(mutex);
+    std::optional<Key> key PLEXUS_GUARDED_BY(mutex);
+};
+
+/// Takes the key out of the environment, so that neither child processes nor /proc/PID/environ show it.
+/// The variable stays, empty: other threads may be reading the array of variables.
+Result<Key> take_key(const std::string& job) {
+    static Kept& kept = *new Kept; // contexts may start while static objects end
+    Lock hold(kept.mutex);
+    if (char* text = ::secure_getenv(kJobKey); text != nullptr && *text != '\0') {
+        const auto key = key_from_hex(text);
+        if (!key) return fail(Status::bad_config, "{}: {}", kJobKey, key.failure().why);
+        OPENSSL_cleanse(text, std::strlen(text));
+        kept.job = job;
+        kept.key = *key;
+    }
+    if (kept.key && kept.job == job) return *kept.key;
+    return fail(
+        Status::bad_config,
+        "{} is missing: the launcher gives it to the processes that it starts, and these do not hand it "
+        "on to those that they start in turn: {}",
+        kJobKey, kAdvice);
 }
 
 } // namespace
@@ -56,9 +87,8 @@ Result<Job> Job::from_environment() {
     }
     job.url = variable(kJobUrl);
     if (job.url.empty()) return fail(Status::bad_config, "{} is missing: {}", kJobUrl, kAdvice);
-    if (variable(kJobKey).empty()) return fail(Status::bad_config, "{} is missing: {}", kJobKey, kAdvice);
-    const auto key = key_from_hex(variable(kJobKey));
-    if (!key) return fail(Status::bad_config, "{}: {}", kJobKey, key.failure().why);
+    const auto key = take_key(job.id);
+    if (!key) return key.failure();
     job.key = *key;
     return job;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a launcher told this process about its job, through the environment. Says nothing
-// about how to get there: that is the directory's part. Any thread, but not while another
-// one changes the environment.
+// about how to get there: that is the directory's part. The key is taken out of the environment
+// when it is read, and kept in memory for the other contexts of the process. Any thread, but not
+// while another one changes the environment.
 #pragma once
 
 #include "base/result.h"
@@ -30,7 +31,8 @@ struct Job {
     std::string url;              ///< the job's directory
     std::optional<Key> key;
 
-    /// A job of one without id where no launcher is.
+    /// A job of one without id where no launcher is, or where our caller has fewer rights than we.
+    /// Leaves kJobKey empty in the environment.
     /// @error bad_config a variable is missing, or is not what a launcher writes
     static Result<Job> from_environment();
 };

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/unique_fd.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -20,6 +21,7 @@ namespace plexus::bootstrap {
 namespace {
 
 constexpr std::size_t kShortestKeyFile = 16;
+constexpr std::size_t kStrongKeyFile = 32;
 constexpr std::size_t kLongestKeyFile = 1024 * 1024;
 
 int digit_value(char c) noexcept {
@@ -34,8 +36,33 @@ int digit_value(char c) noexcept {
     std::abort();
 }
 
-Result<std::vector<unsigned char>> read_all(int fd, const std::string& path) {
-    std::vector<unsigned char> bytes(kLongestKeyFile + 1);
+// What a trial costs who guesses: 16 MiB of memory and some ten milliseconds. The salt is one for all
+// jobs, because nothing but the file is common to the members.
+constexpr std::string_view kStretchSalt = "plexus key file";
+constexpr std::uint64_t kStretchCost = 1 << 14;
+constexpr std::uint64_t kStretchBlock = 8;
+constexpr std::uint64_t kStretchMemory = 64 * 1024 * 1024;
+
+Key stretched(const std::vector<unsigned char>& bytes) {
+    Key key;
+    const auto* salt = reinterpret_cast<const unsigned char*>(kStretchSalt.data());
+    if (EVP_PBE_scrypt(reinterpret_cast<const char*>(bytes.data()), bytes.size(), salt, kStretchSalt.size(),
+                       kStretchCost, kStretchBlock, 1, kStretchMemory, key.bytes.data(),
+                       key.bytes.size()) != 1)
+        no_crypto("OpenSSL's scrypt failed");
+    return key;
+}
+
+Key digested(const std::vector<unsigned char>& bytes) {
+    Key key;
+    unsigned size = 0;
+    if (EVP_Digest(bytes.data(), bytes.size(), key.bytes.data(), &size, EVP_sha256(), nullptr) != 1)
+        no_crypto("OpenSSL's SHA-256 failed");
+    return key;
+}
+
+Result<std::vector<unsigned char>> read_all(int fd, std::size_t size, const std::string& path) {
+    std::vector<unsigned char> bytes(std::min(size, kLongestKeyFile) + 1); // never moved: a secret
     std::size_t filled = 0;
     while (filled < bytes.size()) {
         const ssize_t got = ::read(fd, bytes.data() + filled, bytes.size() - filled);
@@ -92,18 +119,23 @@ Result<Key> key_from_file(const std::string& path) {
     if ((about.st_mode & (S_IRWXG | S_IRWXO)) != 0)
         return fail(Status::bad_config, "the key file {} is open to other users: run chmod 600 on it", path);
 
-    auto bytes = read_all(file.get(), path);
+    auto bytes = read_all(file.get(), static_cast<std::size_t>(about.st_size), path);
     if (!bytes) return bytes.failure();
     if (bytes->size() < kShortestKeyFile)
         return fail(Status::bad_config,
-                    "the key file {} holds {} bytes: at least {} are needed, 32 random ones are good", path,
-                    bytes->size(), kShortestKeyFile);
+                    "the key file {} holds {} bytes: at least {} are needed, and 32 random ones are good: "
+                    "openssl rand -base64 32 > {}",
+                    path, bytes->size(), kShortestKeyFile, path);
     if (bytes->size() > kLongestKeyFile)
         return fail(Status::bad_config, "the key file {} is longer than 1 MiB: is it the right file?", path);
-    Key key;
-    unsigned size = 0;
-    if (EVP_Digest(bytes->data(), bytes->size(), key.bytes.data(), &size, EVP_sha256(), nullptr) != 1)
-        no_crypto("OpenSSL's SHA-256 failed");
+    const bool is_strong = bytes->size() >= kStrongKeyFile;
+    if (!is_strong)
+        log::warn(
+            "bootstrap",
+            "the key file {} holds {} bytes only, which may be guessed: make a good one with `openssl rand "
+            "-base64 32 > {}`, for all who share it",
+            path, bytes->size(), path);
+    const Key key = is_strong ? digested(*bytes) : stretched(*bytes);
     OPENSSL_cleanse(bytes->data(), bytes->size());
     return key;
 }

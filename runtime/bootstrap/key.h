@@ -35,7 +35,10 @@ void fill_random(void* data, std::size_t size) noexcept;
 /// A key that nobody else has.
 Key random_key();
 
-/// SHA-256 of the file's bytes, taken as they are.
+/// The key in a file: SHA-256 of its bytes, taken as they are. 32 random bytes or more make a good
+/// one (`openssl rand -base64 32`). Fewer bytes are stretched with scrypt, which takes some ten
+/// milliseconds, and a warning says how to make a good one: whoever has recorded an opening can
+/// try keys on it.
 /// @error not_found  it cannot be opened
 /// @error bad_config others may read it, it belongs to someone else, is no plain file,
 ///                   or has less than 16 bytes or more than 1 MiB

@@ -24,7 +24,10 @@ class LocalDirectory final : public Directory {
     }
     void unpublish(std::string_view name) override { book_->unpublish(me_, name); }
     void lookup(std::string_view name, Clock::time_point deadline, Found found) override {
-        book_->lookup(me_, name, deadline, std::move(found));
+        book_->lookup(me_, name, deadline, [found = std::move(found)](const Result<Book::Payload>& said) {
+            if (!said) return found(said.failure());
+            found(**said);
+        });
     }
     void fence(Clock::time_point deadline, Done done) override {
         book_->fence(me_, deadline, std::move(done));

@@ -23,6 +23,7 @@ class Writer {
         number(static_cast<std::uint32_t>(data.size()));
         raw(data);
     }
+    Bytes take() { return std::move(bytes_); }
     Bytes take_frame() {
         Writer length;
         length.number(static_cast<std::uint32_t>(bytes_.size()));
@@ -111,6 +112,17 @@ Bytes encode(const Frame& frame) {
         break;
     }
     return out.take_frame();
+}
+
+Bytes encode_answer_head(std::uint32_t request, std::size_t value_bytes) {
+    Writer out;
+    constexpr std::size_t kRest = kShortestFrame + 4 + 4; // status and length of the value
+    out.number(static_cast<std::uint32_t>(kRest + value_bytes));
+    out.number(static_cast<std::uint8_t>(Kind::answer));
+    out.number(request);
+    out.number(static_cast<std::uint32_t>(Status::ok));
+    out.number(static_cast<std::uint32_t>(value_bytes));
+    return out.take();
 }
 
 std::optional<std::size_t> decode_length(std::span<const std::byte, kLengthBytes> bytes) {

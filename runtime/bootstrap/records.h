@@ -37,6 +37,9 @@ inline constexpr std::chrono::hours kLongestPatience{24 * 365};
 /// With its length in front. Name and value must be within their limits.
 Bytes encode(const Frame& frame);
 
+/// All of a good answer but its value, which many answers may share: it follows as it is.
+Bytes encode_answer_head(std::uint32_t request, std::size_t value_bytes);
+
 /// The length in front of a frame; nothing if no frame can be that long or short.
 std::optional<std::size_t> decode_length(std::span<const std::byte, kLengthBytes> bytes);
 

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 
+#include <array>
 #include <asio/post.hpp>
 #include <asio/read.hpp>
 #include <asio/write.hpp>
@@ -64,9 +65,7 @@ void Session::read_hello() {
         Bytes record = me.host_.take_hello(std::span<const std::byte, kHelloBytes>(me.incoming_));
         if (record.empty()) return me.end("it does not hold the job's key");
         // Read on at once: the confirm record is due whether or not the answer is gone yet.
-        me.backlog_bytes_ += record.size();
-        me.outgoing_.push_back(std::move(record));
-        me.write_next();
+        me.queue(std::move(record), nullptr);
         me.read_confirm();
     });
 }
@@ -116,62 +115,81 @@ void Session::take(Frame frame) {
     const auto deadline = Clock::now() + frame.patience;
     switch (frame.kind) {
     case Kind::publish:
-        if (const auto outcome = book_->publish(user_, frame.name, frame.value); outcome) {
-            answer(frame.request, Status::ok, {});
-        } else {
-            answer(frame.request, outcome.failure());
-        }
+        answer(frame.request, book_->publish(user_, frame.name, frame.value));
         break;
     case Kind::unpublish:
         book_->unpublish(user_, frame.name);
         break;
     case Kind::lookup:
-        book_->lookup(user_, frame.name, deadline, replier<Bytes>(frame.request));
+        lookup(frame, deadline);
         break;
     case Kind::fence:
-        book_->fence(user_, deadline, replier<void>(frame.request));
+        book_->fence(
+            user_, deadline,
+            on_this_thread<void>([request = frame.request](Session& me, const Result<void>& outcome) {
+                me.answer(request, outcome);
+            }));
         break;
     case Kind::answer:
         break;
     }
 }
 
-template <class T>
-std::function<void(Result<T>)> Session::replier(std::uint32_t request) {
+void Session::lookup(const Frame& question, Clock::time_point deadline) {
+    book_->lookup(user_, question.name, deadline,
+                  on_this_thread<Book::Payload>([request = question.request, name = question.name](
+                                                    Session& me, const Result<Book::Payload>& outcome) {
+                      me.answer(request, name, outcome);
+                  }));
+}
+
+template <class T, class Answer>
+std::function<void(Result<T>)> Session::on_this_thread(Answer answer) {
     // The book may answer on any thread, and may outlive this session.
-    return [weak = weak_from_this(), weak_io = io_, request](Result<T> outcome) {
+    return [weak = weak_from_this(), weak_io = io_, answer = std::move(answer)](Result<T> outcome) {
         const auto io = weak_io.lock();
         if (!io) return;
-        asio::post(*io, [weak, request, outcome = std::move(outcome)] {
+        asio::post(*io, [weak, answer, outcome = std::move(outcome)] {
             const auto self = weak.lock();
-            if (!self || !self->gone_) return;
-            if (!outcome) return self->answer(request, outcome.failure());
-            if constexpr (std::is_void_v<T>) {
-                self->answer(request, Status::ok, {});
-            } else {
-                self->answer(request, Status::ok, *outcome);
-            }
+            if (self && self->gone_) answer(*self, outcome);
         });
     };
 }
 
-void Session::answer(std::uint32_t request, const Failure& failure) {
-    answer(request, failure.status, std::as_bytes(std::span(failure.why)));
-}
-
-void Session::answer(std::uint32_t request, Status status, std::span<const std::byte> value) {
+void Session::answer(std::uint32_t request, const Result<void>& outcome) {
     Frame frame;
     frame.kind = Kind::answer;
     frame.request = request;
-    frame.status = status;
-    frame.value.assign(value.begin(), value.end());
-    outgoing_.push_back(encode(frame));
-    backlog_bytes_ += outgoing_.back().size();
+    frame.status = outcome.status();
+    if (!outcome) {
+        const auto why = std::as_bytes(std::span(outcome.failure().why));
+        frame.value.assign(why.begin(), why.end());
+    }
+    queue(encode(frame), nullptr);
+}
+
+void Session::answer(std::uint32_t request, const std::string& name, const Result<Book::Payload>& outcome) {
+    if (!outcome) return answer(request, Result<void>(outcome.failure()));
+    if (backlog_bytes_ + (*outcome)->size() > kMostQueued)
+        return answer(request,
+                      Result<void>(fail(Status::busy,
+                                        "the value of \"{}\" does not fit behind {} MiB of answers that this "
+                                        "context has not read yet: read them, and look it up again",
+                                        name, kMostQueued / (1024 * 1024))));
+    queue(encode_answer_head(request, (*outcome)->size()), *outcome);
+}
+
+void Session::queue(Bytes head, Book::Payload value) {
+    backlog_bytes_ += head.size() + (value ? value->size() : 0);
+    outgoing_.push_back({std::move(head), std::move(value)});
     if (outgoing_.size() == 1) write_next();
 }
 
 void Session::write_next() {
-    asio::async_write(socket_, asio::buffer(outgoing_.front()),
+    const Outgoing& first = outgoing_.front();
+    const std::array<asio::const_buffer, 2> buffers{
+        asio::buffer(first.head), first.value ? asio::buffer(*first.value) : asio::const_buffer()};
+    asio::async_write(socket_, buffers,
                       [self = shared_from_this()](const std::error_code& error, std::size_t size) {
                           if (!self->gone_) return;
                           if (error) return self->end(error.message());

@@ -20,6 +20,9 @@ class Session : public std::enable_shared_from_this<Session> {
     static constexpr std::chrono::seconds kEntryTime{3};
     /// A guest that does not read its answers is not listened to either.
     static constexpr std::size_t kLargestBacklog = std::size_t{1} * 1024 * 1024;
+    /// What it asked before is answered all the same: with values up to this sum of bytes, beyond that
+    /// with short refusals, of which there are as many as it may wait for names.
+    static constexpr std::size_t kMostQueued = std::size_t{16} * 1024 * 1024;
 
     using Event = std::function<void(const std::shared_ptr<Session>&)>;
 
@@ -38,12 +41,14 @@ class Session : public std::enable_shared_from_this<Session> {
     void read_length();
     void read_frame(std::size_t length);
     void take(Frame frame);
-    void answer(std::uint32_t request, Status status, std::span<const std::byte> value);
-    void answer(std::uint32_t request, const Failure& failure);
+    void lookup(const Frame& question, Clock::time_point deadline);
+    void answer(std::uint32_t request, const Result<void>& outcome);
+    void answer(std::uint32_t request, const std::string& name, const Result<Book::Payload>& outcome);
+    void queue(Bytes head, Book::Payload value);
     void write_next();
-    /// A callback that brings a result back to this thread and sends it.
-    template <class T>
-    std::function<void(Result<T>)> replier(std::uint32_t request);
+    /// A callback that brings a result back to this thread and passes it on.
+    template <class T, class Answer>
+    std::function<void(Result<T>)> on_this_thread(Answer answer);
     template <class Next>
     void read(std::size_t size, Next next);
 
@@ -56,7 +61,12 @@ class Session : public std::enable_shared_from_this<Session> {
     std::string where_; // the guest's address, for the log
     Book::User user_ = 0;
     Bytes incoming_;
-    std::deque<Bytes> outgoing_;
+    /// One frame; the value at its end, if it has one, is shared with others.
+    struct Outgoing {
+        Bytes head;
+        Book::Payload value;
+    };
+    std::deque<Outgoing> outgoing_;
     std::size_t backlog_bytes_ = 0;
     bool reading_ = false;
 };

@@ -47,6 +47,8 @@ Result<Url> parse_url(std::string_view text) {
     }
     if (url.host.empty()) return bad(text, "names no host");
     if (url.host.size() > 255) return bad(text, "has a host name of more than 255 characters");
+    if (brackets && url.host.find(':') == std::string::npos)
+        return bad(text, "has brackets around what is no IPv6 address");
     for (const char c : url.host)
         if (!good_host_character(c, brackets)) return bad(text, "has a host name with strange characters");
     if (!rest.starts_with(':')) return bad(text, "names no port");
@@ -85,6 +87,20 @@ Result<std::vector<asio::ip::tcp::endpoint>> resolve(const Url& url) {
     if (found.empty())
         return fail(Status::not_found, "the host of {} has no IPv4 or IPv6 address", to_string(url));
     return found;
+}
+
+std::string interfaces_of(std::string_view text) {
+    const auto url = parse_url(text);
+    if (!url) return {};
+    const auto endpoints = resolve(*url);
+    if (!endpoints) return {};
+    std::string where;
+    for (const asio::ip::tcp::endpoint& endpoint : *endpoints) {
+        const asio::ip::address address = endpoint.address();
+        if (address.is_unspecified()) return "all";
+        if (!address.is_loopback()) where += fmt::format(", {}", address.to_string());
+    }
+    return where.empty() ? where : "loopback" + where;
 }
 
 } // namespace plexus::bootstrap

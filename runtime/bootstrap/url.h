@@ -26,4 +26,9 @@ std::string to_string(const Url& url);
 /// @error not_found no such host
 Result<std::vector<asio::ip::tcp::endpoint>> resolve(const Url& url);
 
+/// Where methods have to listen so that whoever joins a directory at `url` reaches them: "all" where it
+/// is served on every interface, "loopback, 192.0.2.7" for the addresses of its host. Empty where
+/// loopback is enough, and where `url` is none or its host is unknown: listening there says why.
+std::string interfaces_of(std::string_view url);
+
 } // namespace plexus::bootstrap

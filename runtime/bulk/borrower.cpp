@@ -2,7 +2,7 @@
 #include "bulk/borrower.h"
 
 #include "bulk/word.h"
-#include "comm/peer.h"
+#include "transport/peer.h"
 
 #include <algorithm>
 
@@ -15,7 +15,7 @@ constexpr std::size_t kMostRefused = 1024; // remembered: it is only a saving
 
 } // namespace
 
-Borrower::Loan* Borrower::find(const comm::Object& object, const wire::BulkHeader& memory) {
+Borrower::Loan* Borrower::find(const transport::Channel& object, const wire::BulkHeader& memory) {
     const auto found = std::find_if(loans_.begin(), loans_.end(), [&](const Loan& each) {
         return each.object == &object && each.memory.handle == memory.handle &&
                each.memory.generation == memory.generation && each.memory.key == memory.key;
@@ -23,7 +23,7 @@ Borrower::Loan* Borrower::find(const comm::Object& object, const wire::BulkHeade
     return found == loans_.end() ? nullptr : &*found;
 }
 
-std::list<Borrower::Loan> Borrower::take_out(std::uint32_t call, const comm::Peer& peer) {
+std::list<Borrower::Loan> Borrower::take_out(std::uint64_t call, const transport::Peer& peer) {
     std::list<Loan> out;
     const auto found = std::find_if(loans_.begin(), loans_.end(), [&](const Loan& each) {
         return each.call == call && each.peer.get() == &peer && each.state == Loan::State::asked;
@@ -37,9 +37,9 @@ void Borrower::by_messages(const std::list<Loan>& loans) {
         for (const Transfer& transfer : each.waiting) carrier_.by_message(*each.object, transfer);
 }
 
-bool Borrower::start(comm::Object& by, const Transfer& transfer) {
+bool Borrower::start(transport::Channel& by, const Transfer& transfer) {
     Loan* loan = nullptr;
-    std::uint32_t call = 0;
+    std::uint64_t call = 0;
     {
         Lock hold(mutex_);
         if (refused_.contains({&by, transfer.header.handle, transfer.header.generation})) return false;
@@ -55,6 +55,7 @@ bool Borrower::start(comm::Object& by, const Transfer& transfer) {
             made.call = call = next_++;
             made.peer = by.peer().shared_from_this();
             made.object = &by;
+            made.asked_by = &by;
             made.memory = transfer.header;
             made.waiting.push_back(transfer);
         }
@@ -67,7 +68,7 @@ bool Borrower::start(comm::Object& by, const Transfer& transfer) {
     return true;
 }
 
-void Borrower::ask(comm::Object& by, wire::BulkHeader memory, std::uint32_t call) {
+void Borrower::ask(transport::Channel& by, wire::BulkHeader memory, std::uint64_t call) {
     memory.flags = 0;
     memory.call = call;
     memory.offset = memory.length = 0;
@@ -82,7 +83,7 @@ void Borrower::ask(comm::Object& by, wire::BulkHeader memory, std::uint32_t call
     by_messages(ended); // which tells them why not
 }
 
-void Borrower::give_back(comm::Object& to, std::uint32_t number) {
+void Borrower::give_back(transport::Channel& to, std::uint32_t number) {
     alignas(8) std::byte head[wire::ReplyHeader::kBytes];
     wire::encode(wire::Kind::give_back, wire::ReplyHeader{0, number}, head);
     (void)send_word(to, head); // else the peer is lost, and so is the loan
@@ -106,13 +107,13 @@ std::vector<Transfer> Borrower::admit(Loan& loan) {
     return now;
 }
 
-void Borrower::take_lend(comm::Connection& from, wire::View frame) {
+void Borrower::take_lend(transport::Link& from, wire::View frame) {
     const auto header = wire::decode_lend(frame);
     if (!header) return;
     const bool lent = header->status == static_cast<std::uint16_t>(Status::ok);
-    comm::Object& sender = *from.object;
-    auto reach = lent ? sender.attach(frame.subspan(wire::LendHeader::kBytes))
-                      : Result<comm::Object::Reach>(fail(Status::unsupported, "the memory is not lent"));
+    transport::Channel& sender = *from.channel;
+    auto reach = lent ? transport::attach(sender, frame.subspan(wire::LendHeader::kBytes))
+                      : Result<transport::RemoteKey>(fail(Status::unsupported, "the memory is not lent"));
     Loan* loan = nullptr;
     std::list<Loan> ended;
     std::vector<Transfer> now;
@@ -139,7 +140,7 @@ void Borrower::take_lend(comm::Connection& from, wire::View frame) {
         for (const Transfer& each : now) move(*loan, each); // all count already: it stays until the last
         return;
     }
-    if (reach) sender.detach(*reach);
+    if (reach) transport::detach(sender, *reach);
     if (lent) give_back(sender, header->number);
     by_messages(ended);
 }
@@ -156,14 +157,14 @@ void Borrower::move(Loan& loan, const Transfer& transfer) {
                                          std::min<std::uint64_t>(kPiece, transfer.header.length - at));
         under_way->pieces.fetch_add(1, std::memory_order_relaxed);
         const Status status = transfer.kind == wire::Kind::put
-                                  ? loan.object->put(loan.reach, offset, piece, under_way)
-                                  : loan.object->get(loan.reach, offset, piece, under_way);
+                                  ? transport::put(*loan.object, loan.reach, offset, piece, under_way)
+                                  : transport::get(*loan.object, loan.reach, offset, piece, under_way);
         if (status != Status::posted) piece_over(under_way, status);
     }
     piece_over(under_way, Status::ok);
 }
 
-void Borrower::piece_over(comm::Posted* posted, Status status) {
+void Borrower::piece_over(transport::Completion* posted, Status status) {
     Move& move = *static_cast<Move*>(posted);
     if (status != Status::ok) move.failed.store(true, std::memory_order_relaxed);
     if (move.pieces.fetch_sub(1, std::memory_order_acq_rel) > 1) return; // [move]
@@ -183,7 +184,7 @@ void Borrower::piece_over(comm::Posted* posted, Status status) {
 void Borrower::moved(Loan& loan) {
     std::list<Loan> ended; // nobody finds them there
     bool anew = false;
-    std::uint32_t call = 0;
+    std::uint64_t call = 0;
     {
         Lock hold(mutex_);
         if (--loan.moving > 0) return;
@@ -195,6 +196,7 @@ void Borrower::moved(Loan& loan) {
             next.call = call = next_++;
             next.peer = loan.peer;
             next.object = loan.object;
+            next.asked_by = loan.object;
             next.memory = loan.memory;
             next.waiting.swap(loan.waiting);
         }
@@ -208,12 +210,12 @@ void Borrower::moved(Loan& loan) {
 
 void Borrower::give_back(const std::list<Loan>& loans) {
     for (const Loan& each : loans) {
-        each.object->detach(each.reach);
+        transport::detach(*each.object, each.reach);
         give_back(*each.object, each.number);
     }
 }
 
-void Borrower::take_recall(comm::Connection& from, wire::View frame) {
+void Borrower::take_recall(transport::Link& from, wire::View frame) {
     const auto header = wire::decode_reply(frame);
     if (!header) return;
     std::list<Loan> ended;
@@ -229,7 +231,33 @@ void Borrower::take_recall(comm::Connection& from, wire::View frame) {
     give_back(ended);
 }
 
-void Borrower::peer_lost(const comm::Peer& peer) {
+void Borrower::asked_in_vain(const transport::Channel& via) {
+    std::list<Loan> ended;
+    {
+        Lock hold(mutex_);
+        for (auto each = loans_.begin(); each != loans_.end();) {
+            const auto loan = each++;
+            if (loan->state == Loan::State::asked && loan->asked_by == &via)
+                ended.splice(ended.end(), loans_, loan);
+        }
+    }
+    by_messages(ended);
+}
+
+void Borrower::asks_by(const transport::Channel& from, const transport::Channel& to) {
+    Lock hold(mutex_);
+    for (Loan& each : loans_)
+        if (each.asked_by == &from) each.asked_by = &to;
+}
+
+bool Borrower::awaits(const transport::Channel& via) {
+    Lock hold(mutex_);
+    return std::any_of(loans_.begin(), loans_.end(), [&](const Loan& each) {
+        return each.state == Loan::State::asked && each.asked_by == &via;
+    });
+}
+
+void Borrower::peer_lost(const transport::Peer& peer) {
     // Modules end what moves before a link counts as lost: what is left here waits for an
     // answer, and its calls have been ended.
     Lock hold(mutex_);

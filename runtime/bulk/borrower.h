@@ -4,9 +4,11 @@
 // for one that may stay. Whatever stands in the way of that, a transfer then goes as messages do.
 #pragma once
 
+#include "transport/remote_key.h"
+
 #include "base/mutex.h"
-#include "comm/exchange.h"
 #include "plexus/pointer.h"
+#include "transport/transport.h"
 
 #include <atomic>
 #include <list>
@@ -30,8 +32,8 @@ class Borrower {
     class Carrier {
       public:
         virtual ~Carrier() = default;
-        virtual void is_over(const comm::Peer& peer, std::uint32_t call) = 0;
-        virtual void by_message(comm::Object& to, const Transfer& transfer) = 0;
+        virtual void is_over(const transport::Peer& peer, std::uint64_t call) = 0;
+        virtual void by_message(transport::Channel& to, const Transfer& transfer) = 0;
     };
 
     explicit Borrower(Carrier& carrier) noexcept
@@ -40,12 +42,16 @@ class Borrower {
     Borrower& operator=(const Borrower&) = delete;
 
     /// True: it is seen to. False: it is one for messages. @thread any
-    bool start(comm::Object& by, const Transfer& transfer) PLEXUS_EXCLUDES(mutex_);
+    bool start(transport::Channel& by, const Transfer& transfer) PLEXUS_EXCLUDES(mutex_);
 
     // @thread progress
-    void take_lend(comm::Connection& from, wire::View frame) PLEXUS_EXCLUDES(mutex_);
-    void take_recall(comm::Connection& from, wire::View frame) PLEXUS_EXCLUDES(mutex_);
-    void peer_lost(const comm::Peer& peer) PLEXUS_EXCLUDES(mutex_);
+    void take_lend(transport::Link& from, wire::View frame) PLEXUS_EXCLUDES(mutex_);
+    void take_recall(transport::Link& from, wire::View frame) PLEXUS_EXCLUDES(mutex_);
+    void peer_lost(const transport::Peer& peer) PLEXUS_EXCLUDES(mutex_);
+    /// What `via` carried may not have arrived: the transfers that wait for a key go as messages.
+    void asked_in_vain(const transport::Channel& via) PLEXUS_EXCLUDES(mutex_);
+    void asks_by(const transport::Channel& from, const transport::Channel& to) PLEXUS_EXCLUDES(mutex_);
+    bool awaits(const transport::Channel& via) PLEXUS_EXCLUDES(mutex_);
 
   private:
     /// After so many transfers a loan that may not stay goes back before it is taken anew: whoever
@@ -55,20 +61,21 @@ class Borrower {
 
     struct Loan {
         enum class State : std::uint8_t { asked, held, spent };
-        std::uint32_t call = 0;   ///< ours
+        std::uint64_t call = 0;   ///< ours
         std::uint32_t number = 0; ///< theirs
-        std::shared_ptr<comm::Peer> peer;
-        comm::Object* object = nullptr;
+        std::shared_ptr<transport::Peer> peer;
+        transport::Channel* object = nullptr;
+        const transport::Channel* asked_by = nullptr; ///< carries the question
         wire::BulkHeader memory;
         State state = State::asked;
         bool stays = false;
-        comm::Object::Reach reach;
+        transport::RemoteKey reach;
         std::uint32_t served = 0;
         std::uint32_t moving = 0;
         std::vector<Transfer> waiting;
     };
     /// A transfer on its way, piece by piece.
-    struct Move : comm::Posted {
+    struct Move : transport::Completion {
         Borrower* borrower = nullptr;
         Loan* loan = nullptr;
         Transfer transfer;
@@ -76,26 +83,27 @@ class Borrower {
         std::atomic<std::uint64_t> pieces{1}; ///< under way; and one while pieces are begun
         std::atomic<bool> failed{false};
     };
-    using Name = std::tuple<const comm::Object*, std::uint32_t, std::uint32_t>; ///< way, handle, generation
+    using Name =
+        std::tuple<const transport::Channel*, std::uint32_t, std::uint32_t>; ///< way, handle, generation
 
-    Loan* find(const comm::Object& object, const wire::BulkHeader& memory) PLEXUS_REQUIRES(mutex_);
-    void ask(comm::Object& by, wire::BulkHeader memory, std::uint32_t call) PLEXUS_EXCLUDES(mutex_);
-    std::list<Loan> take_out(std::uint32_t call, const comm::Peer& peer) PLEXUS_REQUIRES(mutex_);
+    Loan* find(const transport::Channel& object, const wire::BulkHeader& memory) PLEXUS_REQUIRES(mutex_);
+    void ask(transport::Channel& by, wire::BulkHeader memory, std::uint64_t call) PLEXUS_EXCLUDES(mutex_);
+    std::list<Loan> take_out(std::uint64_t call, const transport::Peer& peer) PLEXUS_REQUIRES(mutex_);
     void by_messages(const std::list<Loan>& loans);
     void move(Loan& loan, const Transfer& transfer) PLEXUS_EXCLUDES(mutex_);
-    static void piece_over(comm::Posted* posted, Status status);
+    static void piece_over(transport::Completion* posted, Status status);
     void moved(Loan& loan) PLEXUS_EXCLUDES(mutex_);
     std::vector<Transfer> admit(Loan& loan) PLEXUS_REQUIRES(mutex_);
     static void serve(Loan& loan);
     void give_back(const std::list<Loan>& loans);
-    static void give_back(comm::Object& to, std::uint32_t number);
+    static void give_back(transport::Channel& to, std::uint32_t number);
 
     Carrier& carrier_;
     RankedMutex<26> mutex_;
     std::list<Loan> loans_ PLEXUS_GUARDED_BY(mutex_);
-    std::map<Name, const comm::Peer*>
+    std::map<Name, const transport::Peer*>
         refused_ PLEXUS_GUARDED_BY(mutex_); ///< memory that is not lent by that way
-    std::uint32_t next_ PLEXUS_GUARDED_BY(mutex_) = 0;
+    std::uint64_t next_ PLEXUS_GUARDED_BY(mutex_) = 0;
 };
 
 } // namespace plexus::bulk

@@ -2,6 +2,8 @@
 #include "bulk/bulk.h"
 
 #include "plexus/span.h"
+#include "request/answers.h"
+#include "request/sending.h"
 
 namespace plexus::bulk {
 namespace {
@@ -16,16 +18,16 @@ bool inside(const request::Objects::Slot& slot, const wire::BulkHeader& header) 
 /// What a placement needs to be finished; fits Placement::word.
 struct Landing {
     request::Objects::Slot* slot;
-    comm::Object* from;
-    const comm::Peer* peer;
-    std::uint32_t call;
+    transport::Channel* from;
+    const transport::Peer* peer;
+    std::uint64_t call;
 };
-static_assert(sizeof(Landing) <= sizeof(comm::Placement::word) && std::is_trivially_copyable_v<Landing>);
+static_assert(sizeof(Landing) <= sizeof(transport::Placement::word) && std::is_trivially_copyable_v<Landing>);
 
-void keep(comm::Placement& placement, const Landing& landing) noexcept {
+void keep(transport::Placement& placement, const Landing& landing) noexcept {
     std::memcpy(placement.word, &landing, sizeof landing);
 }
-Landing kept(const comm::Placement& placement) noexcept {
+Landing kept(const transport::Placement& placement) noexcept {
     Landing landing;
     std::memcpy(&landing, placement.word, sizeof landing);
     return landing;
@@ -33,77 +35,74 @@ Landing kept(const comm::Placement& placement) noexcept {
 
 } // namespace
 
-void Bulk::serve(comm::Exchange& exchange) {
+void Bulk::serve(transport::Transport& transport) {
     using Owned = Buffer;
-    using comm::Connection;
-    exchange_ = &exchange;
-    exchange.on(
+    using transport::Link;
+    endpoint_ = &transport.endpoint();
+    transport.demux().on(
         wire::Kind::put,
-        {[](void* s, Connection& from, wire::View frame, Owned*) {
-             static_cast<Bulk*>(s)->take_put(from, frame);
-         },
-         [](void* s, Connection& from, wire::View head, std::size_t rest, comm::Placement& placement,
+        {[](void* s, Link& from, wire::View frame, Owned*) { static_cast<Bulk*>(s)->take_put(from, frame); },
+         [](void* s, Link& from, wire::View head, std::size_t rest, transport::Placement& placement,
             void** where) { return static_cast<Bulk*>(s)->place_put(from, head, rest, placement, where); },
          this,
-         [](void* s, Connection& from, wire::View head, Status status, const std::string& why) {
+         [](void* s, Link& from, wire::View head, Status status, const std::string& why) {
              const auto header = wire::decode_bulk(head);
-             if (header) static_cast<Bulk*>(s)->answer(*from.object, header->call, status, why);
+             if (header) static_cast<Bulk*>(s)->answer(*from.channel, header->call, status, why);
              return header.has_value();
          }});
-    exchange.on(wire::Kind::get, {[](void* s, Connection& from, wire::View frame, Owned*) {
-                                      static_cast<Bulk*>(s)->take_get(from, frame);
-                                  },
-                                  nullptr, this});
-    exchange.on(
+    transport.demux().on(wire::Kind::get, {[](void* s, Link& from, wire::View frame, Owned*) {
+                                               static_cast<Bulk*>(s)->take_get(from, frame);
+                                           },
+                                           nullptr, this});
+    transport.demux().on(
         wire::Kind::data,
-        {[](void* s, Connection& from, wire::View frame, Owned*) {
-             static_cast<Bulk*>(s)->take_data(from, frame);
-         },
-         [](void* s, Connection& from, wire::View head, std::size_t rest, comm::Placement& placement,
+        {[](void* s, Link& from, wire::View frame, Owned*) { static_cast<Bulk*>(s)->take_data(from, frame); },
+         [](void* s, Link& from, wire::View head, std::size_t rest, transport::Placement& placement,
             void** where) { return static_cast<Bulk*>(s)->place_data(from, head, rest, placement, where); },
          this,
-         [](void* s, Connection& from, wire::View head, Status status, const std::string& why) {
+         [](void* s, Link& from, wire::View head, Status status, const std::string& why) {
              return static_cast<Bulk*>(s)->dispatcher_.refuse_reply(from, head, status, why);
          }});
-    exchange.on(wire::Kind::borrow, {[](void* s, Connection& from, wire::View frame, Owned*) {
-                                         static_cast<Bulk*>(s)->lender_.take_borrow(from, frame);
-                                     },
-                                     nullptr, this});
-    exchange.on(wire::Kind::lend, {[](void* s, Connection& from, wire::View frame, Owned*) {
-                                       static_cast<Bulk*>(s)->borrower_.take_lend(from, frame);
-                                   },
-                                   nullptr, this});
-    exchange.on(wire::Kind::give_back, {[](void* s, Connection& from, wire::View frame, Owned*) {
-                                            static_cast<Bulk*>(s)->lender_.take_give_back(from, frame);
-                                        },
-                                        nullptr, this});
-    exchange.on(wire::Kind::recall, {[](void* s, Connection& from, wire::View frame, Owned*) {
-                                         static_cast<Bulk*>(s)->borrower_.take_recall(from, frame);
-                                     },
-                                     nullptr, this});
+    transport.demux().on(wire::Kind::borrow, {[](void* s, Link& from, wire::View frame, Owned*) {
+                                                  static_cast<Bulk*>(s)->lender_.take_borrow(from, frame);
+                                              },
+                                              nullptr, this});
+    transport.demux().on(wire::Kind::lend, {[](void* s, Link& from, wire::View frame, Owned*) {
+                                                static_cast<Bulk*>(s)->borrower_.take_lend(from, frame);
+                                            },
+                                            nullptr, this});
+    transport.demux().on(wire::Kind::give_back, {[](void* s, Link& from, wire::View frame, Owned*) {
+                                                     static_cast<Bulk*>(s)->lender_.take_give_back(from,
+                                                                                                   frame);
+                                                 },
+                                                 nullptr, this});
+    transport.demux().on(wire::Kind::recall, {[](void* s, Link& from, wire::View frame, Owned*) {
+                                                  static_cast<Bulk*>(s)->borrower_.take_recall(from, frame);
+                                              },
+                                              nullptr, this});
     dispatcher_.extend(*this);
 }
 
-void Bulk::peer_lost(const comm::Peer& peer) {
+void Bulk::peer_lost(const transport::Peer& peer) {
     lender_.peer_lost(peer);
     borrower_.peer_lost(peer);
 }
 
 /// The slot, entered; null: the other side was told why.
-Bulk::Slot* Bulk::enter(comm::Connection& from, const wire::BulkHeader& header) {
+Bulk::Slot* Bulk::enter(transport::Link& from, const wire::BulkHeader& header) {
     Slot* const slot = dispatcher_.objects().enter(header.handle, header.generation, header.key);
     if (slot != nullptr && inside(*slot, header)) return slot;
     dispatcher_.objects().leave();
-    answer(*from.object, header.call, slot == nullptr ? Status::dead_pointer : Status::bad_argument,
+    answer(*from.channel, header.call, slot == nullptr ? Status::dead_pointer : Status::bad_argument,
            slot == nullptr ? kDead : kPast);
     return nullptr;
 }
 
-void Bulk::take_put(comm::Connection& from, wire::View frame) {
+void Bulk::take_put(transport::Link& from, wire::View frame) {
     const auto header = wire::decode_bulk(frame);
     if (!header || header->length != frame.size() - wire::BulkHeader::kBytes) {
         if (header)
-            answer(*from.object, header->call, Status::bad_archive,
+            answer(*from.channel, header->call, Status::bad_archive,
                    "a put holds fewer or more bytes than it says");
         return;
     }
@@ -112,11 +111,11 @@ void Bulk::take_put(comm::Connection& from, wire::View frame) {
     std::memcpy(static_cast<std::byte*>(slot->object) + header->offset,
                 frame.data() + wire::BulkHeader::kBytes, header->length);
     dispatcher_.objects().leave();
-    answer(*from.object, header->call, Status::ok, {});
+    answer(*from.channel, header->call, Status::ok, {});
 }
 
-bool Bulk::place_put(comm::Connection& from, wire::View head, std::size_t rest, comm::Placement& placement,
-                     void** where) {
+bool Bulk::place_put(transport::Link& from, wire::View head, std::size_t rest,
+                     transport::Placement& placement, void** where) {
     const auto header = wire::decode_bulk(head);
     if (!header || head.size() != wire::BulkHeader::kBytes || header->length != rest)
         return false; // take_put() says why
@@ -125,9 +124,9 @@ bool Bulk::place_put(comm::Connection& from, wire::View head, std::size_t rest, 
     if (good) {
         request::Objects::pin(*slot);
         *where = static_cast<std::byte*>(slot->object) + header->offset;
-        keep(placement, {slot, from.object, from.peer.get(), header->call});
+        keep(placement, {slot, from.channel, from.peer.get(), header->call});
         placement.self = this;
-        placement.finish = [](void* self, comm::Placement& done, Status status) {
+        placement.finish = [](void* self, transport::Placement& done, Status status) {
             const Landing landing = kept(done);
             request::Objects::unpin(*landing.slot);
             if (status == Status::ok)
@@ -138,7 +137,7 @@ bool Bulk::place_put(comm::Connection& from, wire::View head, std::size_t rest, 
     return good; // a bad one is received in a buffer, so that take_put() can answer
 }
 
-void Bulk::take_get(comm::Connection& from, wire::View frame) {
+void Bulk::take_get(transport::Link& from, wire::View frame) {
     const auto header = wire::decode_bulk(frame);
     if (!header) return;
     Slot* const slot = enter(from, *header);
@@ -153,28 +152,29 @@ void Bulk::take_get(comm::Connection& from, wire::View frame) {
     alignas(8) std::byte head[wire::ReplyHeader::kBytes];
     wire::encode(wire::Kind::data, wire::ReplyHeader{0, header->call}, head);
     const detail::Piece pieces[2]{{head, sizeof head}, {data, header->length}};
-    comm::Frame answer_frame;
+    transport::Frame answer_frame;
     answer_frame.pieces = pieces;
     answer_frame.count = header->length > 0 ? 2 : 1;
     answer_frame.size = sizeof head + header->length;
     answer_frame.head = head;
     answer_frame.pin = pin;
     std::string why;
-    comm::Exchange& exchange = from.object->exchange();
-    if (const Status status = exchange.answer(*from.object, answer_frame, &why); status != Status::ok)
-        answer(*from.object, header->call, status, why);
+    transport::Endpoint& endpoint = from.channel->endpoint();
+    if (const Status status = endpoint.answer(*from.channel, answer_frame, &why); status != Status::ok)
+        answer(*from.channel, header->call, status,
+               fmt::format("{} bytes could not be sent: {}", header->length, why));
 }
 
-bool Bulk::place_data(comm::Connection& from, wire::View head, std::size_t rest, comm::Placement& placement,
-                      void** where) {
+bool Bulk::place_data(transport::Link& from, wire::View head, std::size_t rest,
+                      transport::Placement& placement, void** where) {
     const auto header = wire::decode_reply(head);
     if (!header || head.size() != wire::ReplyHeader::kBytes || header->status != 0) return false;
     const std::span<std::byte> into = dispatcher_.calls().destination(header->call, from.peer.get());
     if (into.size() != rest) return false; // take_data() ends the call
     *where = into.data();
-    keep(placement, {nullptr, from.object, from.peer.get(), header->call});
+    keep(placement, {nullptr, from.channel, from.peer.get(), header->call});
     placement.self = this;
-    placement.finish = [](void* self, comm::Placement& done, Status status) {
+    placement.finish = [](void* self, transport::Placement& done, Status status) {
         const Landing landing = kept(done);
         if (status != Status::ok)
             return; // the link broke: the answer will be sent again, or the peer is lost
@@ -186,7 +186,7 @@ bool Bulk::place_data(comm::Connection& from, wire::View head, std::size_t rest,
     return true;
 }
 
-void Bulk::take_data(comm::Connection& from, wire::View frame) {
+void Bulk::take_data(transport::Link& from, wire::View frame) {
     const auto header = wire::decode_reply(frame);
     if (!header) return;
     const auto entry = dispatcher_.calls().take(header->call, from.peer.get());
@@ -223,56 +223,63 @@ struct Message {
 
     alignas(8) std::byte head[wire::BulkHeader::kBytes];
     detail::Piece pieces[2];
-    comm::Frame frame;
+    transport::Frame frame;
 };
 
 } // namespace
 
 void Bulk::start(detail::Route& route, Transfer transfer, bool in_order,
                  std::shared_ptr<detail::CallState> state) {
+    std::string why;
+    if (const Status status = route.refuse_forked(&why); status != Status::ok)
+        return state->fail(status, std::move(why));
     request::Calls& calls = dispatcher_.calls();
     const std::span<std::byte> into(transfer.memory, transfer.header.length);
-    const auto number =
+    const auto id =
         calls.add({state, &route.peer(), transfer.kind == wire::Kind::get ? into : std::span<std::byte>()});
-    if (!number) return state->fail(number.status(), number.failure().why);
-    transfer.header.call = *number;
-    std::string why;
+    if (!id) return state->fail(id.status(), id.failure().why);
+    transfer.header.call = *id;
     Status status = Status::ok;
-    comm::Object* const object = in_order ? nullptr : route.resolve(status, &why);
-    if (object != nullptr && object->moves_memory(into.size()) && borrower_.start(*object, transfer)) return;
+    transport::Channel* object = nullptr;
+    if (!in_order) status = request::resolve(route, object, &why);
+    if (object != nullptr && transport::moves_memory(*object, into.size()) &&
+        borrower_.start(*object, transfer))
+        return;
     Message message(transfer);
-    if (status == Status::ok) status = route.send(message.frame, &why);
-    if (status != Status::ok && calls.take(*number, &route.peer()).state != nullptr)
+    if (status == Status::ok) status = request::send_call(calls, route, *id, message.frame, &why);
+    if (status != Status::ok && calls.take(*id, &route.peer()).state != nullptr)
         state->fail(status, std::move(why));
 }
 
-void Bulk::is_over(const comm::Peer& peer, std::uint32_t call) {
+void Bulk::is_over(const transport::Peer& peer, std::uint64_t call) {
     const auto entry = dispatcher_.calls().take(call, &peer);
     detail::Reader nothing(nullptr, nullptr, 0, 0);
     if (entry.state != nullptr) entry.state->complete(nothing);
 }
 
-void Bulk::by_message(comm::Object& to, const Transfer& transfer) {
+void Bulk::by_message(transport::Channel& to, const Transfer& transfer) {
     Message message(transfer);
     std::string why;
-    const Status status = to.exchange().answer(to, message.frame, &why);
+    const Status status =
+        request::send_call(dispatcher_.calls(), to, transfer.header.call, message.frame, &why);
     if (status == Status::ok) return;
     const auto entry = dispatcher_.calls().take(transfer.header.call, &to.peer());
     if (entry.state != nullptr) entry.state->fail(status, std::move(why));
 }
 
-void Bulk::answer(comm::Object& to, std::uint32_t call, Status status, std::string_view why) {
+void Bulk::answer(transport::Channel& to, std::uint64_t call, Status status, std::string_view why) {
     alignas(8) std::byte head[wire::ReplyHeader::kBytes];
     wire::encode(wire::Kind::data, wire::ReplyHeader{static_cast<std::uint16_t>(status), call}, head);
     const detail::Piece pieces[2]{{head, sizeof head}, {why.data(), why.size()}};
-    comm::Frame frame;
+    transport::Frame frame;
     frame.pieces = pieces;
     frame.count = why.empty() ? 1 : 2;
     frame.size = sizeof head + why.size();
     frame.head = head;
+    frame.from_reserve = true;
     std::string lost;
-    if (to.exchange().answer(to, frame, &lost) != Status::ok)
-        log::info("bulk", "an answer could not be sent: {}", lost);
+    if (const Status sent = to.endpoint().answer(to, frame, &lost); sent != Status::ok)
+        request::log_unanswered(to, call, sent, lost);
 }
 
 } // namespace plexus::bulk

@@ -19,37 +19,43 @@ class Bulk final : public request::Extension, public Borrower::Carrier {
       , borrower_(*this) {}
 
     /// Registers the kinds that it understands. @thread setup
-    void serve(comm::Exchange& exchange);
+    void serve(transport::Transport& transport);
 
     /// See Lender. @thread any
     std::shared_ptr<request::Attached> allocate(std::size_t bytes, void*& memory) {
-        return lender_.allocate(*exchange_, bytes, memory);
+        return lender_.allocate(*endpoint_, bytes, memory);
     }
     /// Any way that suits; `in_order`: before what is sent after it. @thread any
     void start(detail::Route& route, Transfer transfer, bool in_order,
                std::shared_ptr<detail::CallState> state);
 
-    void peer_lost(const comm::Peer& peer) override;
+    // request::Extension
+    void peer_lost(const transport::Peer& peer) override;
+    void calls_lost(const transport::Channel& via) override { borrower_.asked_in_vain(via); }
+    void calls_moved(const transport::Channel& from, transport::Channel& to) override {
+        borrower_.asks_by(from, to);
+    }
+    bool awaits(const transport::Channel& via) override { return borrower_.awaits(via); }
 
     // Borrower::Carrier
-    void is_over(const comm::Peer& peer, std::uint32_t call) override;
-    void by_message(comm::Object& to, const Transfer& transfer) override;
+    void is_over(const transport::Peer& peer, std::uint64_t call) override;
+    void by_message(transport::Channel& to, const Transfer& transfer) override;
 
   private:
     using Slot = request::Objects::Slot;
 
-    Slot* enter(comm::Connection& from, const wire::BulkHeader& header);
-    void take_put(comm::Connection& from, wire::View frame);
-    void take_get(comm::Connection& from, wire::View frame);
-    void take_data(comm::Connection& from, wire::View frame);
-    bool place_put(comm::Connection& from, wire::View head, std::size_t rest, comm::Placement& placement,
+    Slot* enter(transport::Link& from, const wire::BulkHeader& header);
+    void take_put(transport::Link& from, wire::View frame);
+    void take_get(transport::Link& from, wire::View frame);
+    void take_data(transport::Link& from, wire::View frame);
+    bool place_put(transport::Link& from, wire::View head, std::size_t rest, transport::Placement& placement,
                    void** where);
-    bool place_data(comm::Connection& from, wire::View head, std::size_t rest, comm::Placement& placement,
+    bool place_data(transport::Link& from, wire::View head, std::size_t rest, transport::Placement& placement,
                     void** where);
-    void answer(comm::Object& to, std::uint32_t call, Status status, std::string_view why);
+    void answer(transport::Channel& to, std::uint64_t call, Status status, std::string_view why);
 
     request::Dispatcher& dispatcher_;
-    comm::Exchange* exchange_ = nullptr; ///< set by serve()
+    transport::Endpoint* endpoint_ = nullptr; ///< set by serve()
     Lender lender_;
     Borrower borrower_;
 };

@@ -14,13 +14,15 @@ constexpr std::size_t kMostLoans = 1024;
 } // namespace
 
 Exposures::~Exposures() {
-    for (const comm::Exposure& each : known_) exchange_.withdraw(each);
+    for (const transport::MemoryRegion& each : known_) endpoint_.regions().remove(each);
 }
 
-Result<const comm::Exposure*> Exposures::by(comm::Method& method, void* data, std::size_t size) {
-    for (const comm::Exposure& each : known_)
-        if (each.method == &method) return &each;
-    auto made = exchange_.expose(method, data, size);
+Result<const transport::MemoryRegion*> Exposures::by(transport::Interface& method, void* data,
+                                                     std::size_t size) {
+    for (const transport::MemoryRegion& each : known_)
+        if (each.interface == &method) return &each;
+    if (endpoint_.closing()) return fail(Status::closed, "this context is closing");
+    auto made = endpoint_.regions().add(method, data, size);
     if (!made) return made.failure();
     known_.push_back(std::move(*made));
     return &known_.back();
@@ -30,14 +32,14 @@ void Exposures::unbound() noexcept {
     if (ours) lender_.recall(*this);
 }
 
-std::shared_ptr<request::Attached> Lender::allocate(comm::Exchange& exchange, std::size_t bytes,
+std::shared_ptr<request::Attached> Lender::allocate(transport::Endpoint& endpoint, std::size_t bytes,
                                                     void*& memory) {
     constexpr std::size_t kLine = 64;
-    auto ways = std::make_shared<Exposures>(*this, exchange);
+    auto ways = std::make_shared<Exposures>(*this, endpoint);
     ways->ours = true;
     memory = nullptr;
-    for (const auto& method : exchange.methods()) {
-        if (method->remote_bytes == 0 || bytes == 0) continue;
+    for (const auto& method : endpoint.interfaces()) {
+        if (method->limits.remote_bytes == 0 || bytes == 0) continue;
         if (const auto made = ways->by(*method, nullptr, bytes)) {
             memory = (*made)->data;
             break;
@@ -56,27 +58,29 @@ std::shared_ptr<request::Attached> Lender::allocate(comm::Exchange& exchange, st
 }
 
 // The slot is entered: what is found here is there until the loan is recorded.
-Result<Lender::Loan> Lender::lend(comm::Connection& from, request::Objects::Slot& slot,
-                                  const comm::Exposure*& exposed) {
-    comm::Method& method = *from.method;
-    if (method.remote_bytes == 0) return fail(Status::unsupported, "{} moves messages only", method.name);
+Result<Lender::Loan> Lender::lend(transport::Link& from, request::Objects::Slot& slot,
+                                  const transport::MemoryRegion*& exposed) {
+    transport::Interface& method = from.interface;
+    if (method.limits.remote_bytes == 0)
+        return fail(Status::unsupported, "{} moves messages only", method.name);
     if (slot.bytes == 0) return fail(Status::bad_argument, "the object is no memory");
     if (counts_[from.peer.get()] >= kMostLoans)
         return fail(Status::again, "the peer has {} loans already", kMostLoans);
-    if (slot.attached == nullptr) slot.attached = std::make_shared<Exposures>(*this, from.object->exchange());
+    if (slot.attached == nullptr)
+        slot.attached = std::make_shared<Exposures>(*this, from.channel->endpoint());
     auto memory = std::static_pointer_cast<Exposures>(slot.attached);
     const auto made = memory->by(method, slot.object, slot.bytes);
     if (!made) return made.failure();
     exposed = *made;
     if (!memory->ours) request::Objects::pin(slot);
-    return Loan{memory->ours ? nullptr : &slot, std::move(memory), from.peer, from.object};
+    return Loan{memory->ours ? nullptr : &slot, std::move(memory), from.peer, from.channel};
 }
 
-void Lender::take_borrow(comm::Connection& from, wire::View frame) {
+void Lender::take_borrow(transport::Link& from, wire::View frame) {
     const auto header = wire::decode_bulk(frame);
     if (!header) return;
     wire::LendHeader answer{false, static_cast<std::uint16_t>(Status::dead_pointer), header->call, 0};
-    const comm::Exposure* exposed = nullptr;
+    const transport::MemoryRegion* exposed = nullptr;
     request::Objects::Slot* const slot = objects_.enter(header->handle, header->generation, header->key);
     if (slot != nullptr) {
         auto loan = lend(from, *slot, exposed);
@@ -95,7 +99,7 @@ void Lender::take_borrow(comm::Connection& from, wire::View frame) {
     alignas(8) std::byte head[wire::LendHeader::kBytes];
     wire::encode(answer, head);
     const wire::View key = exposed != nullptr ? wire::View(exposed->key) : wire::View();
-    (void)send_word(*from.object, head, key); // else the peer is lost
+    (void)send_word(*from.channel, head, key); // else the peer is lost
     objects_.leave();
 }
 
@@ -105,13 +109,13 @@ void Lender::come_back(Loan& loan) noexcept {
     if (loan.pinned != nullptr) request::Objects::unpin(*loan.pinned);
 }
 
-void Lender::take_give_back(comm::Connection& from, wire::View frame) {
+void Lender::take_give_back(transport::Link& from, wire::View frame) {
     const auto header = wire::decode_reply(frame);
-    if (!header) return;
+    if (!header || header->call > UINT32_MAX) return;
     std::unordered_map<std::uint32_t, Loan>::node_type ended; // ends without the lock
     {
         Lock hold(mutex_);
-        const auto found = loans_.find(header->call);
+        const auto found = loans_.find(static_cast<std::uint32_t>(header->call));
         if (found == loans_.end() || found->second.peer != from.peer) return;
         ended = loans_.extract(found);
     }
@@ -120,8 +124,8 @@ void Lender::take_give_back(comm::Connection& from, wire::View frame) {
 }
 
 void Lender::recall(const Exposures& memory) noexcept {
-    std::vector<std::pair<std::uint32_t, comm::Object*>> lent;
-    std::vector<std::shared_ptr<comm::Peer>> peers; // keep the objects
+    std::vector<std::pair<std::uint32_t, transport::Channel*>> lent;
+    std::vector<std::shared_ptr<transport::Peer>> peers; // keep the objects
     {
         Lock hold(mutex_);
         for (const auto& [number, loan] : loans_) {
@@ -137,7 +141,7 @@ void Lender::recall(const Exposures& memory) noexcept {
     }
 }
 
-void Lender::peer_lost(const comm::Peer& peer) {
+void Lender::peer_lost(const transport::Peer& peer) {
     std::vector<Loan> ended;
     {
         Lock hold(mutex_);

@@ -6,8 +6,8 @@
 #pragma once
 
 #include "base/mutex.h"
-#include "comm/exchange.h"
 #include "request/objects.h"
+#include "transport/transport.h"
 
 #include <cstdlib>
 #include <memory>
@@ -21,15 +21,15 @@ class Lender;
 /// The ways by which some memory is known to modules, once each.
 class Exposures final : public request::Attached {
   public:
-    Exposures(Lender& lender, comm::Exchange& exchange) noexcept
+    Exposures(Lender& lender, transport::Endpoint& endpoint) noexcept
       : lender_(lender)
-      , exchange_(exchange) {}
+      , endpoint_(endpoint) {}
     ~Exposures() override;
     Exposures(const Exposures&) = delete;
     Exposures& operator=(const Exposures&) = delete;
 
     /// Made on first use; `data` null: allocated. One thread at a time. @error what the module says
-    Result<const comm::Exposure*> by(comm::Method& method, void* data, std::size_t size);
+    Result<const transport::MemoryRegion*> by(transport::Interface& method, void* data, std::size_t size);
     void unbound() noexcept override;
 
     bool ours = false;                                                    ///< the memory, too
@@ -37,8 +37,8 @@ class Exposures final : public request::Attached {
 
   private:
     Lender& lender_;
-    comm::Exchange& exchange_;
-    std::vector<comm::Exposure> known_;
+    transport::Endpoint& endpoint_;
+    std::vector<transport::MemoryRegion> known_;
 };
 
 class Lender {
@@ -48,31 +48,33 @@ class Lender {
 
     /// New memory, all zero, by the first method that allocates some, else from the heap.
     /// @error too_large (thrown) @thread any
-    std::shared_ptr<request::Attached> allocate(comm::Exchange& exchange, std::size_t bytes, void*& memory);
+    std::shared_ptr<request::Attached> allocate(transport::Endpoint& endpoint, std::size_t bytes,
+                                                void*& memory);
     /// Asks for the loans of it. @thread any
     void recall(const Exposures& memory) noexcept PLEXUS_EXCLUDES(mutex_);
 
     // @thread progress
-    void take_borrow(comm::Connection& from, wire::View frame) PLEXUS_EXCLUDES(mutex_);
-    void take_give_back(comm::Connection& from, wire::View frame) PLEXUS_EXCLUDES(mutex_);
+    void take_borrow(transport::Link& from, wire::View frame) PLEXUS_EXCLUDES(mutex_);
+    void take_give_back(transport::Link& from, wire::View frame) PLEXUS_EXCLUDES(mutex_);
     /// Nothing of it reaches us any more.
-    void peer_lost(const comm::Peer& peer) PLEXUS_EXCLUDES(mutex_);
+    void peer_lost(const transport::Peer& peer) PLEXUS_EXCLUDES(mutex_);
 
   private:
     struct Loan {
         request::Objects::Slot* pinned; ///< null: `memory` is kept instead
         std::shared_ptr<Exposures> memory;
-        std::shared_ptr<comm::Peer> peer;
-        comm::Object* object;
+        std::shared_ptr<transport::Peer> peer;
+        transport::Channel* object;
     };
-    Result<Loan> lend(comm::Connection& from, request::Objects::Slot& slot, const comm::Exposure*& exposed);
+    Result<Loan> lend(transport::Link& from, request::Objects::Slot& slot,
+                      const transport::MemoryRegion*& exposed);
     static void come_back(Loan& loan) noexcept;
 
     request::Objects& objects_;
     RankedMutex<27> mutex_;
     std::unordered_map<std::uint32_t, Loan> loans_ PLEXUS_GUARDED_BY(mutex_);
-    std::unordered_map<const comm::Peer*, std::size_t> counts_; ///< of its loans; the leader's own
-    std::uint32_t next_ = 0;                                    ///< ditto
+    std::unordered_map<const transport::Peer*, std::size_t> counts_; ///< of its loans; the leader's own
+    std::uint32_t next_ = 0;                                         ///< ditto
 };
 
 } // namespace plexus::bulk

@@ -2,22 +2,22 @@
 // The small frames by which borrower and lender come to terms.
 #pragma once
 
-#include "comm/exchange.h"
+#include "transport/transport.h"
 
 #include <span>
 
 namespace plexus::bulk {
 
 /// To the peer of `to`, by that way or any other. False: it is lost. @thread any
-inline bool send_word(comm::Object& to, std::span<std::byte> head, wire::View rest = {}) {
+inline bool send_word(transport::Channel& to, std::span<std::byte> head, wire::View rest = {}) {
     const detail::Piece pieces[2]{{head.data(), head.size()}, {rest.data(), rest.size()}};
-    comm::Frame frame;
+    transport::Frame frame;
     frame.pieces = pieces;
     frame.count = rest.empty() ? 1 : 2;
     frame.size = head.size() + rest.size();
     frame.head = head.data();
     std::string why;
-    if (to.exchange().answer(to, frame, &why) == Status::ok) return true;
+    if (to.endpoint().answer(to, frame, &why) == Status::ok) return true;
     log::info("bulk", "a word about remote memory could not be sent: {}", why);
     return false;
 }

@@ -11,6 +11,7 @@ namespace plexus::config {
 namespace {
 
 constexpr std::string_view kMethodSection = "method.";
+constexpr std::string_view kVariable = "PLEXUS_";
 
 std::string lower(std::string_view text) {
     std::string result(text);
@@ -61,6 +62,15 @@ std::vector<std::string> methods_of(const Schema& schema) {
     return {methods.begin(), methods.end()};
 }
 
+// The known variable nearest to `variable`. The prefix that all have in common makes none nearer.
+std::optional<std::string> nearest_variable(const Schema& schema, std::string_view variable) {
+    std::vector<std::string> known;
+    for (const Key& key : schema) known.push_back(variable_of(key.name).substr(kVariable.size()));
+    const auto near = nearest(variable.substr(std::min(kVariable.size(), variable.size())), known);
+    if (!near) return {};
+    return fmt::format("{}{}", kVariable, *near);
+}
+
 // A known key that ends in ".<key>", if there is just one: the user left the section out.
 std::optional<std::string> only_one_below(const Schema& schema, std::string_view key) {
     const std::string tail = fmt::format(".{}", key);
@@ -89,7 +99,7 @@ std::optional<std::string> nearest(std::string_view word, const std::vector<std:
 }
 
 std::string variable_of(std::string_view key) {
-    std::string name = "PLEXUS_";
+    std::string name(kVariable);
     for (const char c : key) {
         if (c >= 'a' && c <= 'z') {
             name += static_cast<char>(c - 'a' + 'A');
@@ -143,15 +153,23 @@ Failure unknown_key(const Schema& schema, std::string_view key, std::string_view
 }
 
 Failure unknown_variable(const Schema& schema, std::string_view variable) {
-    std::vector<std::string> known;
-    for (const Key& key : schema) known.push_back(variable_of(key.name));
-    if (const auto near = nearest(variable, known))
+    if (const auto near = nearest_variable(schema, variable))
         return fail(Status::bad_config, "{}: no setting has this name; did you mean {}?", variable, *near);
     return fail(
         Status::bad_config,
         "{}: no setting has this name; unset it, or take a name from `plexus info --config` (a key in upper "
         "case, with _ for dots)",
         variable);
+}
+
+bool resembles_key(const Schema& schema, std::string_view variable) {
+    if (nearest_variable(schema, variable)) return true;
+    for (const Key& key : schema) {
+        const std::size_t dot = key.name.find('.');
+        if (dot == std::string::npos) continue;
+        if (variable.starts_with(variable_of(std::string_view(key.name).substr(0, dot + 1)))) return true;
+    }
+    return false;
 }
 
 Result<void> check_methods(const std::vector<std::string>& written, const std::vector<std::string>& present,
@@ -164,7 +182,9 @@ Result<void> check_methods(const std::vector<std::string>& written, const std::v
     for (std::string_view name : written) {
         const bool excluded = name.starts_with('^');
         if (excluded) name.remove_prefix(1);
-        if (has(present, name) || (excluded && has(by_default, name))) continue;
+        // A program may suggest an order for machines with and without the optional methods.
+        const bool may_be_absent = excluded || origin == kSuggestedOrigin;
+        if (has(present, name) || (may_be_absent && has(by_default, name))) continue;
         const auto near = nearest(name, present);
         return fail(Status::bad_config, "{}: no module provides the method \"{}\"{} Methods here: {}. {}",
                     origin, name, near ? suggestion(name, present) : ".", joined(present),

@@ -18,6 +18,10 @@ bool is_reserved(std::string_view variable) noexcept;
 Failure unknown_key(const Schema& schema, std::string_view key, std::string_view origin);
 Failure unknown_variable(const Schema& schema, std::string_view variable);
 
+/// True if `variable` is a slip of a key's variable, or begins like those of a section ("method"):
+/// false says that it may belong to another program.
+bool resembles_key(const Schema& schema, std::string_view variable);
+
 /// "; did you mean \"tcp\"?", or nothing if no known word is near.
 std::string suggestion(std::string_view word, const std::vector<std::string>& known);
 

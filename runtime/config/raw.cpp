@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collects what file, environment, command line and program say, each with its origin.
+// Collects what program, file, environment and command line say, each with its origin.
 #include "base/log.h"
 #include "base/unique_fd.h"
 #include "config/names.h"
 #include "config/settings.h"
 #include "config/toml_file.h"
+#include "config/trust.h"
 
 #include <cerrno>
 #include <cstdlib>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
 
@@ -24,43 +27,66 @@ constexpr std::size_t kMaxFile = std::size_t{1} << 20; // a configuration, not a
 
 std::string system_text(int error) { return std::system_category().message(error); }
 
-// The bytes of a file; nothing if there is none.
-Result<std::optional<std::string>> contents(const std::string& path) {
-    UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!fd && (errno == ENOENT || errno == ENOTDIR)) return std::optional<std::string>{};
+// A named file may be a pipe of the shell's, a found one must not keep us waiting.
+enum class How : std::uint8_t { named, found };
+
+UniqueFd open_file(const std::string& path, How how) {
+    return UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | (how == How::found ? O_NONBLOCK : 0)));
+}
+
+bool says_absent(int error) noexcept { return error == ENOENT || error == ENOTDIR; }
+
+Failure cant_read(const std::string& path, int error) {
+    return fail(Status::bad_config, "can't read the configuration file {}: {}", path, system_text(error));
+}
+
+Result<std::string> contents(const UniqueFd& fd, const std::string& path) {
     std::string text;
-    while (fd) {
+    for (;;) {
         char block[4096];
         const ssize_t count = ::read(fd.get(), block, sizeof block);
-        if (count == 0) return std::optional(std::move(text));
+        if (count == 0) return text;
         if (count < 0 && errno == EINTR) continue;
-        if (count < 0) break;
+        if (count < 0) return cant_read(path, errno);
         text.append(block, static_cast<std::size_t>(count));
         if (text.size() > kMaxFile)
             return fail(Status::bad_config, "{} is larger than {}: this is no configuration file", path,
                         size_text(kMaxFile));
     }
-    return fail(Status::bad_config, "can't read the configuration file {}: {}", path, system_text(errno));
 }
 
-// Where a file is looked for when nobody names one: the user's folders, then the system's.
-std::vector<std::string> usual_places() {
-    std::vector<std::string> places{"plexus.toml"};
-    const char* config = std::getenv("XDG_CONFIG_HOME");
-    const char* home = std::getenv("HOME");
-    if (config && *config) {
-        places.push_back(std::string(config) + "/plexus/plexus.toml");
-    } else if (home && *home) {
-        places.push_back(std::string(home) + "/.config/plexus/plexus.toml");
+constexpr std::string_view kInWorkingFolder = "plexus.toml";
+
+// Where a file is looked for when nobody names one: the user's folders, then the system's. What a
+// caller with fewer rights could choose is not among them.
+std::vector<std::string> usual_places(bool privileged) {
+    std::vector<std::string> places;
+    if (!privileged) {
+        places.emplace_back(kInWorkingFolder);
+        const char* config = std::getenv("XDG_CONFIG_HOME");
+        const char* home = std::getenv("HOME");
+        if (config && *config) {
+            places.push_back(std::string(config) + "/plexus/plexus.toml");
+        } else if (home && *home) {
+            places.push_back(std::string(home) + "/.config/plexus/plexus.toml");
+        }
     }
     places.push_back("/etc/plexus.toml");
     return places;
 }
 
+// How to have a file count after all, for the end of a warning.
+std::string name_it(std::string_view file) {
+    return fmt::format("--plexus-config={} or PLEXUS_CONFIG={}", file, file);
+}
+
 } // namespace
+
+bool has_more_rights_than_caller() noexcept { return ::getauxval(AT_SECURE) != 0; }
 
 std::map<std::string, std::string> plexus_environment() {
     std::map<std::string, std::string> found;
+    if (has_more_rights_than_caller()) return found;
     for (char** entry = environ; entry && *entry; ++entry) {
         const std::string_view line = *entry;
         const std::size_t equals = line.find('=');
@@ -71,7 +97,7 @@ std::map<std::string, std::string> plexus_environment() {
 }
 
 // Returns the file that --plexus-config names, if any.
-Result<std::string> Raw::take_arguments(const std::vector<std::string>& arguments) {
+Result<std::string> Raw::take_arguments(const std::vector<std::string>& arguments, bool privileged) {
     std::string config;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         const std::string& argument = arguments[i];
@@ -84,6 +110,11 @@ Result<std::string> Raw::take_arguments(const std::vector<std::string>& argument
             remaining_.push_back(argument);
             continue;
         }
+        if (privileged)
+            return fail(Status::denied,
+                        "{}: this program has rights that its caller lacks (setuid, setgid or file "
+                        "capabilities): its configuration is /etc/plexus.toml and what the program sets",
+                        argument);
         const std::size_t equals = argument.find('=');
         const std::string option = argument.substr(0, equals);
         std::string key = option.substr(kOption.size());
@@ -107,40 +138,73 @@ Result<std::string> Raw::take_arguments(const std::vector<std::string>& argument
     return config;
 }
 
-Result<void> Raw::read_file(const Sources& sources, const std::string& named, std::string_view by) {
-    const bool must_exist = !named.empty();
-    if (sources.file && !must_exist) return {};
-    for (const std::string& place : must_exist ? std::vector{named} : usual_places()) {
-        auto text = contents(place);
-        if (!text) return text.failure();
-        if (!*text && must_exist) return fail(Status::not_found, "{}: there is no file {}", by, place);
-        if (!*text) continue;
-        file_ = place;
-        auto lines = read_toml(**text, place);
-        if (!lines) return lines.failure();
-        for (TomlLine& line : *lines) {
-            Entry entry{std::move(line.value), std::move(line.origin), Layer::file};
-            if (line.is_table) {
-                entry.value = std::move(line.key);
-                sections_.push_back(std::move(entry));
-            } else {
-                entries_.try_emplace(std::move(line.key),
-                                     std::move(entry)); // higher layers are there already
-            }
+Result<void> Raw::take_text(const std::string& text, const std::string& file, bool named) {
+    file_ = file;
+    auto lines = read_toml(text, file);
+    if (!lines) return lines.failure();
+    const bool restricted = !named && file == kInWorkingFolder;
+    for (TomlLine& line : *lines) {
+        Entry entry{std::move(line.value), std::move(line.origin), Layer::file, restricted};
+        if (line.is_table) {
+            entry.value = std::move(line.key);
+            sections_.push_back(std::move(entry));
+        } else if (!is_withheld(line.key, entry)) {
+            entries_.try_emplace(std::move(line.key), std::move(entry)); // higher layers are there already
         }
-        break;
     }
     return {};
 }
 
+bool Raw::is_withheld(std::string_view key, const Entry& entry) {
+    if (!entry.restricted || !needs_named_file(key)) return false;
+    warnings_.push_back(fmt::format(
+        "{}: {} is passed over: a file that is only found in the working folder may not say which "
+        "code is loaded, which key is used or where others may connect; name the file with {}, or "
+        "set this key elsewhere",
+        entry.origin, key, name_it(file_)));
+    return true;
+}
+
+Result<void> Raw::find_file(bool privileged) {
+    for (const std::string& place : usual_places(privileged)) {
+        const UniqueFd fd = open_file(place, How::found);
+        const int error = errno;
+        if (!fd && says_absent(error)) continue;
+        if (const auto why = fd ? distrust(fd.get(), place) : distrust_folder(place)) {
+            warnings_.push_back(fmt::format("{} is passed over: {}; if you trust it, name it with {}", place,
+                                            *why, name_it(place)));
+            continue;
+        }
+        if (!fd) return cant_read(place, error);
+        struct stat about {};
+        if (::fstat(fd.get(), &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode))
+            return fail(Status::bad_config, "{} is not a plain file: remove it, or name the file to be read",
+                        place);
+        const auto text = contents(fd, place);
+        if (!text) return text.failure();
+        return take_text(*text, place, false);
+    }
+    return {};
+}
+
+Result<void> Raw::read_named(const std::string& place, std::string_view by) {
+    const UniqueFd fd = open_file(place, How::named);
+    if (!fd && says_absent(errno)) return fail(Status::not_found, "{}: there is no file {}", by, place);
+    if (!fd) return cant_read(place, errno);
+    const auto text = contents(fd, place);
+    if (!text) return text.failure();
+    return take_text(*text, place, true);
+}
+
 Result<Raw> Raw::gather(const Sources& sources) {
     Raw raw;
-    auto config = raw.take_arguments(sources.arguments);
+    auto config = raw.take_arguments(sources.arguments, sources.privileged);
     if (!config) return config.failure();
     for (const auto& [key, value] : sources.program)
         raw.entries_.insert_or_assign(key, Entry{value, "program", Layer::program});
     for (const auto& [variable, value] : sources.environment)
-        if (!value.empty()) raw.variables_.emplace(variable, Entry{value, variable, Layer::environment});
+        if (!value.empty() && !sources.privileged)
+            raw.variables_.emplace(variable, Entry{value, variable, Layer::environment});
 
     std::string named = std::move(*config);
     std::string_view by = "--plexus-config";
@@ -152,7 +216,15 @@ Result<Raw> Raw::gather(const Sources& sources) {
         named = variable->second.value;
         by = "PLEXUS_CONFIG";
     }
-    if (const auto read = raw.read_file(sources, named, by); !read) return read.failure();
+    Result<void> read;
+    if (!named.empty()) {
+        read = raw.read_named(named, by);
+    } else if (!sources.file) {
+        read = raw.find_file(sources.privileged);
+    }
+    if (!read) return read.failure();
+    for (const auto& [key, value] : sources.defaults) // last: every other layer is there already
+        raw.entries_.try_emplace(key, Entry{value, std::string(kSuggestedOrigin), Layer::suggested});
     return raw;
 }
 
@@ -166,10 +238,17 @@ const Raw::Entry* Raw::find(std::string_view key) const noexcept {
 
 void Raw::imply(std::string_view from, std::string key, std::string value) {
     const Entry* source = find(from);
-    if (!source) return;
-    Entry implied{std::move(value), source->origin, source->layer};
+    if (!source || is_withheld(key, *source)) return;
+    Entry implied{std::move(value), source->origin, source->layer, source->restricted};
     const auto [entry, fresh] = entries_.try_emplace(std::move(key), implied);
     if (!fresh && entry->second.layer <= implied.layer) entry->second = std::move(implied);
+}
+
+void Raw::complete(std::string_view from, std::string key, std::string value) {
+    const Entry* source = find(from);
+    if (!source || find(key)) return;
+    Entry entry{std::move(value), fmt::format("{} ({})", from, source->origin), source->layer};
+    entries_.insert_or_assign(std::move(key), std::move(entry));
 }
 
 void Raw::leave_out(std::string_view section) {

@@ -42,14 +42,22 @@ Schema core_schema(const std::vector<std::string>& methods) {
          "allow",
          "when the preferred method cannot be had: allow, warn about or forbid another",
          {"allow", "warn", "forbid"}},
-        {"name", Type::text, "", "a name for this context in logs and listings"},
+        {"name", Type::text, "", "a name for this context in its log and in listings"},
         {"listen", Type::text, "",
-         "plexus://host:port at which this context lets others join and look up names"},
+         "plexus://host:port where others join and look up names; methods then listen on that host too"},
 
         {"limits.max_message", Type::size, "1 GiB", "largest message that is sent or taken", {}, 1024},
         {"limits.handler_queue", Type::size, "64 MiB", "what handlers may send ahead before it is an error"},
         {"limits.retain", Type::size, "4 MiB",
          "unconfirmed bytes kept for each peer, to be sent again by another way"},
+        {"limits.reconnect", Type::duration, "10 s",
+         "how long a peer that connected to this context, and can't be dialled from it, may take to come "
+         "back"},
+        {"limits.silence", Type::duration, "2 min",
+         "a peer on another host from which nothing came for so long, although it was asked, is lost; 0: "
+         "never"},
+        {"limits.forget_peer", Type::duration, "1 min",
+         "a peer without any connection is forgotten after so long, if nobody holds a pointer to it"},
         {"limits.calls",
          Type::count,
          "65536",
@@ -57,6 +65,9 @@ Schema core_schema(const std::vector<std::string>& methods) {
          {},
          1,
          kMaxInt32},
+
+        {"limits.call_deadline", Type::duration, "0",
+         "a call fails that has no answer after so long; 0: it waits until the peer is lost"},
 
         {"progress.thread", Type::boolean, "true", "a thread makes progress while the program makes none"},
         {"progress.spin", Type::duration, "50 us",
@@ -79,9 +90,9 @@ Schema core_schema(const std::vector<std::string>& methods) {
         {"handlers.threads", Type::count, "2", "threads that run threaded handlers", {}, 1, 4096},
 
         {"job.key_file", Type::text, "",
-         "file with the secret that all contexts of the job share; private to you"},
+         "file with the secret that all contexts of the job share, 32 random bytes or more; private to you"},
         {"log", Type::text, "warn",
-         "what to log: trace, debug, info, warn, error or off; \"warn,comm=debug\" by subsystem"},
+         "what to log: trace, debug, info, warn, error or off; \"warn,transport=debug\" by subsystem"},
     };
     for (const std::string& method : methods)
         for (Key& key : lane_keys(method)) schema.push_back(std::move(key));

@@ -103,9 +103,15 @@ Result<Settings> Settings::check(const Raw& raw, Schema schema) {
 
     for (const auto& [key, entry] : raw.entries_)
         if (!values.contains(key)) return unknown_key(schema, key, entry.origin);
-    for (const auto& [variable, entry] : raw.variables_)
-        if (!by_variable.contains(variable) && !is_reserved(variable))
-            return unknown_variable(schema, variable);
+    Settings settings;
+    for (const auto& [variable, entry] : raw.variables_) {
+        if (by_variable.contains(variable) || is_reserved(variable)) continue;
+        if (resembles_key(schema, variable)) return unknown_variable(schema, variable);
+        settings.warnings_.push_back(fmt::format(
+            "{}: no setting has this name: it is ignored; `plexus info --config` lists all (a key in upper "
+            "case, with _ for dots)",
+            variable));
+    }
     for (const Raw::Entry& section : raw.sections_) {
         const auto first = values.lower_bound(section.value);
         if (first == values.end() || !first->first.starts_with(section.value))
@@ -113,7 +119,6 @@ Result<Settings> Settings::check(const Raw& raw, Schema schema) {
                                section.origin);
     }
 
-    Settings settings;
     settings.values_ = std::make_shared<const Values>(std::move(values));
     return settings;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Configuration: defaults < file < environment < command line < program. Every key has a
-// type, a unit, a help line and, once set, an origin. An unknown key or a bad value is an
+// Configuration: defaults < the program's suggestions < file < environment < command line < program.
+// Every key has a type, a unit, a help line and, once set, an origin. An unknown key or a bad value is an
 // error that names file and line, the nearest known key, and what would be accepted.
 // Knows no module: what modules take is handed in as a schema. Plain values, no threads;
 // Settings may be read from any.
@@ -71,15 +71,24 @@ struct Sources {
         environment;                            ///< PLEXUS_* only, with the prefix; empty ones count as unset
     std::map<std::string, std::string> program; ///< key -> value, set by the program itself
     std::optional<std::string> file;            ///< instead of searching for plexus.toml; "": no file at all
+    /// Key -> value, suggested by the program: they hold where no other source says anything.
+    std::map<std::string, std::string> defaults{};
+    /// The caller has fewer rights than the process: neither environment, nor our options (denied),
+    /// nor files that the caller chooses have a say.
+    bool privileged = false;
 };
-/// The environment of this process. @thread any, while none changes the environment
+/// The PLEXUS_ variables of this process; none where its caller has fewer rights (see Sources).
+/// @thread any, while none changes the environment
 std::map<std::string, std::string> plexus_environment();
+/// True if this process has rights that its caller lacks: setuid, setgid or file capabilities.
+bool has_more_rights_than_caller() noexcept;
 
-/// The origin of what nobody has set.
+/// The origin of what nobody has set, and of what only the program has suggested.
 inline constexpr std::string_view kDefaultOrigin = "default";
+inline constexpr std::string_view kSuggestedOrigin = "default of the program";
 
 /// Who says a value; a later one wins.
-enum class Layer : std::uint8_t { file, environment, arguments, program };
+enum class Layer : std::uint8_t { suggested, file, environment, arguments, program };
 
 /// What was written, where, not yet checked against a schema: modules must be found before
 /// their keys are known.
@@ -89,9 +98,15 @@ class Raw {
         std::string value;  ///< a list is in text form, commas between
         std::string origin; ///< "plexus.toml:7", "PLEXUS_METHODS", "--plexus-log", "program"
         Layer layer = Layer::file;
+        bool restricted = false; ///< of a file that was only found in the working folder
     };
+    /// Where nobody names a file, plexus.toml of the working folder, of the user and of the system are
+    /// tried in this order. One counts only if file and folder belong to this user or root and nobody
+    /// else can write there. That of the working folder has no say on module_path, job.key_file, listen
+    /// and method.*.listen. What is passed over is a warning.
     /// @error bad_config a file that can't be read or parsed (with line), a malformed option
     /// @error not_found  the file that was asked for is not there
+    /// @error denied     our options come from a caller who has fewer rights than the process
     static Result<Raw> gather(const Sources& sources);
 
     /// What wins for `key`, from whichever source. Valid until the next imply().
@@ -100,6 +115,9 @@ class Raw {
     /// (`tcp?sndbuf=4MiB`). Wins over what the same layer says of `key`. Nothing happens
     /// where nobody set `from`.
     void imply(std::string_view from, std::string key, std::string value);
+    /// Sets `key` where nobody has set it but somebody has set `from`, which needs it: as if the same
+    /// source had said both. Its origin names `from`.
+    void complete(std::string_view from, std::string key, std::string value);
     /// Forgets what was set in a section that nothing here reads, like "method.ucx".
     void leave_out(std::string_view section);
     /// The arguments that are not ours: without --plexus-* ones, in order. `--` and what
@@ -107,27 +125,34 @@ class Raw {
     const std::vector<std::string>& remaining_arguments() const noexcept { return remaining_; }
     /// The file that was read; empty if there was none.
     const std::string& file() const noexcept { return file_; }
+    /// What was passed over, and why: sentences for the log.
+    const std::vector<std::string>& warnings() const noexcept { return warnings_; }
 
   private:
     friend class Settings;
     using Entries = std::map<std::string, Entry, std::less<>>;
 
-    Result<void> read_file(const Sources& sources, const std::string& named, std::string_view by);
-    Result<std::string> take_arguments(const std::vector<std::string>& arguments);
+    Result<void> find_file(bool privileged);
+    Result<void> read_named(const std::string& place, std::string_view by);
+    Result<void> take_text(const std::string& text, const std::string& file, bool named);
+    Result<std::string> take_arguments(const std::vector<std::string>& arguments, bool privileged);
+    bool is_withheld(std::string_view key, const Entry& entry);
 
     Entries entries_; ///< by key, the highest layer's
     // By variable: `_` stands for dots as well as for itself, only a schema can tell.
     Entries variables_;
     std::vector<Entry> sections_; ///< tables of the file; value: name with a dot behind
     std::vector<std::string> remaining_;
+    std::vector<std::string> warnings_;
     std::string file_;
 };
 
 /// Checked values. Immutable, cheap to copy.
 class Settings {
   public:
-    /// @error bad_config unknown key (nearest known one named) or bad value (what would be
-    ///        accepted), with the origin
+    /// An unknown variable of the environment that resembles no key may belong to another program:
+    /// it is a warning. @error bad_config unknown key (nearest known one named) or bad value (what
+    /// would be accepted), with the origin
     static Result<Settings> check(const Raw& raw, Schema schema);
 
     // Each throws std::out_of_range for a key that is not in the schema: a bug of ours.
@@ -153,6 +178,8 @@ class Settings {
     };
     /// Every key with its value and origin, by name: what `plexus info --config` prints.
     std::vector<Line> lines() const;
+    /// What was passed over, and why: sentences for the log.
+    const std::vector<std::string>& warnings() const noexcept { return warnings_; }
 
   private:
     struct Value;
@@ -161,6 +188,7 @@ class Settings {
     const Value& at(std::string_view key, Type type) const;
 
     std::shared_ptr<const Values> values_;
+    std::vector<std::string> warnings_;
 };
 
 // Parsers of single values, for parameters on pointers and in tools.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "plexus/context.h"
 
-#include "comm/route.h"
+#include "base/log.h"
 #include "context/core.h"
 #include "plexus/polling.h"
+#include "transport/route.h"
 
 namespace plexus {
 
@@ -17,7 +18,7 @@ std::vector<std::string> without_program(int argc, const char* const* argv) {
 }
 
 /// A channel for bytes that came by no connection.
-detail::Channel outside(Core& core) { return detail::Channel(core.exchange()); }
+detail::Channel outside(Core& core) { return detail::Channel(core.endpoint()); }
 
 } // namespace
 
@@ -37,6 +38,7 @@ Context Context::attach(std::string_view url, Options options) {
 }
 
 const ContextId& Context::id() const noexcept { return core_->id(); }
+std::string Context::name() const { return core_->settings().text("name"); }
 std::uint32_t Context::rank() const noexcept { return core_->job().rank; }
 std::uint32_t Context::size() const noexcept { return core_->job().size; }
 const std::vector<std::string>& Context::arguments() const noexcept { return core_->arguments(); }
@@ -61,7 +63,7 @@ void Context::lookup_bytes(std::string_view name, std::shared_ptr<detail::CallSt
             state->fail(found.status(), found.failure().why);
         } else {
             try {
-                const detail::LoadedPointer pointer(core->exchange(), *found);
+                const detail::LoadedPointer pointer(core->endpoint(), *found);
                 detail::Writer writer(0);
                 pointer.write_to(writer);
                 const std::vector<std::byte> bytes = writer.bytes();
@@ -109,9 +111,10 @@ void Context::stop() noexcept {
     core_->scheduler().wake();
 }
 
-int Context::fd() const { return core_->scheduler().fd(); }
-bool Context::arm() { return core_->scheduler().arm(); }
-void Context::on_error(ErrorHandler handler) { core_->dispatcher().on_error(std::move(handler)); }
+int Context::fd() const { return core_->live_scheduler().fd(); }
+bool Context::arm() { return core_->live_scheduler().arm(); }
+void Context::on_error(ErrorHandler handler) { core_->dispatcher().reporter().on_error(std::move(handler)); }
+void Context::on_peer(PeerHandler handler) { core_->dispatcher().reporter().on_peer(std::move(handler)); }
 
 void Context::skip_poll(std::string_view method, std::optional<std::uint32_t> turns) {
     poll::Lane& lane = core_->scheduler().lanes()[core_->lane(method)];
@@ -126,12 +129,12 @@ void Context::confine(std::string_view method, bool confined) {
 
 std::vector<LaneReport> Context::lanes() const {
     std::vector<LaneReport> reports;
-    for (const auto& method : core_->exchange().methods()) {
+    for (const auto& method : core_->endpoint().interfaces()) {
         const poll::Lane& lane = core_->scheduler().lanes()[method->lane];
         LaneReport report;
         report.method = method->name;
         report.origin = method->origin;
-        report.help = method->module->help;
+        report.help = method->help;
         report.automatic = lane.automatic.load(std::memory_order_relaxed);
         report.skip_poll = lane.turns.load(std::memory_order_relaxed);
         report.blocking = lane.watcher != nullptr;
@@ -141,19 +144,19 @@ std::vector<LaneReport> Context::lanes() const {
         report.hits = lane.hits.load(std::memory_order_relaxed);
         report.links = method->query(nullptr, PLEXUS_QUERY_LINKS);
         report.shared_bytes = method->query(nullptr, PLEXUS_QUERY_SHARED_BYTES);
-        report.max_message = method->max_message;
+        report.max_message = method->limits.max_message;
         report.inline_bytes = method->query(nullptr, PLEXUS_QUERY_INLINE_BYTES);
-        report.eager_bytes = method->eager_bytes;
+        report.eager_bytes = method->limits.eager_bytes;
         reports.push_back(std::move(report));
     }
     return reports;
 }
 
-DescriptorTable Context::table() const { return core_->exchange().own_table()->table; }
+DescriptorTable Context::table() const { return core_->endpoint().own_table()->table; }
 
 Choice Context::explain(const DescriptorTable& table) const {
     return method::explain(table,
-                           [&](const Descriptor& row) { return core_->exchange().applicable(nullptr, row); });
+                           [&](const Descriptor& row) { return core_->endpoint().applicable(nullptr, row); });
 }
 
 std::vector<RefusedModule> Context::refused() const { return core_->refused(); }
@@ -197,22 +200,47 @@ Binding Binding::allocate(std::shared_ptr<Core> core, std::size_t bytes, std::ui
 
 Binding& Binding::operator=(Binding&& other) noexcept {
     if (this != &other) {
-        release();
+        Binding(std::move(*this)); // ends here
         core_ = std::move(other.core_);
         target_ = other.target_;
     }
     return *this;
 }
 
-Binding::~Binding() { release(); }
+Binding::~Binding() {
+    const Status status = release();
+    if (status == Status::would_deadlock)
+        log::error("context",
+                   "an object was unbound inside an inline handler while a handler on it waits for "
+                   "progress: the object must outlive that handler; see Bound::reset(last)");
+    if (status == Status::timed_out)
+        log::error("context", "an object was unbound, but it is still in use after progress.close_timeout: "
+                              "the object must outlive its handlers; see Bound::reset(last)");
+}
 
-void Binding::release() noexcept {
-    if (core_ == nullptr) return;
-    poll::Scheduler& scheduler = core_->scheduler();
-    const auto turn = [&] { scheduler.progress(); };
-    core_->dispatcher().objects().remove(target_, scheduler.inside_turn() ? std::function<void()>()
-                                                                          : std::function<void()>(turn));
-    core_.reset();
+namespace {
+
+/// What makes progress while a binding ends; empty inside a turn.
+std::function<void()> turn_of(poll::Scheduler& scheduler) {
+    return scheduler.inside_turn() ? std::function<void()>() : [&scheduler] { scheduler.progress(); };
+}
+
+} // namespace
+
+Status Binding::release() noexcept {
+    const std::shared_ptr<Core> core = std::move(core_);
+    if (core == nullptr || core->forked()) return Status::ok;
+    const auto deadline = Clock::now() + core->settings().duration("progress.close_timeout");
+    return core->dispatcher().objects().remove(target_, turn_of(core->scheduler()), deadline);
+}
+
+void Binding::release(std::function<void()> last) {
+    const std::shared_ptr<Core> core = std::move(core_);
+    if (core == nullptr || core->forked()) {
+        if (last && core == nullptr) last();
+        return;
+    }
+    core->dispatcher().objects().remove_later(target_, turn_of(core->scheduler()), std::move(last));
 }
 
 std::shared_ptr<Route> Binding::route() const {
@@ -221,7 +249,7 @@ std::shared_ptr<Route> Binding::route() const {
 }
 
 void PointerBase::load(Context& here, std::span<const std::byte> bytes) {
-    load(here.core()->exchange(), bytes);
+    load(here.core()->endpoint(), bytes);
 }
 
 } // namespace plexus::detail

@@ -2,7 +2,8 @@
 #include "context/core.h"
 
 #include "base/log.h"
-#include "comm/route.h"
+#include "bootstrap/url.h"
+#include "transport/route.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -15,6 +16,8 @@ using Clock = std::chrono::steady_clock;
 
 /// With more contexts than cores a thread that spins keeps from running what it waits for.
 constexpr std::chrono::nanoseconds kShortSpin{2'000};
+/// For handlers that were sending when the links ended.
+constexpr std::chrono::milliseconds kLastChance{200};
 
 std::vector<std::string> texts(const std::vector<std::filesystem::path>& paths) {
     std::vector<std::string> all;
@@ -43,13 +46,16 @@ void Core::configure(const std::vector<std::string>& arguments, const Options& o
     job_ = bootstrap::Job::from_environment().value();
 
     config::Sources sources;
+    sources.privileged = config::has_more_rights_than_caller();
     sources.arguments = arguments;
     sources.environment = config::plexus_environment();
     sources.program = options.set;
+    sources.defaults = options.defaults;
     if (!options.file.empty()) sources.file = options.file;
     config::Raw raw = config::Raw::gather(sources).value();
     arguments_ = raw.remaining_arguments();
-    find_modules(raw);
+    warn_of(raw);
+    const std::vector<std::string> searched = find_modules(raw);
     // `tcp?sndbuf=4MiB` in the list of methods sets that method's parameter.
     if (const config::Raw::Entry* written = raw.find("methods")) {
         auto list = method::parse_list(written->value);
@@ -76,9 +82,13 @@ void Core::configure(const std::vector<std::string>& arguments, const Options& o
         const auto keys = config::module_keys(module->name, module->parameters).value();
         schema.insert(schema.end(), keys.begin(), keys.end());
     }
+    open_where_listening(raw);
     settings_ = config::Settings::check(raw, std::move(schema)).value();
     if (const auto filter = log::set_filter(settings_.text("log")); !filter)
         throw Error(filter.status(), fmt::format("{}: {}", settings_.origin("log"), filter.failure().why));
+
+    if (const std::string name = settings_.text("name"); !name.empty()) log_name_.emplace(name);
+    for (const std::string& warning : settings_.warnings()) log::warn("config", "{}", warning);
 
     poll::SchedulerOptions polling;
     polling.spin = settings_.duration("progress.spin");
@@ -94,51 +104,79 @@ void Core::configure(const std::vector<std::string>& arguments, const Options& o
     dispatching.handler_threads = settings_.count("handlers.threads");
     dispatching.handler_queue = settings_.bytes("limits.handler_queue");
     dispatching.calls = settings_.count("limits.calls");
+    if (const auto limit = settings_.duration("limits.call_deadline"); limit.count() > 0)
+        dispatching.call_deadline = deadline(limit);
+    dispatching.name = settings_.text("name");
     dispatcher_ = std::make_unique<request::Dispatcher>(dispatching);
     bulk_ = std::make_unique<bulk::Bulk>(*dispatcher_);
 
     const bootstrap::Key key = job_key();
-    comm::ExchangeOptions exchange;
-    exchange.max_message = settings_.bytes("limits.max_message");
-    exchange.handler_queue = settings_.bytes("limits.handler_queue");
-    exchange.retain = settings_.bytes("limits.retain");
-    exchange.key = key.bytes;
+    transport::EndpointOptions carrying;
+    carrying.max_message = settings_.bytes("limits.max_message");
+    carrying.handler_queue = settings_.bytes("limits.handler_queue");
+    carrying.retain = settings_.bytes("limits.retain");
+    carrying.silence = settings_.duration("limits.silence");
+    carrying.forget_after = settings_.duration("limits.forget_peer");
+    carrying.reconnect_timeout = settings_.duration("limits.reconnect");
+    carrying.key = key.bytes;
     const std::string fallback = settings_.text("fallback");
-    exchange.fallback = fallback == "forbid" ? Fallback::forbid
+    carrying.fallback = fallback == "forbid" ? Fallback::forbid
                         : fallback == "warn" ? Fallback::warn
                                              : Fallback::allow;
-    exchange_ = std::make_unique<comm::Exchange>(id_, exchange, *scheduler_, *dispatcher_);
-    exchange_->set_keeper(weak_from_this());
-    dispatcher_->serve(*exchange_);
-    bulk_->serve(*exchange_);
+    transport_ = std::make_unique<transport::Transport>(id_, carrying, *scheduler_, *dispatcher_);
+    endpoint().set_keeper(weak_from_this());
+    dispatcher_->serve(*transport_);
+    bulk_->serve(*transport_);
 
-    open_methods(wanted_methods(raw), raw.find("methods") != nullptr);
+    open_methods(wanted_methods(raw, searched), raw.find("methods") != nullptr);
     meet(options, key);
     if (settings_.boolean("progress.thread")) scheduler_->start_progress_thread();
 }
 
-void Core::find_modules(const config::Raw& raw) {
+// Before anything can fail because of what was passed over. The filter is checked, and a bad one
+// refused, with all other values.
+void Core::warn_of(const config::Raw& raw) {
+    if (raw.warnings().empty()) return;
+    if (const config::Raw::Entry* filter = raw.find("log")) static_cast<void>(log::set_filter(filter->value));
+    for (const std::string& warning : raw.warnings()) log::warn("config", "{}", warning);
+}
+
+// Who may join from other hosts must also be able to send requests here: the methods that listen do so
+// where the directory does, unless somebody says where.
+void Core::open_where_listening(config::Raw& raw) const {
+    const config::Raw::Entry* listen = raw.find("listen");
+    if (listen == nullptr || listen->value.empty()) return;
+    const std::string where = bootstrap::interfaces_of(listen->value);
+    if (where.empty()) return;
+    for (const loader::Module* module : modules_.all())
+        for (const plexus_parameter& parameter : module->parameters)
+            if (std::string_view(parameter.key) == "listen")
+                raw.complete("listen", fmt::format("method.{}.listen", module->name), where);
+}
+
+std::vector<std::string> Core::find_modules(const config::Raw& raw) {
     for (const plexus_passport* passport : loader::builtin_passports()) modules_.add(passport);
     std::vector<std::filesystem::path> folders;
     if (const config::Raw::Entry* path = raw.find("module_path"))
         for (const std::string& folder : config::split_list(path->value)) folders.emplace_back(folder);
     for (const auto& folder : loader::default_module_path()) folders.push_back(folder);
     for (const auto& folder : folders) modules_.find_in(folder);
-    searched_ = texts(folders);
     for (const loader::Module* module : modules_.all())
         if (const auto keys = config::module_keys(module->name, module->parameters); !keys) {
             log::warn("loader", "{} is refused: {}", module->origin, keys.failure().why);
             modules_.refuse(module->name, keys.failure().why);
         }
     for (const loader::Refused& refused : modules_.refused()) refused_.push_back({refused.file, refused.why});
+    return texts(folders);
 }
 
-std::vector<method::ListItem> Core::wanted_methods(const config::Raw& raw) const {
+std::vector<method::ListItem> Core::wanted_methods(const config::Raw& raw,
+                                                   const std::vector<std::string>& searched) const {
     const auto list = method::without_rows(method::parse_list(settings_.text("methods")).value());
     std::vector<std::string> present;
     for (const loader::Module* module : modules_.all()) present.push_back(module->name);
     if (const config::Raw::Entry* written = raw.find("methods"))
-        config::check_methods(method::names_of(list), present, searched_, written->origin).value();
+        config::check_methods(method::names_of(list), present, searched, written->origin).value();
     // A list that only excludes keeps the default order, and adds nothing that is not in it.
     std::vector<std::string> ordered;
     for (const method::ListItem& item : method::parse_list(config::default_methods()).value())
@@ -156,20 +194,20 @@ bootstrap::Key Core::job_key() const {
 
 void Core::open_methods(const std::vector<method::ListItem>& wanted, bool chosen_by_user) {
     for (const method::ListItem& item : wanted) {
-        const auto opened = exchange_->open(*modules_.find(item.method), settings_, modules_);
+        const auto opened = transport_->open(*modules_.find(item.method), settings_, modules_);
         if (opened) continue;
         refused_.push_back({item.method, opened.failure().why});
         const bool forbidden = settings_.text("fallback") == "forbid";
         if (chosen_by_user &&
             (forbidden || opened.status() == Status::bad_config || opened.status() == Status::busy))
             throw Error(opened.status(), opened.failure().why);
-        log::info("comm", "{}", opened.failure().why);
+        log::info("transport", "{}", opened.failure().why);
     }
-    if (exchange_->methods().empty())
+    if (endpoint().interfaces().empty())
         throw Error(Status::no_method, "no method could be opened: see plexus info");
     const auto order = method::parse_list(settings_.text("methods")).value();
-    exchange_->seal_table(order);
-    if (exchange_->own_table()->table.empty())
+    endpoint().seal_table(order);
+    if (endpoint().own_table()->table.empty())
         throw Error(Status::no_method, fmt::format("the list of methods \"{}\" leaves none of the rows that "
                                                    "the methods here have: see plexus info",
                                                    method::to_text(order)));
@@ -194,24 +232,52 @@ void Core::meet(const Options& options, const bootstrap::Key& key) {
 }
 
 void Core::close() {
-    if (std::exchange(closed_, true) || exchange_ == nullptr) return;
+    if (std::exchange(closed_, true) || transport_ == nullptr) return;
+    if (birth_.left()) return abandon();
     const auto patience = settings_.duration("progress.close_timeout");
-    dispatcher_->finish_handlers(Clock::now() + patience); // their answers still have a way
+    const auto deadline = Clock::now() + patience;
+    // Their answers still have a way. A quarter of the time remains for what was accepted to leave.
+    dispatcher_->finish_handlers(*scheduler_, deadline - patience / 4);
     // From here on every lane counts: a confined one may hold what closing waits for.
     for (poll::Lane& lane : scheduler_->lanes()) lane.confined.store(false, std::memory_order_relaxed);
-    exchange_->close(Clock::now() + patience);
+    transport_->close(deadline);
     directory_.reset();
     scheduler_->stop();
-    exchange_->destroy();
+    transport_->destroy(); // also ends what handlers may still be sending
     server_.reset();
+    log_name_.reset();
+    dispatcher_->release_handlers(Clock::now() + kLastChance, weak_from_this().lock());
+}
+
+// In a forked child: nothing here may be destroyed. Threads that would have to be joined do not exist,
+// locks may be held for ever, and ending a link would end the parent's.
+void Core::abandon() noexcept {
+    static auto& parts = *new std::vector<std::shared_ptr<void>>; // reachable: not a leak
+    try {
+        if (auto self = weak_from_this().lock()) return parts.push_back(std::move(self));
+        parts.emplace_back(scheduler_.release(), [](void*) {});
+        parts.emplace_back(dispatcher_.release(), [](void*) {});
+        parts.emplace_back(bulk_.release(), [](void*) {});
+        parts.emplace_back(transport_.release(), [](void*) {});
+        parts.emplace_back(server_.release(), [](void*) {});
+        parts.push_back(std::move(directory_));
+    } catch (const std::bad_alloc&) {} // released is released
+}
+
+void Core::refuse_forked() const {
+    if (birth_.left())
+        throw Error(Status::closed, "this process was forked from the one that started the context: start a "
+                                    "context here, or call exec after fork");
 }
 
 std::string Core::url() const {
+    refuse_forked();
     return server_ != nullptr ? server_->url() : directory_ != nullptr ? directory_->url() : std::string();
 }
 
 std::size_t Core::lane(std::string_view method) const {
-    const comm::Method* const found = exchange_->find_method(method);
+    refuse_forked();
+    const transport::Interface* const found = transport_->endpoint().find_interface(method);
     if (found == nullptr)
         throw Error(Status::bad_argument,
                     "this context has no method \"" + std::string(method) + "\": see plexus info");
@@ -219,7 +285,8 @@ std::size_t Core::lane(std::string_view method) const {
 }
 
 std::shared_ptr<Route> Core::own_way() {
-    return exchange_->way(exchange_->peer(id_), exchange_->own_table());
+    refuse_forked();
+    return endpoint().way(endpoint().peer(id_), endpoint().own_table());
 }
 
 } // namespace plexus::detail

@@ -2,16 +2,19 @@
 // The inside of a context: one of each room's things, wired together. No logic of its own.
 #pragma once
 
+#include "base/fork.h"
+#include "base/log_names.h"
 #include "bootstrap/directory.h"
 #include "bulk/bulk.h"
-#include "comm/exchange.h"
 #include "config/settings.h"
 #include "loader/modules.h"
 #include "plexus/context.h"
 #include "poll/scheduler.h"
 #include "request/dispatcher.h"
+#include "transport/transport.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,8 +26,11 @@ class Core : public std::enable_shared_from_this<Core> {
     static std::shared_ptr<Core> start(const std::vector<std::string>& arguments, const Options& options);
     ~Core();
 
-    /// The three verbs, in order; once. @thread setup
+    /// The three verbs, in order; once. Takes little longer than progress.close_timeout, whatever handlers
+    /// do. In a forked child it does nothing. @thread setup
     void close();
+    /// True in a process that was forked from the one that started this. @thread any
+    bool forked() const noexcept { return birth_.left(); }
 
     const ContextId& id() const noexcept { return id_; }
     const bootstrap::Job& job() const noexcept { return job_; }
@@ -33,10 +39,12 @@ class Core : public std::enable_shared_from_this<Core> {
     const loader::Modules& modules() const noexcept { return modules_; }
     const std::vector<RefusedModule>& refused() const noexcept { return refused_; }
     poll::Scheduler& scheduler() noexcept { return *scheduler_; }
-    comm::Exchange& exchange() noexcept { return *exchange_; }
-    request::Dispatcher& dispatcher() noexcept { return *dispatcher_; }
-    bulk::Bulk& bulk() noexcept { return *bulk_; }
-    bootstrap::Directory& directory() noexcept { return *directory_; }
+    poll::Scheduler& live_scheduler() { return refuse_forked(), *scheduler_; } ///< as endpoint()
+    // @error closed in a forked child (thrown)
+    transport::Endpoint& endpoint() { return refuse_forked(), transport_->endpoint(); }
+    request::Dispatcher& dispatcher() { return refuse_forked(), *dispatcher_; }
+    bulk::Bulk& bulk() { return refuse_forked(), *bulk_; }
+    bootstrap::Directory& directory() { return refuse_forked(), *directory_; }
     std::string url() const;
 
     /// The lane of a method. @error bad_argument there is none (thrown)
@@ -54,23 +62,31 @@ class Core : public std::enable_shared_from_this<Core> {
 
   private:
     void configure(const std::vector<std::string>& arguments, const Options& options);
-    void find_modules(const config::Raw& raw);
-    std::vector<method::ListItem> wanted_methods(const config::Raw& raw) const;
+    static void warn_of(const config::Raw& raw);
+    void open_where_listening(config::Raw& raw) const;
+    /// The folders that it searched.
+    std::vector<std::string> find_modules(const config::Raw& raw);
+    std::vector<method::ListItem> wanted_methods(const config::Raw& raw,
+                                                 const std::vector<std::string>& searched) const;
     bootstrap::Key job_key() const;
     void open_methods(const std::vector<method::ListItem>& wanted, bool chosen_by_user);
     void meet(const Options& options, const bootstrap::Key& key);
+    void abandon() noexcept;
+    void refuse_forked() const;
+
+    const BirthProcess birth_;
 
     ContextId id_;
     bootstrap::Job job_;
     std::vector<std::string> arguments_;
     loader::Modules modules_;
     config::Settings settings_;
+    std::optional<log::Name> log_name_;
     std::vector<RefusedModule> refused_;
-    std::vector<std::string> searched_;
     std::unique_ptr<poll::Scheduler> scheduler_;
     std::unique_ptr<request::Dispatcher> dispatcher_;
     std::unique_ptr<bulk::Bulk> bulk_;
-    std::unique_ptr<comm::Exchange> exchange_;
+    std::unique_ptr<transport::Transport> transport_;
     std::unique_ptr<bootstrap::DirectoryServer> server_;
     std::shared_ptr<bootstrap::Directory> directory_;
     bool closed_ = false;

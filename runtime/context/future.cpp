@@ -4,11 +4,33 @@
 
 #include "context/core.h"
 
+#include "base/log.h"
+
 namespace plexus::detail {
 
 struct CallState::Waiter {
     Continuation call;
     void* self;
+
+    /// Runs the continuation. What the program throws there has no caller: on_error() hears it.
+    void run(Core* core) const noexcept {
+        Status status = Status::handler_threw;
+        std::string why;
+        try {
+            return call(self);
+        } catch (const Error& error) {
+            status = error.status();
+            why = error.what();
+        } catch (const std::exception& error) { why = error.what(); } catch (...) {
+            why = "something that is no std::exception";
+        }
+        why = "a continuation of a future threw: " + why;
+        if (core != nullptr) {
+            core->dispatcher().reporter().trouble(status, why);
+        } else {
+            log::error("context", "{}", why);
+        }
+    }
 };
 
 CallState::CallState(std::shared_ptr<Core> core) noexcept
@@ -20,16 +42,29 @@ CallState::~CallState() {
         delete waiter;
 }
 
+bool CallState::cancel() {
+    if (peer_ == nullptr) return false;
+    // Whoever takes the call out of the table ends it.
+    const auto taken = core_->dispatcher().calls().take(call_, static_cast<const transport::Peer*>(peer_));
+    if (taken.state == nullptr) return false;
+    fail(Status::cancelled, "the call was cancelled");
+    return true;
+}
+
 void CallState::wait() { wait_until(std::chrono::steady_clock::time_point::max()); }
 
 bool CallState::wait_until(std::chrono::steady_clock::time_point deadline) {
     if (done()) return true;
+    if (core_ == nullptr)
+        throw Error(Status::would_deadlock, "a coroutine's future that belongs to no context can't be waited "
+                                            "for: co_await it, or give it a then()");
     poll::Scheduler& scheduler = core_->scheduler();
     if (scheduler.inside_turn())
         throw Error(
             Status::would_deadlock,
             "an inline handler can't wait for an answer: it runs on the thread that would receive it. "
             "Register it as threaded, or use then() or co_await");
+    const request::Objects::Waiting waits; // seen by whoever unbinds the object of this handler
     const bool came = scheduler.wait_for_true([this] { return done(); }, deadline);
     if (!came && std::chrono::steady_clock::now() < deadline)
         throw Error(Status::closed, "the context was closed while a thread waited for an answer");
@@ -50,7 +85,7 @@ void CallState::then(Continuation call, void* self) {
         return;
     }
     if (nobody != kDone) throw Error(Status::bad_argument, "a future has one waiter at most");
-    call(self);
+    waiter->run(core_.get());
 }
 
 void CallState::complete(Reader& in) noexcept {
@@ -78,10 +113,11 @@ void CallState::settle() noexcept {
     // Off the thread that polls, a waiter may sleep on what polls bring; it may drop this at once.
     const bool inside = core_ == nullptr || core_->scheduler().inside_turn();
     const std::shared_ptr<Core> core = inside ? nullptr : core_;
+    Core* const reports = core_.get(); // stays: it is `core`, or this thread is inside its turn
     Waiter* const waiter = waiter_.exchange(kDone, std::memory_order_acq_rel);
     if (waiter != nullptr && waiter != kDone) {
         const std::unique_ptr<Waiter> owned(waiter);
-        owned->call(owned->self);
+        owned->run(reports);
     }
     if (core != nullptr) core->scheduler().wake();
 }

@@ -69,8 +69,9 @@ class Modules {
 /// The modules that were linked into the library (a build option), as passports.
 std::span<const plexus_passport* const> builtin_passports();
 
-/// Where installed modules are, next to the library that this code is part of:
-/// <libdir>/plexus/modules, or the build folder's modules when run from there.
+/// Where modules are that nobody named: beside the library that this code is part of, in
+/// <libdir>/plexus/modules-abi<major version>. No other folder is looked at: who can write there could
+/// replace the library.
 std::vector<std::filesystem::path> default_module_path();
 
 } // namespace plexus::loader

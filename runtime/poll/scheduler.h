@@ -1,25 +1,31 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The poll loop of one context: which lanes are asked in each turn, and how a thread waits.
-// Knows nothing of messages or peers.
+// The poll loop of one context: who polls, and how a thread waits. Which lanes are asked in a turn is
+// decided by LaneTurns. Knows nothing of messages or peers.
 //
 // Who polls: one thread at a time, the leader. A thread that waits leads if nobody does;
 // others follow: they watch their own condition, then sleep until the leader has news. When
 // nobody waits the context's own progress thread leads. It never holds the lead while it
 // sleeps, so a thread that comes to wait takes over without a switch.
+//
+// In a process that was forked from the scheduler's own nothing is polled and no wait begins. It must not
+// be destroyed there: its threads do not exist.
 #pragma once
 
+#include "base/fork.h"
 #include "base/mutex.h"
-#include "base/unique_fd.h"
-#include "poll/lane.h"
+#include "poll/chores.h"
+#include "poll/followers.h"
+#include "poll/lane_turns.h"
+#include "poll/sleeper.h"
 
 #include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <pthread.h>
 #include <thread>
-#include <vector>
 
 namespace plexus::poll {
 
@@ -43,7 +49,7 @@ Condition condition(F& f) noexcept {
 class Scheduler {
   public:
     using Clock = std::chrono::steady_clock;
-    static constexpr std::uint32_t kBudget = 32; ///< events a lane may handle in one turn
+    static constexpr std::uint32_t kBudget = LaneTurns::kBudget; ///< events a lane may handle in one turn
 
     explicit Scheduler(SchedulerOptions options);
     ~Scheduler();
@@ -51,18 +57,22 @@ class Scheduler {
     /// Before anybody polls. Gives the lane's index.
     std::size_t add(LaneSource lane);
     void start_progress_thread();
+    /// Every wait ends, except those of the calling thread: wait() gives false. Turns go on. @thread setup
+    void end_waits() noexcept;
     /// No poll runs any more when it returns, and none will start. @thread setup
     void stop();
 
-    /// Called by the leader in a turn after request_chores(): the comm room's unfinished work.
-    /// Gives how long until it wants to be called again without request; max(): never.
-    void set_chores(std::function<std::chrono::nanoseconds()> chores) { chores_ = std::move(chores); }
+    /// Called by the leader in a turn after request_chores(): the transport's unfinished work.
+    /// Gives how long until it wants to be called again without request; max(): never. What it throws is
+    /// logged, and it is called again soon.
+    void set_chores(std::function<std::chrono::nanoseconds()> chores) { chores_.set(std::move(chores)); }
     void request_chores() noexcept;
 
     /// One turn if nobody leads. Never blocks. @thread any
     std::uint32_t progress();
 
-    /// Makes progress until the condition holds (true) or the deadline has passed (false).
+    /// Makes progress until the condition holds (true), or until the deadline has passed, end_waits() or
+    /// stop() was called (false). What the condition throws ends the wait.
     /// @thread any, but not from inside a turn
     bool wait(Condition until, Clock::time_point deadline = Clock::time_point::max());
     template <class F>
@@ -74,90 +84,83 @@ class Scheduler {
     void wake() noexcept;
     /// True on a thread that is inside a turn of this scheduler.
     bool inside_turn() const noexcept {
-        return in_turn_.load(std::memory_order_relaxed) &&
+        // Acquire pairs with [turn]: a thread that sees the turn of another sees that one's name in leader_
+        // as well, and never its own from an earlier lead.
+        return in_turn_.load(std::memory_order_acquire) &&
                ::pthread_equal(leader_.load(std::memory_order_relaxed), ::pthread_self());
     }
 
-    /// For a foreign event loop. @thread any
-    int fd() const noexcept { return foreign_.set.get(); }
+    /// For a foreign event loop: readable after arm() as soon as progress() has something to do, a timer
+    /// included. @thread any
+    int fd() const noexcept { return foreign_.fd(); }
+    /// False: do not sleep, call progress(). Also false once after each wake().
     bool arm();
 
     /// Lanes are only added, so references stay good.
-    std::deque<Lane>& lanes() noexcept { return lanes_; }
-    const std::deque<Lane>& lanes() const noexcept { return lanes_; }
+    std::deque<Lane>& lanes() noexcept { return lanes_.all(); }
+    const std::deque<Lane>& lanes() const noexcept { return lanes_.all(); }
 
   private:
-    /// Where one kind of thread sleeps: an epoll set over the lanes' descriptors and a bell.
-    struct Bed {
-        explicit Bed(std::uint32_t lane_events);
-        void ring() noexcept;
-        void quiet() noexcept;
-
-        UniqueFd set;
-        UniqueFd bell;
-        std::uint32_t lane_events;
-        std::vector<bool> watched; ///< per lane; the leader's
-        // [asleep] in rest() pairs with the fence in wake(): the ringer sees the sleeper, or the
-        // sleeper what happened.
-        std::atomic<bool> asleep{false};
+    enum class Phase : std::uint8_t { running, ending, stopped };
+    /// When waits are over. The sleepers are woken after each change.
+    struct End {
+        std::atomic<Phase> phase{Phase::running};
+        std::atomic<pthread_t> closer{}; ///< may wait while `ending`; stored before
+    };
+    /// Between the progress thread and threads that wait.
+    struct Handover {
+        std::atomic<std::uint64_t> activity{0}; ///< foreground leads so far; a heartbeat, no message
+        std::atomic<std::uint32_t> wanting{0};  ///< threads that would lead; a hint to the progress thread
+        std::mutex mutex;                       ///< below only; a leaf
+        std::condition_variable standby;
+        bool leader_will_tell = false; ///< it has slept, so leaving is no fast path any more
+        bool slept = false;            ///< in this lead; the leader's
+    };
+    /// Gives the lead back at the end of the scope, also when something throws.
+    struct Lead {
+        Scheduler& scheduler;
+        explicit Lead(Scheduler& of) noexcept
+          : scheduler(of) {}
+        ~Lead() { scheduler.unlead(); }
+        Lead(const Lead&) = delete;
+        Lead& operator=(const Lead&) = delete;
     };
 
     bool try_lead(bool foreground) noexcept;
     void unlead() noexcept;
     bool lead(Condition until, Clock::time_point deadline);
     std::optional<bool> follow(Condition until, Clock::time_point deadline);
-    void tell_followers() noexcept;
+    bool over() const noexcept;
+    void tell_everybody() noexcept;
     std::uint32_t turn();
-    std::uint32_t poll_lane(Lane& lane);
-    std::uint32_t poll_measured(Lane& lane);
-    std::uint32_t poll_due();
-    void ask_again(Lane& lane, std::uint32_t turns) noexcept;
-    void run_chores();
-    bool prepare_to_sleep(Bed& bed, std::chrono::nanoseconds& longest);
+    bool prepare_to_sleep(Sleeper& sleeper, std::chrono::nanoseconds& longest);
+    bool rest(Condition until, Clock::time_point deadline);
     void yield();
-    void rest(Bed& bed, Clock::time_point deadline, std::chrono::nanoseconds longest);
     void progress_loop();
     void stand_by();
 
     const SchedulerOptions options_;
-    double crowded_ = 0; ///< share of recent yields that ran somebody else; the leader's
     const double nanoseconds_per_tick_;
-    std::deque<Lane> lanes_;
+    const BirthProcess birth_;
 
     // The leader's own.
-    std::function<std::chrono::nanoseconds()> chores_;
-    Clock::time_point next_chores_ = Clock::time_point::max();
-    std::uint64_t hits_ = 0; ///< polls that found work, all lanes
-    unsigned busy_turns_ = 0;
-    std::uint32_t idlers_ = 0; ///< lanes that `auto` has wait
-    // A lane that is left out costs a turn nothing: only these are gone through.
-    std::vector<Lane*> asked_;   ///< in every turn
-    std::uint64_t turns_ = 0;    ///< so far
-    std::uint64_t next_due_ = 0; ///< the first turn in which another lane is due, or asked_ is wrong
-    bool slept_ = false;         ///< in this lead
+    LaneTurns lanes_;
+    Chores chores_; ///< request() is anybody's
 
-    // Each thread compares them with itself: only its own writes matter to it.
     std::atomic<pthread_t> leader_{};
+    // [turn] set with release after leader_ was.
     std::atomic<bool> in_turn_{false};
-
     // [lead] the exchange in try_lead() pairs with the store in unlead(): a new leader sees all
     // that the last one did.
     std::atomic<bool> leading_{false};
-    std::atomic<std::uint64_t> activity_{0}; ///< foreground leads so far; a heartbeat, no message
-    std::atomic<bool> chores_wanted_{false}; ///< [chores] set after the work was put down
-    std::atomic<bool> stopping_{false};      ///< the bells are rung after it
+    std::atomic<bool> woken_{false}; ///< wake() was called since the last arm()
+    End end_;
+    Handover handover_;
+    Followers followers_;
 
-    std::atomic<std::uint32_t> wanting_{0};   ///< threads that would lead; a hint to the progress thread
-    std::atomic<std::uint32_t> followers_{0}; ///< [follow] see tell_followers()
-    std::mutex mutex_;                        ///< below only; a leaf
-    std::condition_variable news_;
-    std::condition_variable standby_;
-    std::uint64_t news_count_ = 0;
-    bool leader_will_tell_ = false; ///< it has slept, so leaving is no fast path any more
-
-    Bed front_;   ///< a leading thread that waits
-    Bed back_;    ///< the progress thread
-    Bed foreign_; ///< somebody else's event loop
+    Sleeper front_;   ///< a leading thread that waits
+    Sleeper back_;    ///< the progress thread
+    Sleeper foreign_; ///< somebody else's event loop
     std::thread thread_;
 };
 

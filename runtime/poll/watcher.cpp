@@ -31,7 +31,8 @@ Watcher::~Watcher() {
     thread_.join();
 }
 
-void Watcher::watch() noexcept {
+void Watcher::watch(std::uint64_t nanoseconds) noexcept {
+    limit_.store(nanoseconds, std::memory_order_relaxed);
     flag_.store(false, std::memory_order_relaxed);
     ring(go_.get());
 }
@@ -43,8 +44,13 @@ void Watcher::loop() {
         quiet(go_.get());
         if (stop_.load(std::memory_order_acquire)) return;
         pollfd both[2]{{fd_, POLLIN, 0}, {go_.get(), POLLIN, 0}};
-        ::poll(both, 2, -1);
-        if (both[0].revents == 0) continue;           // told to stop, or to watch anew
+        const std::uint64_t limit = limit_.load(std::memory_order_relaxed);
+        timespec time{};
+        time.tv_sec = static_cast<time_t>(limit / 1'000'000'000);
+        time.tv_nsec = static_cast<long>(limit % 1'000'000'000);
+        const int ready = ::ppoll(both, 2, limit == UINT64_MAX ? nullptr : &time, nullptr);
+        if (ready > 0 && both[0].revents == 0) continue; // told to stop, or to watch anew
+        // Readable, out of time, or interrupted by a signal: nobody asks to watch anew before a poll.
         flag_.store(true, std::memory_order_release); // [raise]
         call_();
     }

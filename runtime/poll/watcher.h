@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A blocking lane: a thread of its own waits on the module's descriptor and raises a flag,
-// which the poll loop reads as one load. Nexus proposed it (section 3.3, last paragraphs).
+// A blocking lane: a thread of its own waits on the module's descriptor, or until the module's timer has
+// run out, and raises a flag, which the poll loop reads as one load. Nexus proposed it (section 3.3, last
+// paragraphs).
 #pragma once
 
 #include "base/unique_fd.h"
@@ -21,8 +22,12 @@ class Watcher {
     /// True if the lane wants to be polled. @thread progress
     bool raised() const noexcept { return flag_.load(std::memory_order_acquire); } // pairs with [raise]
 
-    /// The lane is armed and quiet: watch again. @thread progress
-    void watch() noexcept;
+    /// The lane wants to be polled whatever its descriptor says. @thread progress
+    void raise() noexcept { flag_.store(true, std::memory_order_relaxed); }
+
+    /// The lane is armed and quiet: watch again, for at most `nanoseconds`; UINT64_MAX: without a limit.
+    /// @thread progress
+    void watch(std::uint64_t nanoseconds) noexcept;
 
   private:
     void loop();
@@ -30,7 +35,8 @@ class Watcher {
     int fd_;
     UniqueFd go_;
     std::function<void()> call_;
-    std::atomic<bool> flag_{true}; // up at first: nobody knows yet that the lane is quiet
+    std::atomic<bool> flag_{true};                 // up at first: nobody knows yet that the lane is quiet
+    std::atomic<std::uint64_t> limit_{UINT64_MAX}; ///< of the watch that go_ asks for; ordered by go_
     std::atomic<bool> stop_{false};
     std::thread thread_;
 };

@@ -2,116 +2,218 @@
 // Arriving requests. @thread progress
 #include "request/dispatcher.h"
 
+#include "plexus/caller.h"
+#include "request/answers.h"
+#include "request/names.h"
+#include "wire/signature.h"
 #include "wire/table.h"
 
 namespace plexus::request {
 namespace {
 
+/// For the answers of handlers whose waits have just been ended.
+constexpr auto kLastAnswers = std::chrono::milliseconds(100);
+
 std::string short_name(const ContextId& id) { return to_string(id).substr(0, 8); }
+
+/// The handler that runs on this thread. Its own: set before each, so it costs one instruction.
+__attribute__((tls_model("initial-exec"))) constinit thread_local const detail::Incoming* running = nullptr;
+
+class Running {
+  public:
+    explicit Running(detail::Incoming& request) noexcept {
+        request.before = running;
+        running = &request;
+    }
+    ~Running() { running = running->before; }
+    Running(const Running&) = delete;
+    Running& operator=(const Running&) = delete;
+};
+
+/// An answer that the program still owes.
+class Owed final : public detail::Deferred {
+  public:
+    Owed(transport::Channel& to, const wire::RequestHeader& header, Objects::Slot* pinned)
+      : core_(to.endpoint().keeper())
+      , peer_(to.peer().shared_from_this())
+      , to_(to)
+      , header_(header)
+      , pinned_(pinned) {
+        if (pinned_ != nullptr) Objects::pin(*pinned_);
+    }
+    ~Owed() override {
+        try {
+            fail(Status::handler_threw, "the handler ended without an answer: its Reply was dropped");
+        } catch (const std::exception& error) {
+            log::error("request", "an answer that is owed could not be given: {}", error.what());
+        }
+        if (pinned_ != nullptr) Objects::unpin(*pinned_);
+    }
+    bool answer(detail::Writer& result) override {
+        if (!give_up()) return false;
+        if ((header_.flags & wire::kWantsReply) != 0) request::answer(to_, header_.call, result);
+        return true;
+    }
+    bool fail(Status status, std::string_view why) override {
+        if (!give_up()) return false;
+        static_cast<Dispatcher&>(to_.endpoint().listener()).refuse(to_, header_, status, std::string(why));
+        return true;
+    }
+    bool give_up() noexcept override { return !over_.exchange(true, std::memory_order_acq_rel); }
+
+  private:
+    const std::shared_ptr<detail::Core> core_;    // keeps the endpoint
+    const std::shared_ptr<transport::Peer> peer_; // keeps `to_`
+    transport::Channel& to_;
+    const wire::RequestHeader header_;
+    Objects::Slot* const pinned_;
+    std::atomic<bool> over_{false}; // whoever sets it answers
+};
 
 } // namespace
 
 Dispatcher::Dispatcher(DispatcherOptions options)
-  : calls_(options.calls)
-  , pool_(options.handler_threads, options.handler_queue) {}
+  : options_(std::move(options))
+  , calls_(options_.calls)
+  , pool_(options_.handler_threads, options_.handler_queue) {}
 
 Dispatcher::~Dispatcher() = default;
 
-void Dispatcher::serve(comm::Exchange& exchange) {
+void Dispatcher::serve(transport::Transport& transport) {
     using Owned = Buffer;
-    exchange.on(wire::Kind::request,
-                {[](void* s, comm::Connection& from, wire::View frame, Owned* owned) {
-                     static_cast<Dispatcher*>(s)->take_request(from, frame, owned);
-                 },
-                 nullptr, this,
-                 [](void* s, comm::Connection& from, wire::View head, Status status, const std::string& why) {
-                     const auto header = wire::decode_request(head);
-                     if (header) static_cast<Dispatcher*>(s)->refuse(*from.object, *header, status, why);
-                     return header.has_value();
-                 }});
-    exchange.on(wire::Kind::reply,
-                {[](void* s, comm::Connection& from, wire::View frame, Owned*) {
-                     static_cast<Dispatcher*>(s)->take_reply(from, frame);
-                 },
-                 nullptr, this,
-                 [](void* s, comm::Connection& from, wire::View head, Status status, const std::string& why) {
-                     return static_cast<Dispatcher*>(s)->refuse_reply(from, head, status, why);
-                 }});
-    exchange.on(wire::Kind::report, {[](void* s, comm::Connection& from, wire::View frame, Owned*) {
-                                         static_cast<Dispatcher*>(s)->take_report(from, frame);
-                                     },
-                                     nullptr, this});
-    exchange.on(wire::Kind::declare, {[](void* s, comm::Connection& from, wire::View frame, Owned*) {
-                                          static_cast<Dispatcher*>(s)->take_declare(from, frame);
-                                      },
-                                      nullptr, this});
-    exchange.on(wire::Kind::table, {[](void* s, comm::Connection& from, wire::View frame, Owned*) {
-                                        static_cast<Dispatcher*>(s)->take_table(from, frame);
-                                    },
-                                    nullptr, this});
+    endpoint_ = &transport.endpoint();
+    transport.demux().on(
+        wire::Kind::request,
+        {[](void* s, transport::Link& from, wire::View frame, Owned* owned) {
+             static_cast<Dispatcher*>(s)->take_request(from, frame, owned);
+         },
+         nullptr, this,
+         [](void* s, transport::Link& from, wire::View head, Status status, const std::string& why) {
+             const auto header = wire::decode_request(head);
+             if (header) static_cast<Dispatcher*>(s)->refuse(*from.channel, *header, status, why);
+             return header.has_value();
+         }});
+    transport.demux().on(
+        wire::Kind::reply,
+        {[](void* s, transport::Link& from, wire::View frame, Owned*) {
+             static_cast<Dispatcher*>(s)->take_reply(from, frame);
+         },
+         nullptr, this,
+         [](void* s, transport::Link& from, wire::View head, Status status, const std::string& why) {
+             return static_cast<Dispatcher*>(s)->refuse_reply(from, head, status, why);
+         }});
+    transport.demux().on(wire::Kind::report, {[](void* s, transport::Link& from, wire::View frame, Owned*) {
+                                                  static_cast<Dispatcher*>(s)->take_report(from, frame);
+                                              },
+                                              nullptr, this});
+    transport.demux().on(wire::Kind::declare, {[](void* s, transport::Link& from, wire::View frame, Owned*) {
+                                                   static_cast<Dispatcher*>(s)->take_declare(from, frame);
+                                               },
+                                               nullptr, this});
+    transport.demux().on(wire::Kind::table, {[](void* s, transport::Link& from, wire::View frame, Owned*) {
+                                                 static_cast<Dispatcher*>(s)->take_table(from, frame);
+                                             },
+                                             nullptr, this});
 }
 
-void Dispatcher::finish_handlers(std::chrono::steady_clock::time_point deadline) {
-    if (const std::size_t dropped = pool_.stop(deadline); dropped > 0)
+void Dispatcher::finish_handlers(poll::Scheduler& scheduler, std::chrono::steady_clock::time_point deadline) {
+    using Clock = std::chrono::steady_clock;
+    const auto idle = [this] { return pool_.idle(); };
+    pool_.close(deadline, [&scheduler] { scheduler.wake(); });
+    if (!scheduler.wait_for_true(idle, deadline)) {
+        scheduler.end_waits();
+        scheduler.wait_for_true(idle, Clock::now() + kLastAnswers);
+    }
+    if (const std::size_t dropped = pool_.dropped(); dropped > 0)
         log::warn("request",
                   "{} accepted requests were dropped: their handlers had not begun when "
                   "progress.close_timeout was over",
                   dropped);
 }
 
-std::unique_ptr<comm::Attachment> Dispatcher::attach(comm::Peer&) { return std::make_unique<Names>(); }
+void Dispatcher::release_handlers(std::chrono::steady_clock::time_point deadline,
+                                  std::shared_ptr<void> keep) {
+    // Without somebody who keeps what handlers touch, nothing remains but to wait for them.
+    if (keep == nullptr) deadline = std::chrono::steady_clock::time_point::max();
+    for (const void* handler : pool_.release(deadline, std::move(keep)))
+        log::error(
+            "request",
+            "the handler of \"{}\" has not returned within progress.close_timeout: its thread was left "
+            "running. Let handlers return when a call in them fails with `closed`",
+            name_of_handler(handler));
+}
 
-void Dispatcher::take_request(comm::Connection& from, wire::View frame, Buffer* owned) {
+std::string Dispatcher::name_of_handler(const void* handler) const {
+    Lock hold(handlers_mutex_);
+    for (const auto& [name, installed] : handlers_)
+        if (installed.handler.get() == handler) return name;
+    return "?";
+}
+
+std::unique_ptr<transport::Attachment> Dispatcher::attach(transport::Peer&) {
+    return std::make_unique<Names>();
+}
+
+void Dispatcher::take_request(transport::Link& from, wire::View frame, Buffer* owned) {
     const auto header = wire::decode_request(frame);
     if (!header)
         return trouble(Status::bad_archive,
                        "context " + short_name(from.peer->id) + " sent a request that is too short");
     auto& entries = static_cast<Names&>(*from.peer->attachment).entries;
     if (header->request >= entries.size() || entries[header->request].name.empty()) [[unlikely]]
-        return refuse(*from.object, *header, Status::no_handler,
+        return refuse(*from.channel, *header, Status::no_handler,
                       "a request of number " + std::to_string(header->request) + ", which was not declared");
     Names::Entry& entry = entries[header->request];
     Status status = Status::ok;
-    detail::Handler* const handler = entry.handler != nullptr ? entry.handler : find(entry, status);
+    std::string_view types;
+    detail::Handler* const handler = entry.handler != nullptr ? entry.handler : find(entry, status, types);
     if (handler == nullptr) [[unlikely]]
-        return refuse(*from.object, *header, status,
-                      status == Status::no_handler
-                          ? "nobody handles \"" + entry.name + "\" in context " +
-                                short_name(from.method->exchange->self()) + ": call on() there first"
-                          : "\"" + entry.name + "\" is declared with other types in context " +
-                                short_name(from.method->exchange->self()) +
-                                ": both programs need the same declaration");
+        return refuse(
+            *from.channel, *header, status,
+            status == Status::no_handler
+                ? "nobody handles \"" + entry.name + "\" in context " +
+                      short_name(from.interface.calls.endpoint->self()) + ": call on() there first"
+                : wire::declared_as(entry.name, types, short_name(from.interface.calls.endpoint->self())));
     Objects::Slot* const slot = objects_.enter(header->handle, header->generation, header->key);
     if (slot == nullptr) [[unlikely]] {
         objects_.leave();
-        return refuse(*from.object, *header, Status::dead_pointer,
+        return refuse(*from.channel, *header, Status::dead_pointer,
                       "\"" + entry.name + "\": the object is not bound (any more)");
     }
     if (slot->type != handler->type()) [[unlikely]] {
         objects_.leave();
-        return refuse(*from.object, *header, Status::bad_signature,
+        return refuse(*from.channel, *header, Status::bad_signature,
                       "\"" + entry.name + "\": the pointer names an object of another type");
     }
     if (handler->threaded()) {
         run_threaded(*handler, *slot, from, *header, frame, owned);
     } else {
-        run(*handler, slot->object, *from.object, *header, frame);
+        run(*handler, *slot, *from.channel, *header, frame);
     }
     objects_.leave();
 }
 
-void Dispatcher::run(detail::Handler& handler, void* object, comm::Object& from,
+void Dispatcher::run(detail::Handler& handler, Objects::Slot& slot, transport::Channel& from,
                      const wire::RequestHeader& header, wire::View frame) {
-    detail::Reader in(&from, frame.data(), frame.size(), wire::RequestHeader::kBytes);
+    detail::Reader in(&from, frame.data(), frame.size(), header.bytes());
+    detail::Incoming request;
+    request.from = &from;
+    request.header = &header;
+    request.slot = &slot;
+    const Running now(request);
     try {
+        detail::Ran ran;
         if ((header.flags & wire::kWantsReply) == 0) {
-            if (handler.run(object, in, nullptr)) [[likely]]
+            ran = handler.run(slot.object, in, nullptr, request);
+            if (ran == detail::Ran::done) [[likely]]
                 return;
         } else {
             detail::Writer reply(wire::ReplyHeader::kBytes);
-            if (handler.run(object, in, &reply)) return answer(from, header.call, reply);
+            ran = handler.run(slot.object, in, &reply, request);
+            if (ran == detail::Ran::done) return answer(from, header.call, reply);
         }
-        refuse(from, header, Status::bad_archive, "the arguments are not what the signature says");
+        if (ran == detail::Ran::bad_arguments)
+            refuse(from, header, Status::bad_archive, "the arguments are not what the signature says");
     } catch (const Error& error) {
         refuse(from, header, error.status(), error.what());
     } catch (const std::exception& error) {
@@ -121,49 +223,93 @@ void Dispatcher::run(detail::Handler& handler, void* object, comm::Object& from,
     }
 }
 
-void Dispatcher::run_threaded(detail::Handler& handler, Objects::Slot& slot, comm::Connection& from,
-                              const wire::RequestHeader& header, wire::View frame, Buffer* owned) {
-    struct Job {
-        std::shared_ptr<comm::Peer> peer; // keeps `from` alive
-        comm::Object* from;
-        Objects::Slot* slot;
-        Buffer memory;
-        wire::View frame;
-        wire::RequestHeader header;
-        ~Job() { Objects::unpin(*slot); }
-    };
-    Objects::pin(slot);
-    auto job = std::make_shared<Job>();
-    job->peer = from.peer;
-    job->from = from.object;
-    job->slot = &slot;
-    job->header = header;
-    job->frame = frame;
-    if (owned != nullptr && *owned != nullptr) {
-        job->memory = std::move(*owned);
-    } else {
-        job->memory = make_buffer(frame.size());
-        if (job->memory == nullptr) throw std::bad_alloc();
-        std::memcpy(job->memory.get(), frame.data(), frame.size());
-        job->frame = {job->memory.get(), frame.size()};
+namespace {
+
+/// A request that waits for a thread of the pool.
+struct Job {
+    Job(Objects::Slot& slot, transport::Link& by, const wire::RequestHeader& its_header)
+      : peer(by.peer)
+      , from(*by.channel)
+      , header(its_header)
+      , pin(slot, its_header.key) {
+        if (header.deadline != 0) expires = Calls::Clock::now() + std::chrono::milliseconds(header.deadline);
     }
-    const bool queued = pool_.submit(frame.size(), [this, &handler, job] {
-        const Objects::OwnPin own(*job->slot);
-        run(handler, job->slot->object, *job->from, job->header, job->frame);
-    });
-    if (queued) return;
-    if (pool_.stopping()) return refuse(*from.object, header, Status::closed, "the context is closing");
-    refuse(*from.object, header, Status::again,
-           "the queue of threaded handlers is full (limits.handler_queue)");
+    void copy(wire::View whole) {
+        memory = make_buffer(whole.size());
+        if (memory == nullptr) throw std::bad_alloc();
+        std::memcpy(memory.get(), whole.data(), whole.size());
+        frame = {memory.get(), whole.size()};
+    }
+    /// Why its handler must not run any more; ok: it may.
+    Status begin(std::string& why) {
+        if (!pin.begin()) {
+            why = "the object was unbound before its handler began";
+            return Status::dead_pointer;
+        }
+        if (header.deadline != 0 && Calls::Clock::now() > expires) {
+            why = "its deadline had passed before its handler began";
+            return Status::deadline_exceeded;
+        }
+        if ((header.flags & wire::kWantsReply) == 0) return Status::ok;
+        const transport::Presence presence = peer->presence();
+        if (presence != transport::Presence::lost && presence != transport::Presence::gone) return Status::ok;
+        why = "its caller was lost before its handler began";
+        return Status::peer_lost;
+    }
+
+    const std::shared_ptr<transport::Peer> peer; // keeps `from`
+    transport::Channel& from;
+    const wire::RequestHeader header;
+    Objects::HandlerPin pin;
+    Buffer memory;
+    wire::View frame;
+    Calls::Clock::time_point expires{};
+};
+
+} // namespace
+
+void Dispatcher::run_threaded(detail::Handler& handler, Objects::Slot& slot, transport::Link& from,
+                              const wire::RequestHeader& header, wire::View frame, Buffer* owned) {
+    Status status = Status::again;
+    std::string why;
+    try {
+        const auto job = std::make_shared<Job>(slot, from, header);
+        if (owned != nullptr && *owned != nullptr) {
+            job->memory = std::move(*owned);
+            job->frame = frame;
+        } else {
+            job->copy(frame);
+        }
+        const auto task = [this, &handler, job] {
+            std::string reason;
+            const Status begun = job->begin(reason);
+            if (begun != Status::ok) return refuse(job->from, job->header, begun, reason);
+            const Objects::OwnPin own(job->pin.slot());
+            run(handler, job->pin.slot(), job->from, job->header, job->frame);
+        };
+        const bool queued = pool_.submit(frame.size(), task, &handler);
+        if (queued) return;
+        why = "the queue of threaded handlers is full (limits.handler_queue)";
+        if (pool_.stopping()) {
+            status = Status::closed;
+            why = "the context is closing";
+        }
+    } catch (const std::bad_alloc&) {
+        why = "there is no memory for a request of " + std::to_string(frame.size()) + " bytes";
+    } catch (const std::system_error& error) {
+        why = std::string("no thread could be started for its handler: ") + error.what();
+    }
+    refuse(*from.channel, header, status, why);
 }
 
-detail::Handler* Dispatcher::find(Names::Entry& entry, Status& status) {
+detail::Handler* Dispatcher::find(Names::Entry& entry, Status& status, std::string_view& types) {
     Lock hold(handlers_mutex_);
     const auto found = handlers_.find(entry.name);
     if (found == handlers_.end()) {
         status = Status::no_handler;
     } else if (found->second.signature != entry.signature) {
         status = Status::bad_signature;
+        types = found->second.types;
     } else {
         entry.handler = found->second.handler.get();
     }
@@ -176,61 +322,84 @@ void Dispatcher::install(const detail::RequestInfo& request, std::unique_ptr<det
     if (!added)
         throw Error(Status::busy,
                     "request \"" + std::string(request.name) + "\" has a handler in this context already");
-    entry->second = {request.signature, std::move(handler)};
+    entry->second = {request.signature, request.types, std::move(handler)};
 }
 
-void Dispatcher::on_error(std::function<void(const Error&)> handler) {
-    Lock hold(handlers_mutex_);
-    on_error_ = std::move(handler);
+void Dispatcher::peer_event(transport::Peer& peer, Status what, const std::string& why) {
+    reporter_.peer_event({peer.id, name_of_peer(peer), what, why});
 }
 
-void Dispatcher::trouble(Status status, const std::string& what) {
-    std::function<void(const Error&)> tell;
-    {
-        Lock hold(handlers_mutex_);
-        tell = on_error_;
-    }
-    if (tell) {
-        tell(Error(status, what));
-    } else {
-        log::warn("request", "{}: {}", to_string(status), what);
-    }
-}
-
-void Dispatcher::refuse(comm::Object& to, const wire::RequestHeader& header, Status status,
+void Dispatcher::refuse(transport::Channel& to, const wire::RequestHeader& header, Status status,
                         const std::string& why) {
-    if ((header.flags & wire::kWantsReply) != 0) return answer(to, header.call, status, why);
-    detail::Writer frame(wire::ReportHeader::kBytes);
-    frame.raw(why.data(), std::min<std::size_t>(why.size(), 1024));
-    wire::encode(wire::ReportHeader{static_cast<std::uint16_t>(status), header.request}, frame.head());
-    detail::Piece pieces[detail::Writer::kPieces + 1];
-    comm::Frame out;
-    out.pieces = pieces;
-    out.count = frame.finish(pieces);
-    out.size = frame.total();
-    out.head = frame.head();
-    std::string lost;
-    if (to.exchange().answer(to, out, &lost) != Status::ok)
-        log::info("request", "a report could not be sent: {}", lost);
+    request::refuse(to, header, status, why);
+    if ((header.flags & wire::kWantsReply) != 0) return;
+    const std::string name = name_of_peer(to.peer());
+    const std::string text =
+        fmt::format("a one-way request of context {}{} was not carried out ({}): {}",
+                    short_name(to.peer().id), name.empty() ? "" : " (" + name + ")", to_string(status), why);
+    // What meets the end of an object or a context is no mistake of anybody's.
+    if (status == Status::dead_pointer || status == Status::closed || status == Status::peer_lost)
+        log::info("request", "{}", text);
+    else
+        reporter_.refused(text);
 }
 
-void Dispatcher::take_declare(comm::Connection& from, wire::View frame) {
+void Dispatcher::take_declare(transport::Link& from, wire::View frame) {
     const auto declare = wire::decode_declare(frame);
     if (!declare)
         return trouble(Status::bad_archive,
                        "context " + short_name(from.peer->id) + " sent a declaration that is none");
-    auto& entries = static_cast<Names&>(*from.peer->attachment).entries;
+    auto& names = static_cast<Names&>(*from.peer->attachment);
+    if (names.owned_name == nullptr && !declare->sender.empty()) {
+        names.owned_name = std::make_unique<const std::string>(declare->sender);
+        names.name.store(names.owned_name.get(), std::memory_order_release); // [name]
+    }
+    auto& entries = names.entries;
     if (declare->request >= entries.size()) entries.resize(declare->request + std::size_t{1});
     entries[declare->request] = {std::string(declare->name), declare->signature, nullptr};
 }
 
-void Dispatcher::take_table(comm::Connection& from, wire::View frame) {
+void Dispatcher::take_table(transport::Link& from, wire::View frame) {
     const auto sent = wire::decode_table_frame(frame);
     auto table = sent ? wire::decode_table(sent->table) : std::nullopt;
     if (!table)
         return trouble(Status::bad_archive,
                        "context " + short_name(from.peer->id) + " sent a descriptor table that is none");
-    from.method->exchange->peer(sent->context)->learn(comm::KnownTable::make(std::move(*table)), false);
+    from.interface.calls.demux->learn_table(from, sent->context, std::move(*table));
+}
+
+std::string name_of_peer(const transport::Peer& peer) {
+    const auto* names = static_cast<const Dispatcher::Names*>(peer.attachment.get());
+    const std::string* const name =
+        names == nullptr ? nullptr : names->name.load(std::memory_order_acquire); // [name]
+    return name == nullptr ? std::string() : *name;
 }
 
 } // namespace plexus::request
+
+namespace plexus {
+
+Caller caller() {
+    if (request::running == nullptr)
+        throw Error(Status::bad_argument, "plexus::caller() was used where no handler runs on this thread");
+    const auto& from = static_cast<const transport::Channel&>(*request::running->from);
+    return {from.peer().id, request::name_of_peer(from.peer()), from.row_name()};
+}
+
+namespace detail {
+
+std::shared_ptr<Deferred> Incoming::defer(bool keeps_object) const {
+    return std::make_shared<request::Owed>(
+        static_cast<transport::Channel&>(*from), *static_cast<const wire::RequestHeader*>(header),
+        keeps_object ? static_cast<request::Objects::Slot*>(slot) : nullptr);
+}
+
+std::shared_ptr<Core> core_of_handler() noexcept {
+    return request::running == nullptr ? nullptr : request::running->from->endpoint().keeper();
+}
+
+Deferred::~Deferred() = default;
+Handler::~Handler() = default;
+
+} // namespace detail
+} // namespace plexus

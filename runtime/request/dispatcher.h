@@ -3,14 +3,15 @@
 // handler, carries results back; sends requests and keeps the calls that wait.
 #pragma once
 
-#include "comm/exchange.h"
-#include "comm/route.h"
 #include "plexus/handler.h"
 #include "request/calls.h"
 #include "request/objects.h"
 #include "request/pool.h"
+#include "request/reporter.h"
+#include "transport/route.h"
+#include "transport/transport.h"
 
-#include <functional>
+#include <atomic>
 #include <map>
 #include <memory>
 #include <string>
@@ -22,82 +23,117 @@ struct DispatcherOptions {
     std::size_t handler_threads = 2;
     std::size_t handler_queue = std::size_t{64} << 20;
     std::size_t calls = 65536;
+    Deadline call_deadline = no_deadline; ///< of calls whose pointer has none
+    std::string name;                     ///< of this context, told to peers
 };
 
 /// A room above that carries calls in a way of its own.
 class Extension {
   public:
     virtual ~Extension() = default;
-    /// The calls to it have been ended. @thread progress
-    virtual void peer_lost(const comm::Peer& peer) = 0;
+    // Called by the dispatcher after it has ended or moved its calls. @thread progress
+    virtual void peer_lost(const transport::Peer& peer) = 0;
+    virtual void calls_lost(const transport::Channel& via) = 0;
+    virtual void calls_moved(const transport::Channel& from, transport::Channel& to) = 0;
+    virtual bool awaits(const transport::Channel& via) = 0;
 };
 
-class Dispatcher final : public comm::Listener {
+class Dispatcher final : public transport::Listener {
   public:
     explicit Dispatcher(DispatcherOptions options);
     ~Dispatcher() override;
 
     /// Registers the kinds that it understands. @thread setup
-    void serve(comm::Exchange& exchange);
+    void serve(transport::Transport& transport);
     /// @thread setup
     void extend(Extension& by) noexcept { extension_ = &by; }
     Extension* extension() const noexcept { return extension_; }
-    /// Lets threaded handlers finish what was accepted, until the deadline. @thread setup
-    void finish_handlers(std::chrono::steady_clock::time_point deadline);
+    /// Lets threaded handlers finish what was accepted, and makes progress meanwhile. At the deadline
+    /// every wait in a handler ends with `closed`. @thread setup
+    void finish_handlers(poll::Scheduler& scheduler, std::chrono::steady_clock::time_point deadline);
+    /// Ends the handlers' threads. A handler that has not returned by the deadline goes on by itself and
+    /// holds `keep`; the log names its request. @thread setup
+    void release_handlers(std::chrono::steady_clock::time_point deadline, std::shared_ptr<void> keep);
 
     /// @error busy (thrown) there is a handler for that name. @thread any
     void install(const detail::RequestInfo& request, std::unique_ptr<detail::Handler> handler)
         PLEXUS_EXCLUDES(handlers_mutex_);
-    void on_error(std::function<void(const Error&)> handler) PLEXUS_EXCLUDES(handlers_mutex_);
 
+    Reporter& reporter() noexcept { return reporter_; }
     Objects& objects() noexcept { return objects_; }
     Calls& calls() noexcept { return calls_; }
+    const std::string& name() const noexcept { return options_.name; }
 
-    /// Sends the answer to a call. Any failure is the peer's loss, and logged. @thread any
-    static void answer(comm::Object& to, std::uint32_t call, Status status, std::string_view why);
-    static void answer(comm::Object& to, std::uint32_t call, detail::Writer& result);
+    /// What a call's deadline is, in milliseconds; 0: it has none. @thread any
+    std::uint32_t limit_of(Deadline wanted) const noexcept {
+        const Deadline limit = wanted == Deadline{} ? options_.call_deadline : wanted;
+        return limit == no_deadline ? 0 : limit.milliseconds;
+    }
+    /// The call fails with deadline_exceeded at `when`, unless it ends before. @thread any
+    void expires(std::uint64_t call, Calls::Clock::time_point when);
+
+    /// Tells the sender why its request was not carried out, and the log if it was one-way. @thread any
+    void refuse(transport::Channel& to, const wire::RequestHeader& header, Status status,
+                const std::string& why);
 
     /// Ends the call that an answer which could not be taken was for. False: `head` names none.
     /// @thread progress
-    bool refuse_reply(comm::Connection& from, wire::View head, Status status, const std::string& why);
+    bool refuse_reply(transport::Link& from, wire::View head, Status status, const std::string& why);
 
-    // comm::Listener
-    std::unique_ptr<comm::Attachment> attach(comm::Peer& peer) override;
-    void peer_lost(comm::Peer& peer, Status status, const std::string& why) override;
-    bool awaits(comm::Peer& peer) override { return calls_.awaits(&peer); }
-    void trouble(Status status, const std::string& what) override PLEXUS_EXCLUDES(handlers_mutex_);
+    // transport::Listener
+    std::unique_ptr<transport::Attachment> attach(transport::Peer& peer) override;
+    void peer_lost(transport::Peer& peer, Status status, const std::string& why) override;
+    bool awaits(transport::Peer& peer) override { return calls_.awaits(&peer); }
+    bool awaits(const transport::Channel& via) override;
+    void calls_doubted(transport::Channel& via) override { calls_.doubt(&via); }
+    void calls_lost(transport::Channel& via, transport::WhichCalls which, Status status,
+                    const std::string& why) override;
+    void frames_lost(transport::Peer& peer, const std::vector<wire::View>& heads, Status status,
+                     const std::string& why) override;
+    void calls_moved(transport::Channel& from, transport::Channel& to) override;
+    void peer_event(transport::Peer& peer, Status what, const std::string& why) override;
+    std::chrono::nanoseconds chores() override;
+    void trouble(Status status, const std::string& what) noexcept override {
+        reporter_.trouble(status, what);
+    }
 
-  private:
     /// What a peer's numbers mean here. The leader's own.
-    struct Names : comm::Attachment {
+    struct Names : transport::Attachment {
         struct Entry {
             std::string name;
             std::uint64_t signature = 0;
             detail::Handler* handler = nullptr; ///< once found it stays
         };
         std::vector<Entry> entries;
+        // [name] set once, by the leader, and never changed: whoever sees it may read it.
+        std::atomic<const std::string*> name{nullptr};
+        std::unique_ptr<const std::string> owned_name;
     };
 
-    void take_request(comm::Connection& from, wire::View frame, Buffer* owned);
-    void take_reply(comm::Connection& from, wire::View frame);
-    void take_report(comm::Connection& from, wire::View frame);
-    void take_declare(comm::Connection& from, wire::View frame);
-    void take_table(comm::Connection& from, wire::View frame);
+  private:
+    void take_request(transport::Link& from, wire::View frame, Buffer* owned);
+    void take_reply(transport::Link& from, wire::View frame);
+    void take_report(transport::Link& from, wire::View frame);
+    void take_declare(transport::Link& from, wire::View frame);
+    void take_table(transport::Link& from, wire::View frame);
 
-    detail::Handler* find(Names::Entry& entry, Status& status) PLEXUS_EXCLUDES(handlers_mutex_);
-    void run(detail::Handler& handler, void* object, comm::Object& from, const wire::RequestHeader& header,
-             wire::View frame);
-    void run_threaded(detail::Handler& handler, Objects::Slot& slot, comm::Connection& from,
+    std::string name_of_handler(const void* handler) const PLEXUS_EXCLUDES(handlers_mutex_);
+    detail::Handler* find(Names::Entry& entry, Status& status, std::string_view& types)
+        PLEXUS_EXCLUDES(handlers_mutex_);
+    void run(detail::Handler& handler, Objects::Slot& slot, transport::Channel& from,
+             const wire::RequestHeader& header, wire::View frame);
+    void run_threaded(detail::Handler& handler, Objects::Slot& slot, transport::Link& from,
                       const wire::RequestHeader& header, wire::View frame, Buffer* owned);
-    void refuse(comm::Object& to, const wire::RequestHeader& header, Status status, const std::string& why);
-
     struct Installed {
         std::uint64_t signature;
+        std::string_view types; ///< what the signature is the hash of
         std::unique_ptr<detail::Handler> handler;
     };
+    const DispatcherOptions options_;
+    transport::Endpoint* endpoint_ = nullptr; ///< set by serve()
     mutable RankedMutex<21> handlers_mutex_;
     std::map<std::string, Installed, std::less<>> handlers_ PLEXUS_GUARDED_BY(handlers_mutex_);
-    std::function<void(const Error&)> on_error_ PLEXUS_GUARDED_BY(handlers_mutex_);
+    Reporter reporter_;
     Objects objects_;
     Calls calls_;
     Pool pool_;
@@ -106,5 +142,7 @@ class Dispatcher final : public comm::Listener {
 
 /// The dispatcher of the context that a route belongs to.
 Dispatcher& dispatcher_of(const detail::Route& route) noexcept;
+/// What the peer is called; empty if it has not said, or has no name. @thread any
+std::string name_of_peer(const transport::Peer& peer);
 
 } // namespace plexus::request

@@ -14,6 +14,7 @@ struct Names {
     RankedMutex<22> mutex;
     std::map<std::pair<std::string, std::uint64_t>, std::uint16_t> numbers PLEXUS_GUARDED_BY(mutex);
     std::vector<std::string> names PLEXUS_GUARDED_BY(mutex);
+    std::vector<std::string> types PLEXUS_GUARDED_BY(mutex); // by the same numbers
 };
 
 // Never destroyed: contexts may live in other objects of static duration.
@@ -37,6 +38,7 @@ std::uint16_t number_of(const detail::RequestInfo& request) {
             throw Error(Status::too_large, "this process uses more than 65,535 different requests");
         }
         n.names.emplace_back(request.name);
+        n.types.emplace_back(request.types);
         entry->second = static_cast<std::uint16_t>(n.names.size());
     }
     request.number.store(entry->second, std::memory_order_relaxed);
@@ -47,6 +49,12 @@ std::string name_of(std::uint16_t number) {
     Names& n = names();
     Lock hold(n.mutex);
     return number >= 1 && number <= n.names.size() ? n.names[number - 1u] : "?";
+}
+
+std::string types_of(std::uint16_t number) {
+    Names& n = names();
+    Lock hold(n.mutex);
+    return number >= 1 && number <= n.types.size() ? n.types[number - 1u] : "?";
 }
 
 } // namespace plexus::request

@@ -16,5 +16,7 @@ std::uint16_t number_of(const detail::RequestInfo& request);
 
 /// The name behind a number of ours; for messages. @thread any
 std::string name_of(std::uint16_t number);
+/// Its result and parameters: "f64(i32)". @thread any
+std::string types_of(std::uint16_t number);
 
 } // namespace plexus::request

@@ -25,6 +25,8 @@ detail::Target Objects::add(void* object, std::size_t bytes, std::uint64_t type,
         ++made_;
     }
     Slot& slot = *find(handle);
+    slot.table = this;
+    slot.handle = handle;
     slot.object = object;
     slot.bytes = bytes;
     slot.type = type;
@@ -37,21 +39,99 @@ detail::Target Objects::add(void* object, std::size_t bytes, std::uint64_t type,
     return target;
 }
 
-void Objects::remove(const detail::Target& target, const std::function<void()>& turn) {
+Objects::Slot& Objects::kill(const detail::Target& target) noexcept {
     Slot& slot = *find(target.handle);
-    slot.key.store(0, std::memory_order_relaxed);
+    slot.key.store(0, std::memory_order_seq_cst);
     heavy_barrier(); // [use]
+    return slot;
+}
+
+// Off the turn: waits until no inline handler runs on the object.
+bool Objects::leader_has_left(const Slot& slot, Clock::time_point deadline) const {
     unsigned round = 0;
-    while (turn && using_.load(std::memory_order_acquire) == &slot) spin_pause(round);
-    const std::uint32_t own = own_ == &slot ? 1 : 0;
-    while (slot.pins.load(std::memory_order_acquire) > own) { // [pins]
+    while (using_.load(std::memory_order_acquire) == &slot) {
+        if (Clock::now() >= deadline) return false;
+        spin_pause(round);
+    }
+    return true;
+}
+
+Status Objects::remove(const detail::Target& target, const std::function<void()>& turn,
+                       Clock::time_point deadline, std::function<void()> last) {
+    Slot& slot = kill(target);
+    Status status = turn && !leader_has_left(slot, deadline) ? Status::timed_out : Status::ok;
+    // Inside a turn a handler below on this very stack may use the object: it needs us to return.
+    const std::uint32_t own = turn && own_ == &slot ? 1 : 0;
+    unsigned round = 0;
+    while (status == Status::ok) {
+        // In this order: what ends meanwhile is counted once too often, never too seldom.
+        const std::uint32_t pins = slot.pins.load(std::memory_order_acquire); // [pins]
+        const std::uint32_t queued = slot.queued.load(std::memory_order_seq_cst);
+        const std::uint32_t used = pins - std::min(pins, queued);
+        if (used <= own) break;
+        const std::uint32_t waiting = slot.waiting.load(std::memory_order_acquire);
+        const std::uint32_t running = slot.running.load(std::memory_order_acquire);
+        if (!turn && used > running - std::min(running, waiting)) status = Status::would_deadlock;
+        if (Clock::now() >= deadline) status = Status::timed_out;
         if (turn) turn();
         spin_pause(round);
     }
-    if (const auto attached = std::move(slot.attached)) attached->unbound();
-    slot.generation.fetch_add(1, std::memory_order_relaxed);
-    Lock hold(mutex_);
-    free_.push_back(target.handle);
+    retire(slot, std::move(last));
+    return status;
+}
+
+void Objects::remove_later(const detail::Target& target, const std::function<void()>& turn,
+                           std::function<void()> last) {
+    Slot& slot = kill(target);
+    if (turn) leader_has_left(slot, Clock::time_point::max());
+    retire(slot, std::move(last));
+}
+
+void Objects::retire(Slot& slot, std::function<void()> last) {
+    slot.last = std::move(last);
+    slot.retired.store(true, std::memory_order_seq_cst); // [retired]
+    if (slot.pins.load(std::memory_order_seq_cst) == 0) recycle(slot);
+}
+
+void Objects::recycle(Slot& slot) noexcept {
+    // Two may come here, and a slower one even when the slot has a new object.
+    while (slot.pins.load(std::memory_order_seq_cst) == 0 &&
+           slot.retired.exchange(false, std::memory_order_seq_cst)) {
+        if (slot.pins.load(std::memory_order_seq_cst) != 0) { // it was somebody else's flag
+            slot.retired.store(true, std::memory_order_seq_cst);
+            continue;
+        }
+        const std::function<void()> last = std::exchange(slot.last, nullptr);
+        if (const auto attached = std::move(slot.attached)) attached->unbound();
+        slot.generation.fetch_add(1, std::memory_order_relaxed);
+        {
+            Lock hold(mutex_);
+            free_.push_back(slot.handle);
+        }
+        if (last) last();
+        return;
+    }
+}
+
+Objects::HandlerPin::HandlerPin(Slot& slot, std::uint64_t key) noexcept
+  : slot_(slot)
+  , key_(key) {
+    pin(slot);
+    slot.queued.fetch_add(1, std::memory_order_release);
+}
+
+bool Objects::HandlerPin::begin() noexcept {
+    begun_ = true;
+    slot_.running.fetch_add(1, std::memory_order_relaxed);
+    // remove() takes the key away, then looks at `queued`; we count down, then look at the key: a
+    // handler that begins is seen there, or sees that it must not.
+    slot_.queued.fetch_sub(1, std::memory_order_seq_cst);
+    return slot_.key.load(std::memory_order_seq_cst) == key_;
+}
+
+Objects::HandlerPin::~HandlerPin() {
+    (begun_ ? slot_.running : slot_.queued).fetch_sub(1, std::memory_order_release);
+    unpin(slot_);
 }
 
 } // namespace plexus::request

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The objects of a context that others may name: handle -> object, guarded by generation
-// and key. Looking one up takes no lock; taking one out waits for whoever uses it.
+// and key. Looking one up takes no lock. Taking one out waits for its users, in bounded time; a slot
+// that still has some is given back by the last of them.
 #pragma once
 
 #include "base/barrier.h"
@@ -10,6 +11,7 @@
 #include <array>
 #include <atomic>
 #include <bit>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -27,15 +29,26 @@ class Attached {
 
 class Objects {
   public:
+    using Clock = std::chrono::steady_clock;
+
     struct Slot {
         // [bind] the key is stored last and loaded first: who sees it sees the rest. 0: nobody.
         std::atomic<std::uint64_t> key{0};
         std::atomic<std::uint32_t> generation{0};
-        std::atomic<std::uint32_t> pins{0}; ///< users outside of the leader's own turn
+        // [pins] users outside of the leader's own turn; the next three count some of them.
+        std::atomic<std::uint32_t> pins{0};
+        std::atomic<std::uint32_t> queued{0};  ///< threaded handlers that have not begun
+        std::atomic<std::uint32_t> running{0}; ///< threaded handlers that have
+        std::atomic<std::uint32_t> waiting{0}; ///< of these: they wait for an answer
+        // [retired] unbound while it had users: the last of them gives the slot back.
+        std::atomic<bool> retired{false};
+        Objects* table = nullptr;
+        std::uint32_t handle = 0;
+        std::function<void()> last; ///< the program's: nobody uses the object any more
         void* object = nullptr;
         std::size_t bytes = 0; ///< of bound memory
         std::uint64_t type = 0;
-        /// Touched by whoever has entered the slot, and let go of by remove().
+        /// Touched by whoever has entered the slot, and let go of when it is given back.
         std::shared_ptr<Attached> attached;
     };
 
@@ -47,10 +60,16 @@ class Objects {
     /// Gives `object` a handle; `target` is complete but for the context. @thread any
     detail::Target add(void* object, std::size_t bytes, std::uint64_t type, std::uint64_t key,
                        std::shared_ptr<Attached> attached = nullptr);
-    /// Makes a handle dead and waits until nobody uses its object: but for this thread itself,
-    /// inside a handler on it. `turn` makes progress meanwhile: whoever uses it may need ours; null
-    /// inside a turn. @thread any
-    void remove(const detail::Target& target, const std::function<void()>& turn);
+    /// Makes a handle dead and waits until nobody uses its object, except this thread itself inside a
+    /// threaded handler on it. `turn` makes progress meanwhile, because users may need some; null inside
+    /// a turn. `last` runs when the last user is gone, here if there is none. @thread any
+    /// @error would_deadlock inside a turn: what uses the object needs this thread to go on
+    /// @error timed_out      the deadline has passed
+    Status remove(const detail::Target& target, const std::function<void()>& turn, Clock::time_point deadline,
+                  std::function<void()> last = nullptr);
+    /// The same without waiting for anything but an inline handler that runs on the object.
+    void remove_later(const detail::Target& target, const std::function<void()>& turn,
+                      std::function<void()> last);
 
     /// The slot that a frame names, or null. The leader only; valid until leave().
     Slot* enter(std::uint32_t handle, std::uint32_t generation, std::uint64_t key) noexcept {
@@ -68,7 +87,31 @@ class Objects {
 
     /// Keeps a slot that was entered beyond leave(), for a thread of the pool.
     static void pin(Slot& slot) noexcept { slot.pins.fetch_add(1, std::memory_order_relaxed); }
-    static void unpin(Slot& slot) noexcept { slot.pins.fetch_sub(1, std::memory_order_release); } // [pins]
+    static void unpin(Slot& slot) noexcept {
+        // [retired] the unpinner counts down, then looks at the flag; remove() sets the flag, then looks
+        // at the count: one of them sees the other.
+        if (slot.pins.fetch_sub(1, std::memory_order_seq_cst) == 1 &&
+            slot.retired.load(std::memory_order_seq_cst))
+            slot.table->recycle(slot);
+    }
+
+    /// A pin for a handler that waits for a thread of the pool, then runs there.
+    class HandlerPin {
+      public:
+        HandlerPin(Slot& slot, std::uint64_t key) noexcept;
+        ~HandlerPin();
+        HandlerPin(const HandlerPin&) = delete;
+        HandlerPin& operator=(const HandlerPin&) = delete;
+
+        Slot& slot() const noexcept { return slot_; }
+        /// False: the object was unbound meanwhile, the handler must not run.
+        bool begin() noexcept;
+
+      private:
+        Slot& slot_;
+        const std::uint64_t key_;
+        bool begun_ = false;
+    };
 
     /// While it lives, this thread's own pin does not make remove() wait.
     class OwnPin {
@@ -85,6 +128,23 @@ class Objects {
         Slot* before_;
     };
 
+    /// While it lives, the handler that this thread runs, if any, waits for an answer.
+    class Waiting {
+      public:
+        Waiting() noexcept
+          : slot_(own_) {
+            if (slot_ != nullptr) slot_->waiting.fetch_add(1, std::memory_order_release);
+        }
+        ~Waiting() {
+            if (slot_ != nullptr) slot_->waiting.fetch_sub(1, std::memory_order_release);
+        }
+        Waiting(const Waiting&) = delete;
+        Waiting& operator=(const Waiting&) = delete;
+
+      private:
+        Slot* const slot_;
+    };
+
   private:
     // Chunk i has kFirst << i slots, so slots never move.
     static constexpr std::uint32_t kFirst = 64;
@@ -97,6 +157,11 @@ class Objects {
         Slot* const slots = chunks_[chunk].load(std::memory_order_acquire); // pairs with [chunk]
         return slots == nullptr ? nullptr : slots + (shifted - (kFirst << chunk));
     }
+
+    Slot& kill(const detail::Target& target) noexcept;
+    bool leader_has_left(const Slot& slot, Clock::time_point deadline) const;
+    void retire(Slot& slot, std::function<void()> last);
+    void recycle(Slot& slot) noexcept PLEXUS_EXCLUDES(mutex_);
 
     static thread_local Slot* own_;
     std::array<std::atomic<Slot*>, kChunks> chunks_{}; // [chunk] stored after the slots were made

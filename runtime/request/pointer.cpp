@@ -2,8 +2,11 @@
 // Global pointers: their wishes, and how they travel.
 #include "plexus/pointer.h"
 
-#include "comm/route.h"
+#include "config/settings.h"
+#include "transport/route.h"
 #include "wire/table.h"
+
+#include <algorithm>
 
 namespace plexus::detail {
 namespace {
@@ -15,6 +18,28 @@ Route& checked(const std::shared_ptr<Route>& route) {
         throw Error(Status::dead_pointer,
                     "a null global pointer was used: assign it from bind(), lookup() or a request first");
     return *route;
+}
+
+// A method that is not here is refused by whoever chooses a row, with its reason.
+void check_parameters(const transport::Endpoint& endpoint, const method::ListItem& item) {
+    const transport::Interface* const method = endpoint.find_interface(item.method);
+    if (method == nullptr) return;
+    const config::Schema known = config::module_keys(method->name, method->parameters).value();
+    for (const auto& [key, value] : item.parameters) {
+        const std::string name = "method." + method->name + "." + key;
+        const auto found = std::find_if(known.begin(), known.end(),
+                                        [&](const config::Key& each) { return each.name == name; });
+        if (found == known.end()) {
+            std::string names;
+            for (const config::Key& each : known)
+                names += (names.empty() ? "" : ", ") + each.name.substr(each.name.rfind('.') + 1);
+            throw Error(Status::bad_config, "the method " + method->name + " has no parameter \"" + key +
+                                                "\": it has " + (names.empty() ? "none" : names));
+        }
+        if (const auto good = config::check_value(*found, value); !good)
+            throw Error(Status::bad_config, "the parameter " + key + " of the method " + method->name + ": " +
+                                                good.failure().why);
+    }
 }
 
 } // namespace
@@ -42,8 +67,11 @@ std::vector<RowFacts> PointerBase::enquire() const { return checked(route_).fact
 void PointerBase::use(std::string_view methods, const Parameters& parameters) {
     auto list = method::parse_list(methods);
     if (!list) throw Error(list.failure().status, list.failure().why);
-    for (method::ListItem& item : *list)
+    const transport::Endpoint& endpoint = checked(route_).endpoint();
+    for (method::ListItem& item : *list) {
         for (const auto& [key, value] : parameters) item.parameters[key] = value;
+        check_parameters(endpoint, item);
+    }
     own_route().pin(*list);
 }
 
@@ -82,14 +110,14 @@ void PointerBase::read(Reader& in) {
     const auto hash = in.get<std::uint64_t>();
     if (!in.ok() || !target.context) return;
     if (in.channel() == nullptr) return in.spoil();
-    comm::Exchange& exchange = in.channel()->exchange();
-    const auto peer = exchange.peer(target.context);
+    transport::Endpoint& endpoint = in.channel()->endpoint();
+    const auto peer = endpoint.peer(target.context);
     const auto table = peer->find_table(hash);
     if (table == nullptr) return in.spoil();
-    *this = PointerBase(target, exchange.way(peer, table));
+    *this = PointerBase(target, endpoint.way(peer, table));
 }
 
-void PointerBase::load(comm::Exchange& here, std::span<const std::byte> bytes) {
+void PointerBase::load(transport::Endpoint& here, std::span<const std::byte> bytes) {
     wire::In in(bytes);
     const bool known = in.u32() == kSavedMagic && in.u8() == wire::kVersion;
     Target target;
@@ -103,7 +131,7 @@ void PointerBase::load(comm::Exchange& here, std::span<const std::byte> bytes) {
         throw Error(Status::bad_archive,
                     "these bytes are not a global pointer saved by this version of Plexus");
     const auto peer = here.peer(target.context);
-    auto fresh = comm::KnownTable::make(std::move(*table));
+    auto fresh = transport::KnownTable::make(std::move(*table));
     auto known_table = peer->find_table(fresh->hash);
     if (known_table == nullptr) peer->learn(known_table = fresh, false);
     *this = PointerBase(target, here.way(peer, known_table));

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The threads that threaded handlers run on. Started with the first task; bounded in bytes.
+// Ends in bounded time: a task that does not return is left behind with its thread.
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
-#include <deque>
 #include <functional>
-#include <mutex>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -15,36 +14,41 @@ namespace plexus::request {
 
 class Pool {
   public:
-    Pool(std::size_t threads, std::size_t most_bytes)
-      : wanted_(threads)
-      , most_bytes_(most_bytes) {}
-    ~Pool() { stop(); }
     using Clock = std::chrono::steady_clock;
 
-    /// False: tasks with more than `most_bytes` wait already, or the pool has stopped.
-    bool submit(std::size_t bytes, std::function<void()> task);
-    bool stopping();
-    /// Runs what was submitted, then ends the threads. What has not begun by the deadline is
-    /// dropped; gives how many tasks that were.
+    Pool(std::size_t threads, std::size_t most_bytes);
+    /// Waits for every thread that release() has not given up.
+    ~Pool();
+    Pool(const Pool&) = delete;
+    Pool& operator=(const Pool&) = delete;
+
+    /// False: tasks with more than `most_bytes` wait already, or the pool has stopped. `label`: what
+    /// release() calls this task. @error std::system_error (thrown) no thread could be started. @thread any
+    bool submit(std::size_t bytes, std::function<void()> task, const void* label = nullptr);
+    /// @thread any
+    bool stopping() const;
+
+    // The end, in this order. @thread setup
+    /// Refuses new tasks. What was submitted is still run; what has not begun by the deadline is dropped.
+    /// `idle`: called on a thread of the pool when no task is left; it may be called more than once.
+    void close(Clock::time_point deadline, std::function<void()> idle = nullptr);
+    /// True if no task runs or waits. @thread any
+    bool idle() const;
+    /// Ends the threads. Those whose task has not returned by the deadline go on by themselves, and hold
+    /// `keep` until their tasks have: it must keep whatever they touch. Gives the labels of those tasks.
+    std::vector<const void*> release(Clock::time_point deadline, std::shared_ptr<void> keep);
+    /// How many tasks were dropped. @thread any
+    std::size_t dropped() const;
+
+    /// close() and then waiting for every thread; gives dropped().
     std::size_t stop(Clock::time_point deadline = Clock::time_point::max());
 
   private:
-    struct Task {
-        std::size_t bytes;
-        std::function<void()> run;
-    };
-    void loop();
+    struct State;
+    struct Worker;
+    static void loop(const std::shared_ptr<State>& state, Worker& self);
 
-    const std::size_t wanted_;
-    const std::size_t most_bytes_;
-    std::mutex mutex_; // a leaf: no task runs under it
-    std::condition_variable work_;
-    std::deque<Task> tasks_;
-    std::size_t bytes_ = 0;
-    bool stopping_ = false;
-    Clock::time_point deadline_ = Clock::time_point::max();
-    std::size_t dropped_ = 0;
-    std::vector<std::thread> threads_;
+    const std::shared_ptr<State> state_; ///< a thread that was left behind outlives the pool
 };
 
 } // namespace plexus::request

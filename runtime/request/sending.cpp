@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Requests and answers on their way out, and answers that arrive.
+#include "request/sending.h"
+
 #include "request/dispatcher.h"
 #include "request/names.h"
+#include "wire/signature.h"
 
 namespace plexus::request {
 
 Dispatcher& dispatcher_of(const detail::Route& route) noexcept {
-    return static_cast<Dispatcher&>(route.exchange().listener());
+    return static_cast<Dispatcher&>(route.endpoint().listener());
 }
 
 namespace {
@@ -14,14 +17,16 @@ namespace {
 /// Completes a frame whose arguments are written: header, pieces, what it refers to.
 struct Outgoing {
     Outgoing(const detail::Target& target, const detail::RequestInfo& request, detail::Writer& writer,
-             std::uint8_t flags, std::uint32_t call) {
+             std::uint8_t flags, std::uint64_t call, std::uint32_t deadline, std::string_view sender) {
         declare.request = number_of(request);
         declare.signature = request.signature;
         declare.name = request.name;
+        declare.sender = sender.substr(0, 255);
         wire::RequestHeader header;
         header.flags = flags;
         header.request = declare.request;
         header.call = call;
+        header.deadline = deadline;
         header.key = target.key;
         header.handle = target.handle;
         header.generation = target.generation;
@@ -35,58 +40,29 @@ struct Outgoing {
     }
     wire::Declare declare;
     detail::Piece pieces[detail::Writer::kPieces + 1];
-    comm::Frame frame;
+    transport::Frame frame;
 };
-
-Status send_answer(comm::Object& to, detail::Writer& writer) {
-    detail::Piece pieces[detail::Writer::kPieces + 1];
-    comm::Frame frame;
-    frame.pieces = pieces;
-    frame.count = writer.finish(pieces);
-    frame.size = writer.total();
-    frame.head = writer.head();
-    frame.carried = writer.carried();
-    std::string why;
-    const Status status = to.exchange().answer(to, frame, &why);
-    if (status != Status::ok) log::info("request", "an answer could not be sent: {}", why);
-    return status;
-}
 
 } // namespace
 
-void Dispatcher::answer(comm::Object& to, std::uint32_t call, detail::Writer& result) {
-    wire::encode(wire::Kind::reply, wire::ReplyHeader{0, call}, result.head());
-    const std::size_t size = result.total();
-    if (send_answer(to, result) == Status::too_large)
-        answer(to, call, Status::too_large,
-               "the result has " + std::to_string(size) + " bytes, limits.max_message allows less");
-}
-
-void Dispatcher::answer(comm::Object& to, std::uint32_t call, Status status, std::string_view why) {
-    detail::Writer writer(wire::ReplyHeader::kBytes);
-    writer.raw(why.data(), std::min<std::size_t>(why.size(), 1024));
-    wire::encode(wire::Kind::reply, wire::ReplyHeader{static_cast<std::uint16_t>(status), call},
-                 writer.head());
-    send_answer(to, writer);
-}
-
-void Dispatcher::take_reply(comm::Connection& from, wire::View frame) {
+void Dispatcher::take_reply(transport::Link& from, wire::View frame) {
     const auto header = wire::decode_reply(frame);
     if (!header) return trouble(Status::bad_archive, "an answer is too short");
     const Calls::Entry entry = calls_.take(header->call, from.peer.get());
     if (entry.state == nullptr) return; // its caller was told already that the peer is lost
     if (header->status == 0) {
-        detail::Reader in(from.object, frame.data(), frame.size(), wire::ReplyHeader::kBytes);
+        detail::Reader in(from.channel, frame.data(), frame.size(), wire::ReplyHeader::kBytes);
         entry.state->complete(in);
     } else {
         const wire::View text = frame.subspan(wire::ReplyHeader::kBytes);
-        entry.state->fail(static_cast<Status>(header->status),
-                          std::string(reinterpret_cast<const char*>(text.data()), text.size()));
+        const auto status = static_cast<Status>(header->status);
+        std::string why(reinterpret_cast<const char*>(text.data()), text.size());
+        if (status == Status::bad_signature) why = wire::with_own_types(why, entry.types);
+        entry.state->fail(status, std::move(why));
     }
 }
 
-bool Dispatcher::refuse_reply(comm::Connection& from, wire::View head, Status status,
-                              const std::string& why) {
+bool Dispatcher::refuse_reply(transport::Link& from, wire::View head, Status status, const std::string& why) {
     const auto header = wire::decode_reply(head);
     if (!header) return false;
     const Calls::Entry entry = calls_.take(header->call, from.peer.get());
@@ -94,20 +70,127 @@ bool Dispatcher::refuse_reply(comm::Connection& from, wire::View head, Status st
     return true;
 }
 
-void Dispatcher::take_report(comm::Connection& from, wire::View frame) {
+void Dispatcher::take_report(transport::Link& from, wire::View frame) {
     const auto header = wire::decode_report(frame);
     if (!header) return trouble(Status::bad_archive, "a report is too short");
     const wire::View text = frame.subspan(wire::ReportHeader::kBytes);
-    trouble(
-        static_cast<Status>(header->status),
-        "request \"" + name_of(header->request) + "\" to context " + to_string(from.peer->id).substr(0, 8) +
-            " was not carried out: " + std::string(reinterpret_cast<const char*>(text.data()), text.size()));
+    const auto status = static_cast<Status>(header->status);
+    std::string why(reinterpret_cast<const char*>(text.data()), text.size());
+    if (status == Status::bad_signature) why = wire::with_own_types(why, types_of(header->request));
+    trouble(status, "request \"" + name_of(header->request) + "\" to context " +
+                        to_string(from.peer->id).substr(0, 8) + " was not carried out: " + why);
 }
 
-void Dispatcher::peer_lost(comm::Peer& peer, Status status, const std::string& why) {
+void Dispatcher::peer_lost(transport::Peer& peer, Status status, const std::string& why) {
     for (const Calls::Entry& entry : calls_.take_all(&peer))
         entry.state->fail(status, "context " + to_string(peer.id).substr(0, 8) + " did not answer: " + why);
     if (extension_ != nullptr) extension_->peer_lost(peer);
+}
+
+bool Dispatcher::awaits(const transport::Channel& via) {
+    return calls_.awaits_by(&via) || (extension_ != nullptr && extension_->awaits(via));
+}
+
+void Dispatcher::calls_lost(transport::Channel& via, transport::WhichCalls which, Status status,
+                            const std::string& why) {
+    const bool only_doubted = which == transport::WhichCalls::doubted;
+    for (const Calls::Entry& entry : calls_.take_all_by(&via, only_doubted))
+        entry.state->fail(status,
+                          "context " + via.peer().name +
+                              " may or may not have carried out the call, and will not answer: " + why);
+    if (extension_ != nullptr && !only_doubted) extension_->calls_lost(via);
+}
+
+void Dispatcher::frames_lost(transport::Peer& peer, const std::vector<wire::View>& heads, Status status,
+                             const std::string& why) {
+    std::size_t requests = 0;
+    const std::string text =
+        "the call to context " + peer.name + " may or may not have been carried out: " + why;
+    for (const wire::View head : heads) {
+        std::uint64_t call = 0;
+        switch (wire::kind_of(head).value_or(wire::Kind::goodbye)) {
+        case wire::Kind::request:
+            if (const auto header = wire::decode_request(head)) {
+                call = header->call;
+                requests += (header->flags & wire::kWantsReply) == 0 ? 1 : 0;
+            }
+            break;
+        case wire::Kind::put:
+        case wire::Kind::get:
+            if (const auto header = wire::decode_bulk(head)) call = header->call;
+            break;
+        default:
+            break;
+        }
+        if (call == 0) continue;
+        const Calls::Entry entry = calls_.take(call, &peer);
+        if (entry.state != nullptr) entry.state->fail(status, text);
+    }
+    if (requests > 0)
+        trouble(Status::message_lost, std::to_string(requests) + " requests to context " + peer.name +
+                                          " may not have been delivered: " + why);
+}
+
+void Dispatcher::calls_moved(transport::Channel& from, transport::Channel& to) {
+    calls_.moved(&from, &to);
+    if (extension_ != nullptr) extension_->calls_moved(from, to);
+}
+
+void Dispatcher::expires(std::uint64_t call, Calls::Clock::time_point when) {
+    if (calls_.expires(call, when)) endpoint_->scheduler().request_chores();
+}
+
+std::chrono::nanoseconds Dispatcher::chores() {
+    const auto now = Calls::Clock::now();
+    Calls::Clock::time_point next;
+    const std::vector<Calls::Entry> expired = calls_.take_expired(now, next);
+    for (const Calls::Entry& entry : expired)
+        entry.state->fail(Status::deadline_exceeded,
+                          "context " + to_string(entry.peer->id).substr(0, 8) +
+                              " did not answer before the call's deadline; it may have carried it out");
+    if (!expired.empty()) endpoint_->scheduler().wake(); // threads that follow wait for these
+    return next == Calls::Clock::time_point::max() ? std::chrono::nanoseconds::max() : next - now;
+}
+
+Status resolve(detail::Route& route, transport::Channel*& object, std::string* why) {
+    Status status = Status::ok;
+    try {
+        object = route.resolve(status, why);
+    } catch (const Error& error) {
+        status = error.status();
+        *why = error.what();
+    } catch (const std::exception& error) {
+        status = Status::handler_threw;
+        *why = std::string("the policy of the pointer threw: ") + error.what();
+    } catch (...) {
+        status = Status::handler_threw;
+        *why = "the policy of the pointer threw something that is no std::exception";
+    }
+    return status;
+}
+
+Status send_call(Calls& calls, detail::Route& route, std::uint64_t call, transport::Frame& frame,
+                 std::string* why) {
+    for (;;) {
+        transport::Channel* object = nullptr;
+        Status status = resolve(route, object, why);
+        if (object == nullptr) return status;
+        if (!calls.goes_by(call, &route.peer(), object)) return Status::ok;
+        frame.stays = route.stays();
+        status = object->send(frame, why);
+        if (status != Status::link_lost) return status;
+    }
+}
+
+Status send_call(Calls& calls, transport::Channel& to, std::uint64_t call, transport::Frame& frame,
+                 std::string* why) {
+    transport::Endpoint& endpoint = to.endpoint();
+    if (!calls.goes_by(call, &to.peer(), &to)) return Status::ok;
+    const Status status = to.send(frame, why);
+    if (status != Status::link_lost || endpoint.closing()) return status;
+    const auto table = to.peer().owners_table();
+    if (table == nullptr) return status;
+    return send_call(calls, *endpoint.way(to.peer().shared_from_this(), table), call, frame, why);
 }
 
 } // namespace plexus::request
@@ -116,11 +199,13 @@ namespace plexus::detail {
 
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 // The way of a small request to a context that knows it already: no frame is built around it.
-bool send_at_once(Route& route, const Target& target, const RequestInfo& request, Writer& writer,
-                  std::uint8_t flags, std::uint32_t call) {
+bool send_at_once(transport::Channel* by, const Target& target, const RequestInfo& request, Writer& writer,
+                  std::uint8_t flags, std::uint64_t call, std::uint32_t deadline) {
     const std::uint32_t number = request.number.load(std::memory_order_relaxed); // see number_of()
-    if (number == 0 || !writer.fits_head()) return false;
+    if (by == nullptr || number == 0 || !writer.fits_head()) return false;
     wire::RequestHeader header;
     header.flags = flags;
     header.request = static_cast<std::uint16_t>(number);
@@ -128,20 +213,21 @@ bool send_at_once(Route& route, const Target& target, const RequestInfo& request
     header.key = target.key;
     header.handle = target.handle;
     header.generation = target.generation;
+    header.deadline = deadline;
     wire::encode(header, writer.head());
-    return route.send_at_once({writer.head(), writer.total()}, header.request);
+    return by->send_at_once({writer.head(), writer.total()}, header.request);
 }
 
 Status send_any(Route& route, const Target& target, const RequestInfo& request, Writer& writer,
                 std::string* why) {
-    request::Outgoing out(target, request, writer, 0, 0);
+    request::Outgoing out(target, request, writer, 0, 0, 0, request::dispatcher_of(route).name());
     return route.send(out.frame, why);
 }
 
 } // namespace
 
 void send(Route& route, const Target& target, const RequestInfo& request, Writer& writer) {
-    if (send_at_once(route, target, request, writer, 0, 0)) [[likely]]
+    if (send_at_once(route.current(), target, request, writer, 0, 0, 0)) [[likely]]
         return;
     std::string why;
     if (const Status status = send_any(route, target, request, writer, &why); status != Status::ok)
@@ -149,26 +235,47 @@ void send(Route& route, const Target& target, const RequestInfo& request, Writer
 }
 
 Status try_send(Route& route, const Target& target, const RequestInfo& request, Writer& writer) {
-    if (send_at_once(route, target, request, writer, 0, 0)) [[likely]]
+    if (send_at_once(route.current(), target, request, writer, 0, 0, 0)) [[likely]]
         return Status::ok;
     return send_any(route, target, request, writer, nullptr);
 }
 
-void call(Route& route, const Target& target, const RequestInfo& request, Writer& writer,
+Status send_before(Route& route, const Target& target, const RequestInfo& request, Writer& writer,
+                   Deadline deadline, std::string* why) {
+    // limits.call_deadline is for calls.
+    const std::uint32_t limit = deadline == no_deadline ? 0 : deadline.milliseconds;
+    if (send_at_once(route.current(), target, request, writer, wire::kDeadline, 0, limit)) return Status::ok;
+    request::Outgoing out(target, request, writer, wire::kDeadline, 0, limit,
+                          request::dispatcher_of(route).name());
+    if (limit != 0) out.frame.deadline = Clock::now() + std::chrono::milliseconds(limit);
+    return route.send(out.frame, why);
+}
+
+void call(Route& route, const Target& target, const RequestInfo& request, Writer& writer, Deadline deadline,
           std::shared_ptr<CallState> state) {
     request::Dispatcher& dispatcher = request::dispatcher_of(route);
-    const auto number = dispatcher.calls().add({state, &route.peer(), {}});
-    if (!number) return state->fail(number.status(), number.failure().why);
-    if (send_at_once(route, target, request, writer, wire::kWantsReply, *number)) return;
-    request::Outgoing out(target, request, writer, wire::kWantsReply, *number);
     std::string why;
-    if (const Status status = route.send(out.frame, &why); status != Status::ok)
-        if (dispatcher.calls().take(*number, &route.peer()).state != nullptr)
-            state->fail(status, std::move(why));
+    if (const Status status = route.refuse_forked(&why); status != Status::ok)
+        return state->fail(status, std::move(why));
+    transport::Channel* const object = route.current();
+    const auto id = dispatcher.calls().add({state, &route.peer(), {}, object, false, request.types});
+    if (!id) return state->fail(id.status(), id.failure().why);
+    state->belongs_to(*id, &route.peer());
+    const std::uint32_t limit = dispatcher.limit_of(deadline);
+    auto expires = Clock::time_point::max();
+    if (limit != 0) {
+        expires = Clock::now() + std::chrono::milliseconds(limit);
+        dispatcher.expires(*id, expires);
+    }
+    if (send_at_once(object, target, request, writer, wire::kWantsReply, *id, limit)) return;
+    request::Outgoing out(target, request, writer, wire::kWantsReply, *id, limit, dispatcher.name());
+    out.frame.deadline = expires;
+    Status status = request::send_call(dispatcher.calls(), route, *id, out.frame, &why);
+    if (status == Status::timed_out) status = Status::deadline_exceeded;
+    if (status != Status::ok && dispatcher.calls().take(*id, &route.peer()).state != nullptr)
+        state->fail(status, std::move(why));
 }
 
 std::shared_ptr<Core> core_of(const Route& route) noexcept { return route.core(); }
-
-Handler::~Handler() = default;
 
 } // namespace plexus::detail

@@ -14,7 +14,7 @@ std::optional<Kind> kind_of(View frame) noexcept {
     const auto value = static_cast<std::uint8_t>(frame[0]);
     const bool known = (value >= byte(Kind::request) && value <= byte(Kind::data)) ||
                        (value >= byte(Kind::declare) && value <= byte(Kind::recall)) ||
-                       (value >= byte(Kind::hello) && value <= byte(Kind::goodbye));
+                       (value >= byte(Kind::hello) && value <= byte(Kind::dropped));
     return known ? std::optional(static_cast<Kind>(value)) : std::nullopt;
 }
 
@@ -23,7 +23,8 @@ void encode(Kind kind, const ReplyHeader& header, std::byte* to) noexcept {
     out.u8(byte(kind));
     out.u8(0);
     out.u16(header.status);
-    out.u32(header.call);
+    out.u64(header.call);
+    out.u32(0);
 }
 
 std::optional<ReplyHeader> decode_reply(View frame) noexcept {
@@ -31,7 +32,7 @@ std::optional<ReplyHeader> decode_reply(View frame) noexcept {
     In in(frame.subspan(2));
     ReplyHeader header;
     header.status = in.u16();
-    header.call = in.u32();
+    header.call = in.u64();
     return header;
 }
 
@@ -58,7 +59,8 @@ void encode(Kind kind, const BulkHeader& header, std::byte* to) noexcept {
     out.u8(byte(kind));
     out.u8(header.flags);
     out.u16(0);
-    out.u32(header.call);
+    out.u64(header.call);
+    out.u32(0);
     out.u64(header.key);
     out.u32(header.handle);
     out.u32(header.generation);
@@ -72,7 +74,8 @@ std::optional<BulkHeader> decode_bulk(View frame) noexcept {
     BulkHeader header;
     header.flags = in.u8();
     in.u16();
-    header.call = in.u32();
+    header.call = in.u64();
+    in.u32();
     header.key = in.u64();
     header.handle = in.u32();
     header.generation = in.u32();
@@ -87,9 +90,8 @@ void encode(const LendHeader& header, std::byte* to) noexcept {
     out.u8(byte(Kind::lend));
     out.u8(header.stays ? 1 : 0);
     out.u16(header.status);
-    out.u32(header.call);
     out.u32(header.number);
-    out.u32(0);
+    out.u64(header.call);
 }
 
 std::optional<LendHeader> decode_lend(View frame) noexcept {
@@ -98,8 +100,8 @@ std::optional<LendHeader> decode_lend(View frame) noexcept {
     LendHeader header;
     header.stays = in.u8() != 0;
     header.status = in.u16();
-    header.call = in.u32();
     header.number = in.u32();
+    header.call = in.u64();
     return header;
 }
 
@@ -129,6 +131,7 @@ Bytes encode(const Declare& frame) {
     out.u16(frame.request);
     out.u64(frame.signature);
     out.text(frame.name);
+    out.text(frame.sender);
     return bytes;
 }
 
@@ -139,7 +142,9 @@ std::optional<Declare> decode_declare(View frame) noexcept {
     decoded.request = in.u16();
     decoded.signature = in.u64();
     decoded.name = in.text();
-    if (!in.ok() || !in.rest().empty() || decoded.name.empty() || decoded.name.size() > kLongestName)
+    decoded.sender = in.text();
+    if (!in.ok() || !in.rest().empty() || decoded.name.empty() || decoded.name.size() > kLongestName ||
+        decoded.sender.size() > kLongestName)
         return std::nullopt;
     return decoded;
 }
@@ -151,6 +156,10 @@ Bytes encode(const Hello& frame) {
     out.u8(frame.version);
     out.u16(0);
     out.u32(frame.stream);
+    out.u64(frame.max_message);
+    out.u64(frame.memory);
+    out.u64(frame.known_memory);
+    out.u64(frame.dropped);
     out.raw(frame.table.data(), frame.table.size());
     return bytes;
 }
@@ -162,6 +171,12 @@ std::optional<Hello> decode_hello(View frame) noexcept {
     decoded.version = in.u8();
     in.u16();
     decoded.stream = in.u32();
+    if (decoded.version != kVersion)
+        return in.ok() ? std::optional(decoded) : std::nullopt; // no more is known
+    decoded.max_message = in.u64();
+    decoded.memory = in.u64();
+    decoded.known_memory = in.u64();
+    decoded.dropped = in.u64();
     decoded.table = in.rest();
     if (!in.ok()) return std::nullopt;
     return decoded;

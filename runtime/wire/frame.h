@@ -15,7 +15,7 @@
 namespace plexus::wire {
 
 /// Goes up when a frame changes its meaning; sent in the hello, checked there.
-inline constexpr std::uint8_t kVersion = 1;
+inline constexpr std::uint8_t kVersion = 2;
 
 enum class Kind : std::uint8_t {
     request = 1,    ///< run a handler on an object
@@ -36,6 +36,7 @@ enum class Kind : std::uint8_t {
     recover = 19,   ///< how far did you get in that stream of mine? I give it up
     recovered = 20, ///< so far
     goodbye = 21,   ///< this context ends
+    dropped = 22,   ///< so many times answers to you were dropped; in the count
 };
 inline constexpr std::uint8_t kKinds = 32;
 inline constexpr std::uint8_t kFirstUncounted = 16;
@@ -43,25 +44,37 @@ inline constexpr std::uint8_t kFirstUncounted = 16;
 enum Flags : std::uint8_t {
     kWantsReply = 1,
     kConfirmNow = 2, ///< the sender holds something large until this frame is confirmed
+    kDeadline = 4,   ///< a one-way request with a deadline
 };
 
-/// 24 bytes, then the arguments.
+// Calls have ids of 64 bits, of which a context gives none twice. Headers carry an id as a number
+// (the lower half) and a generation (the upper half).
+
+/// 24 bytes, and 8 more with kWantsReply or kDeadline; then the arguments.
 struct RequestHeader {
     static constexpr std::size_t kBytes = 24;
+    static constexpr std::size_t kMostBytes = 32;
     std::uint8_t flags = 0;
     std::uint16_t request = 0; ///< the sender's number for the request's name, declared before
-    std::uint32_t call = 0;    ///< names the waiting call; with kWantsReply
+    std::uint64_t call = 0;    ///< id of the waiting call; with kWantsReply
     std::uint64_t key = 0;
     std::uint32_t handle = 0;
     std::uint32_t generation = 0;
+    std::uint32_t deadline = 0; ///< milliseconds that were left when the frame was built; 0: no limit
+
+    static constexpr bool extended(std::uint8_t flags) noexcept {
+        return (flags & (kWantsReply | kDeadline)) != 0;
+    }
+    /// Where the arguments begin.
+    std::size_t bytes() const noexcept { return extended(flags) ? kMostBytes : kBytes; }
 };
 
-/// 8 bytes, then the result (status ok) or a sentence. Kinds reply, data; give_back and
+/// 16 bytes, then the result (status ok) or a sentence. Kinds reply, data; give_back and
 /// recall, where `call` is the loan's number.
 struct ReplyHeader {
-    static constexpr std::size_t kBytes = 8;
+    static constexpr std::size_t kBytes = 16;
     std::uint16_t status = 0;
-    std::uint32_t call = 0;
+    std::uint64_t call = 0;
 };
 
 /// 8 bytes, then a sentence.
@@ -71,11 +84,11 @@ struct ReportHeader {
     std::uint16_t request = 0;
 };
 
-/// 40 bytes, then, for a put, the data. Kinds put, get, borrow.
+/// 48 bytes, then, for a put, the data. Kinds put, get, borrow.
 struct BulkHeader {
-    static constexpr std::size_t kBytes = 40;
+    static constexpr std::size_t kBytes = 48;
     std::uint8_t flags = 0;
-    std::uint32_t call = 0;
+    std::uint64_t call = 0;
     std::uint64_t key = 0;
     std::uint32_t handle = 0;
     std::uint32_t generation = 0;
@@ -88,17 +101,18 @@ struct LendHeader {
     static constexpr std::size_t kBytes = 16;
     bool stays = false; ///< may be kept while nothing moves: the memory outlives its binding
     std::uint16_t status = 0;
-    std::uint32_t call = 0;   ///< of the one who borrows
+    std::uint64_t call = 0;   ///< of the one who borrows
     std::uint32_t number = 0; ///< of the loan, to give back
 };
 
 struct Declare {
     std::uint16_t request = 0;
     std::uint64_t signature = 0;
-    std::string_view name; ///< 1 to 255 bytes
+    std::string_view name;   ///< 1 to 255 bytes
+    std::string_view sender; ///< what its context is called, at most 255 bytes; empty: it has no name
 };
 
-/// Kinds confirm, fence, recover, recovered: a stream and, where it means something, a count.
+/// Kinds confirm, fence, recover, recovered, dropped: a stream and, where it means something, a count.
 struct StreamFrame {
     static constexpr std::size_t kBytes = 16;
     std::uint32_t stream = 0;
@@ -108,7 +122,11 @@ struct StreamFrame {
 struct Hello {
     std::uint8_t version = kVersion;
     std::uint32_t stream = 0;
-    View table; ///< the sender's own, as encode_table() made it
+    std::uint64_t max_message = 0;  ///< the largest message that the sender takes, in bytes
+    std::uint64_t memory = 0;       ///< names what the sender remembers of the receiver
+    std::uint64_t known_memory = 0; ///< what the receiver named so in its last hello; 0: none came
+    std::uint64_t dropped = 0;      ///< as in the frame of that kind
+    View table;                     ///< the sender's own, as encode_table() made it
 };
 
 struct TableFrame {
@@ -119,8 +137,8 @@ struct TableFrame {
 /// The kind of a frame, or nullopt where it has none that is known.
 std::optional<Kind> kind_of(View frame) noexcept;
 
-// Encoders write exactly kBytes to `to`, or append to it. Decoders give nullopt for a frame
-// that is too short or whose fields contradict each other.
+// Encoders write exactly kBytes (a request: bytes()) to `to`, or append to it. Decoders give nullopt for a
+// frame that is too short or whose fields contradict each other.
 void encode(Kind kind, const ReplyHeader& header, std::byte* to) noexcept;
 void encode(const ReportHeader& header, std::byte* to) noexcept;
 void encode(Kind kind, const BulkHeader& header, std::byte* to) noexcept;
@@ -146,10 +164,14 @@ inline void encode(const RequestHeader& header, std::byte* to) noexcept {
     out.u8(static_cast<std::uint8_t>(Kind::request));
     out.u8(header.flags);
     out.u16(header.request);
-    out.u32(header.call);
+    out.u32(static_cast<std::uint32_t>(header.call));
     out.u64(header.key);
     out.u32(header.handle);
     out.u32(header.generation);
+    if (RequestHeader::extended(header.flags)) {
+        out.u32(static_cast<std::uint32_t>(header.call >> 32));
+        out.u32(header.deadline);
+    }
 }
 
 inline std::optional<RequestHeader> decode_request(View frame) noexcept {
@@ -162,6 +184,11 @@ inline std::optional<RequestHeader> decode_request(View frame) noexcept {
     header.key = in.u64();
     header.handle = in.u32();
     header.generation = in.u32();
+    if (RequestHeader::extended(header.flags)) {
+        if (frame.size() < RequestHeader::kMostBytes) return std::nullopt;
+        header.call |= std::uint64_t{in.u32()} << 32;
+        header.deadline = in.u32();
+    }
     return header;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "plexus/archive.h"
 
+#include "plexus/error.h"
+
 namespace plexus::detail {
 
 void Writer::spill(const void* data, std::size_t size) {
@@ -67,6 +69,13 @@ std::vector<std::byte> Writer::bytes() const {
         whole.insert(whole.end(), from, from + pieces[i].size);
     }
     return whole;
+}
+
+void Level::refuse() {
+    throw Error(Status::bad_argument,
+                "a value holds others more than " + std::to_string(kMostLevels) +
+                    " levels deep: send a long list or a deep tree as a std::vector of its "
+                    "nodes");
 }
 
 } // namespace plexus::detail

@@ -86,6 +86,52 @@ TEST_CASE("one link that is full does not stop another") {
     CHECK(at_quick.fault() == "");
 }
 
+TEST_CASE("one busy link does not starve another link, nor a connection being made") {
+    constexpr std::size_t kSize = 64;
+    BareHost receiver(method_under_test());
+    BareHost busy(method_under_test());
+    BareHost quiet(method_under_test());
+    BareHost late(method_under_test());
+    End* busy_end = nullptr;
+    End* quiet_end = nullptr;
+    End* const from_busy = link_up(busy, receiver, &busy_end);
+    End* const from_quiet = link_up(quiet, receiver, &quiet_end);
+    REQUIRE(from_busy != nullptr);
+    REQUIRE(from_quiet != nullptr);
+    Receiver arrived(receiver, always(kSize));
+    Stream flood(*from_busy, always(kSize), UINT64_MAX);
+    // Before each poll of the receiver more goes to it than it takes in one.
+    const auto beside_the_flood = [&](auto&& done) {
+        return eventually(15s, [&] {
+            for (int i = 0; i < 8; ++i) {
+                flood.step();
+                busy.poll();
+            }
+            quiet.poll();
+            late.poll();
+            receiver.poll();
+            return done();
+        });
+    };
+    CHECK(beside_the_flood([&] { return flood.again() > 0 && arrived.received(*busy_end) > 1'000; }));
+
+    constexpr std::uint64_t kMessages = 20;
+    Stream stream(*from_quiet, always(kSize), kMessages);
+    CHECK(beside_the_flood([&] {
+        if (arrived.received(*quiet_end) == stream.sent()) stream.step();
+        return arrived.received(*quiet_end) == kMessages;
+    }));
+
+    End* const in = late.connect(receiver.descriptor(), receiver.id());
+    End* const out = receiver.connect(late.descriptor(), late.id());
+    REQUIRE(in != nullptr);
+    REQUIRE(out != nullptr);
+    CHECK(beside_the_flood([&] { return in->is_open() && out->is_open(); }));
+    CHECK(flood.failure() == PLEXUS_OK);
+    CHECK(arrived.fault() == "");
+    receiver.hooks.message = nullptr;
+}
+
 TEST_CASE("the pieces of a send are the sender's again after OK or `sent`") {
     Pair pair(method_under_test());
     for (const std::size_t wish : {8, 60, 500, 5'000, 50'000, 500'000, 5'000'000}) {

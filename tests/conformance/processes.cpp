@@ -10,6 +10,9 @@
 
 #include <csignal>
 #include <cstring>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace plexus::testing;
 
@@ -84,6 +87,52 @@ void kill_in_mid_stream(BareHost& host, Remote& remote, std::size_t size) {
     CHECK(end->posted() == end->completed());
     CHECK(receiver.fault() == "");
     host.hooks.message = nullptr;
+}
+
+/// A child that holds what this process has open, and does nothing. No other thread may run.
+class Holder {
+  public:
+    Holder()
+      : pid_(::fork()) {
+        if (pid_ < 0) throw std::runtime_error("no process can be forked");
+        if (pid_ > 0) return;
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (;;) ::pause();
+    }
+    ~Holder() {
+        ::kill(pid_, SIGKILL);
+        ::waitpid(pid_, nullptr, 0);
+    }
+    Holder(const Holder&) = delete;
+    Holder& operator=(const Holder&) = delete;
+
+  private:
+    pid_t pid_;
+};
+
+// Ends links, and a context, while a forked child holds all descriptors. 0, or the number of what was not
+// kept.
+int end_links_beside_a_child(Channel&) {
+    Pair pair(method_under_test());
+    auto third = std::make_unique<BareHost>(method_under_test());
+    End* third_end = nullptr;
+    if (link_up(*third, pair.b, &third_end) == nullptr) return 1;
+    if (!carry(pair, always(64), 10).empty()) return 2;
+    const Holder holder;
+
+    pair.a.disconnect(*pair.to_b);
+    if (!pair.pump(10s, [&] { return pair.to_a->is_lost(); })) return 3;
+    if (!pair.pump(10s, [&] { return pair.a.query(PLEXUS_QUERY_LINKS) == 0; })) return 4;
+    third.reset();
+    if (!pair.pump(10s, [&] { return third_end->is_lost(); })) return 5;
+    if (!pair.pump(10s, [&] { return pair.b.query(PLEXUS_QUERY_LINKS) == 0; })) return 6;
+    const bool sleeps = (method_under_test().ops.caps & PLEXUS_CAP_SLEEP) != 0;
+    for (BareHost* host : {&pair.a, &pair.b}) // what has ended must not wake anybody
+        if (sleeps && !eventually(10s, [&] { return host->poll() == 0 && !host->sleep(50ms); })) return 7;
+    End* far = nullptr;
+    End* const near = link_up(pair.a, pair.b, &far);
+    if (near == nullptr || !pair.a.push(*near, std::make_shared<const Bytes>(100))) return 8;
+    return pair.pump(10s, [&] { return far->received() == 1; }) ? 0 : 9;
 }
 
 } // namespace
@@ -217,4 +266,9 @@ TEST_CASE("a link to a process that has been stopped is given up, and its sends 
     host.disconnect(*end);
     CHECK(pump({&host}, 20s,
                [&] { return end->posted() == end->completed() && host.query(PLEXUS_QUERY_LINKS) == 0; }));
+}
+
+TEST_CASE("what ends while a forked child holds the descriptors ends for both sides, and wakes nobody") {
+    Process process(end_links_beside_a_child);
+    CHECK(process.wait(60s) == 0);
 }

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fmt/core.h>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
 
@@ -58,7 +59,10 @@ struct Side {
       : context(options(methods))
       , bound(context.bind(sink)) {
         context.on_error([this](const plexus::Error& error) {
-            if (!ending || error.status() != plexus::Status::message_lost) ++troubles;
+            if (!ending || error.status() != plexus::Status::message_lost) {
+                std::lock_guard hold(first_mutex);
+                if (++troubles == 1) first_trouble = error.what();
+            }
         });
         context.on(number_request, [](Sink& to, std::uint64_t number, const std::vector<std::uint8_t>& load) {
             for (const std::uint8_t byte : load)
@@ -87,12 +91,15 @@ struct Side {
     /// ends leaves that open.
     void end() {
         ending = true;
-        CHECK(troubles == 0);
+        std::lock_guard hold(first_mutex);
+        CHECK(first_trouble == "");
     }
 
     Sink sink;
     std::atomic<bool> ending{false}; // alone is the message, as the next
     std::atomic<int> troubles{0};
+    std::mutex first_mutex;
+    std::string first_trouble; ///< what on_error heard first
     Context context;
     Bound<Sink> bound;
 };
@@ -277,23 +284,142 @@ TEST_CASE("where a method cannot connect the next one carries everything") {
     CHECK(far.method() == "tcp");
 }
 
-TEST_CASE("a message that is larger than the receiver takes does not block its sender for good") {
-    Options roomy = options("faults");
-    Options narrow = options("faults");
+TEST_CASE(
+    "a message that is larger than the receiver takes is refused to its sender, and the next one goes") {
+    const std::string methods = GENERATE("faults", "tcp", "shm");
+    CAPTURE(methods);
+    Options roomy = options(methods);
+    Options narrow = options(methods);
     narrow.set["limits.max_message"] = "1 MiB";
     Sink sink;
     Context b(narrow);
     b.on(number_request,
          [](Sink& to, std::uint64_t number, const std::vector<std::uint8_t>&) { to.take(number); });
+    b.on(double_request, [](Sink&, std::uint64_t number) { return number * 2; });
     const auto bound = b.bind(sink);
     Context a(roomy);
-    std::atomic<int> troubles{0}; // the number is all that is read
-    a.on_error([&](const plexus::Error& error) { troubles += error.status() == plexus::Status::too_large; });
     const auto far = GlobalPointer<Sink>::load(a, bound.pointer().save());
     far.send(number_request, 0, load_of(0, 10));
-    far.send(number_request, 1, load_of(1, 3'000'000)); // refused over there, and its sender told
+    try { // also if it is the first message of all: large ones wait until the peer has said what it takes
+        far.send(number_request, 1, load_of(1, 3'000'000));
+        FAIL("a message was taken that the receiver does not take");
+    } catch (const plexus::Error& error) {
+        CHECK(error.status() == plexus::Status::too_large);
+        CHECK_THAT(error.what(), Catch::Contains("1048576"));
+    }
     far.send(number_request, 2, load_of(2, 10));
-    CHECK(eventually(10s, [&] { return sink.count() == 2; }));
+    CHECK(far.call(double_request, 4).get() == 8);
     CHECK(sink.expected == 3);
-    CHECK(eventually(10s, [&] { return troubles == 1; }));
+    CHECK(sink.count() == 2);
+}
+
+TEST_CASE("a peer that cannot dial back keeps its answers until the caller is back") {
+    // The links of the server swallow up to three answers, then are cut; only the client can make new ones.
+    Side server("faults?refuse_connect=1&drop_link_every=15&seed=5");
+    Side client("faults");
+    const auto far = client.reach(server);
+    std::uint64_t wrong = 0;
+    for (std::uint64_t i = 0; i < 400 && wrong == 0; ++i) {
+        auto answer = far.call(double_request, i);
+        wrong += !answer.wait_for(15s * kPatience) || answer.get() != 2 * i;
+    }
+    CHECK(wrong == 0);
+    check_all(server, 400);
+    client.end();
+    server.end();
+}
+
+TEST_CASE(
+    "a flood over links that are cut all the time, of which one end makes all, arrives once and in order") {
+    Side server("faults?refuse_connect=1&drop_link_every=25&seed=11");
+    Side client("faults?drop_link_every=25&seed=12");
+    {
+        const auto to_server = client.reach(server);
+        const auto to_client = server.reach(client);
+        to_server.call(nudge_request).get(); // the first link is the client's
+        std::thread other([&] { send_numbers(to_client, 3'000, 16); });
+        send_numbers(to_server, 3'000, 16);
+        other.join();
+        check_all(server, 3'000);
+        check_all(client, 3'000);
+    }
+    client.end();
+    server.end();
+}
+
+TEST_CASE("a pointer may change its method while the links break: the order stays") {
+    Side a("faults?drop_link_every=15&seed=2, tcp");
+    Side b("faults?drop_link_every=15&seed=3, tcp");
+    const Nudger nudger(a, b);
+    auto far = a.reach(b);
+    for (std::uint64_t i = 0; i < 600; ++i) {
+        if (i % 5 == 0) far.use(i % 10 == 0 ? "faults" : "tcp");
+        far.send(number_request, i, load_of(i, 40));
+    }
+    check_all(b, 600);
+}
+
+TEST_CASE("what falls back in mid-stream to a method that is in use arrives before what is sent later") {
+    // The server's links are cut once and it refuses new ones: the rest must go by tcp, which another
+    // pointer keeps open, and which the sender may use at once.
+    for (int round = 0; round < 20; ++round) {
+        Side b("faults?refuse_connect=1&drop_link_every=40&seed=7, tcp");
+        Side a("faults?refuse_connect=2&drop_link_every=40&seed=8, tcp");
+        auto second = a.reach(b);
+        second.use("tcp");
+        second.send(nudge_request);
+        const auto far = a.reach(b);
+        send_numbers(far, 300, 30);
+        CHECK(eventually(30s, [&] { return b.sink.count() >= 300; }));
+        REQUIRE(b.sink.count() == 300);
+        REQUIRE(b.sink.out_of_order == 0);
+        a.end();
+        b.end();
+    }
+}
+
+TEST_CASE("every one of many calls with large answers ends, with the answer or with the reason") {
+    const std::string method = GENERATE("local", "shm", "tcp");
+    CAPTURE(method);
+    constexpr std::size_t kCalls = 6'000;
+    Options owner = options(method);
+    owner.set["limits.handler_queue"] = "2 MiB";
+    Sink sink;
+    Context b(owner);
+    constexpr plexus::Request<std::vector<std::uint8_t>(Sink&)> large{"faults.large"};
+    b.on(large, [](Sink&) { return std::vector<std::uint8_t>(4096, 7); });
+    const auto bound = b.bind(sink);
+    Context a(options(method));
+    const auto far = GlobalPointer<Sink>::load(method == "local" ? b : a, bound.pointer().save());
+    std::vector<plexus::Future<std::vector<std::uint8_t>>> answers;
+    for (std::size_t i = 0; i < kCalls; ++i) answers.push_back(far.call(large));
+    std::size_t good = 0;
+    std::size_t refused = 0;
+    for (auto& answer : answers) {
+        if (!answer.wait_for(60s * kPatience)) break;
+        try {
+            good += answer.get() == std::vector<std::uint8_t>(4096, 7);
+        } catch (const plexus::Error& error) {
+            refused +=
+                error.status() == plexus::Status::again || error.status() == plexus::Status::message_lost;
+        }
+    }
+    CHECK(good + refused == kCalls);
+    CHECK(good > 0);
+}
+
+TEST_CASE("an answer of any size that is allowed arrives, also where its handler may not wait") {
+    const std::string method = GENERATE("local", "shm", "tcp");
+    CAPTURE(method);
+    Sink sink;
+    Context b(options(method));
+    constexpr plexus::Request<std::vector<double>(Sink&)> huge{"faults.huge"};
+    b.on(huge,
+         [](Sink&) { return std::vector<double>(10'000'000, 0.5); }); // 80 MB, above limits.handler_queue
+    const auto bound = b.bind(sink);
+    Context a(options(method));
+    const auto far = GlobalPointer<Sink>::load(method == "local" ? b : a, bound.pointer().save());
+    auto answer = far.call(huge);
+    REQUIRE(answer.wait_for(60s * kPatience));
+    CHECK(answer.get().size() == 10'000'000);
 }

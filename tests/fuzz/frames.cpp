@@ -44,9 +44,9 @@ void fuzz_frame(View frame) {
     (void)decode_lend(frame);
     if (const auto bulk = decode_bulk(frame)) require(bulk->offset + bulk->length >= bulk->offset);
     if (const auto request = decode_request(frame)) {
-        Bytes again(RequestHeader::kBytes);
+        Bytes again(request->bytes());
         encode(*request, again.data());
-        require(same(View(again).subspan(1), frame.subspan(1, RequestHeader::kBytes - 1)));
+        require(same(View(again).subspan(1), frame.subspan(1, request->bytes() - 1)));
     }
     if (const auto stream = decode_stream(frame)) {
         Bytes again(StreamFrame::kBytes);
@@ -70,6 +70,7 @@ struct Inner {
         archive(name, values);
     }
 };
+PLEXUS_NAME(Inner, "fuzz.inner")
 struct Outer {
     std::map<std::string, Inner> parts;
     std::optional<std::uint32_t> number;
@@ -80,6 +81,7 @@ struct Outer {
         archive(parts, number, nested, bits);
     }
 };
+PLEXUS_NAME(Outer, "fuzz.outer")
 
 template <class T>
 void fuzz_one(View frame, std::size_t skip) {
@@ -124,6 +126,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     fuzz_frame(frame);
     fuzz_table(frame);
     fuzz_arguments(frame, 0);
-    if (size >= RequestHeader::kBytes) fuzz_arguments(frame, RequestHeader::kBytes);
+    if (const auto request = decode_request(frame)) fuzz_arguments(frame, request->bytes());
     return 0;
 }

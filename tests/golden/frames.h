@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The bytes of each frame as version 1 of the wire format has them. They are data: written
+// The bytes of each frame as version 2 of the wire format has them. They are data: written
 // by hand from the layout, never from what the encoder gives. Whoever has to change a line
 // here has changed the format, and must raise wire::kVersion.
 #pragma once
@@ -8,37 +8,46 @@
 
 namespace plexus::golden {
 
-// kind flags request | call | key | handle | generation
-inline constexpr std::string_view kRequest = "01 01 0302 07060504 0f0e0d0c0b0a0908 13121110 17161514";
-// kind 0 status | call
-inline constexpr std::string_view kReply = "02 00 2c01 04030201";
-inline constexpr std::string_view kData = "06 00 0000 ffffffff";
+// kind flags request | call's number | key | handle | generation; a call: | its generation | deadline
+inline constexpr std::string_view kRequest =
+    "01 01 0302 07060504 0f0e0d0c0b0a0908 13121110 17161514 1b1a1918 1f1e1d1c";
+inline constexpr std::string_view kOneWay = "01 00 0302 00000000 0f0e0d0c0b0a0908 13121110 17161514";
+inline constexpr std::string_view kTimedOneWay =
+    "01 04 0302 00000000 0f0e0d0c0b0a0908 13121110 17161514 00000000 fa000000";
+// kind 0 status | call's number | its generation | 0
+inline constexpr std::string_view kReply = "02 00 2c01 04030201 08070605 00000000";
+inline constexpr std::string_view kData = "06 00 0000 ffffffff 01000000 00000000";
 // kind 0 status | request 0
 inline constexpr std::string_view kReport = "03 00 0100 3412 0000";
-// kind flags 0 | call | key | handle | generation | offset | length
-inline constexpr std::string_view kPut =
-    "04 02 0000 01000000 8877665544332211 02000000 03000000 0000100000000000 0001000000000000";
-inline constexpr std::string_view kGet =
-    "05 00 0000 05000000 0100000000000080 00000000 ffffffff 0800000000000000 ffffffff00000000";
-inline constexpr std::string_view kBorrow =
-    "0a 00 0000 05000000 0100000000000080 07000000 02000000 0000000000000000 0000000000000000";
-// kind stays status | call | number | 0
-inline constexpr std::string_view kLend = "0b 01 0000 05000000 04030201 00000000";
-// kind 0 status | number
-inline constexpr std::string_view kGiveBack = "0c 00 0000 04030201";
-inline constexpr std::string_view kRecall = "0d 00 0000 04030201";
-// kind 0 request | signature | length of the name, name
-inline constexpr std::string_view kDeclare = "08 00 0100 efcdab8967452301 0b00 6f6365616e2e70726f6265";
+// kind flags 0 | call's number | its generation | 0 | key | handle | generation | offset | length
+inline constexpr std::string_view kPut = "04 02 0000 01000000 04000000 00000000 8877665544332211 "
+                                         "02000000 03000000 0000100000000000 0001000000000000";
+inline constexpr std::string_view kGet = "05 00 0000 05000000 00000000 00000000 0100000000000080 "
+                                         "00000000 ffffffff 0800000000000000 ffffffff00000000";
+inline constexpr std::string_view kBorrow = "0a 00 0000 05000000 00000000 00000000 0100000000000080 "
+                                            "07000000 02000000 0000000000000000 0000000000000000";
+// kind stays status | number | call's number | its generation
+inline constexpr std::string_view kLend = "0b 01 0000 04030201 05000000 06000000";
+// kind 0 status | number | 0 | 0
+inline constexpr std::string_view kGiveBack = "0c 00 0000 04030201 00000000 00000000";
+inline constexpr std::string_view kRecall = "0d 00 0000 04030201 00000000 00000000";
+// kind 0 request | signature | length of the name, name | length of the sender's name, its name
+inline constexpr std::string_view kDeclare =
+    "08 00 0100 efcdab8967452301 0b00 6f6365616e2e70726f6265 0200 6e31";
 // kind 0 | context | table
 inline constexpr std::string_view kTable = "09 00 000102030405060708090a0b0c0d0e0f 00";
-// kind version 0 | stream | table of one row: rows, length and method, length and descriptor
-inline constexpr std::string_view kHello = "10 01 0000 07000000 01 03 746370 0400 7f000001";
+// kind version 0 | stream | largest message | memory | known memory | dropped | table of one row: rows,
+// length and method, length and descriptor
+inline constexpr std::string_view kHello =
+    "10 02 0000 07000000 0000004000000000 0807060504030201 1817161514131211 0300000000000000 "
+    "01 03 746370 0400 7f000001";
 // kind 0 0 | stream | count
 inline constexpr std::string_view kConfirm = "11 00 0000 01000000 0200000000000000";
 inline constexpr std::string_view kFence = "12 00 0000 01000000 0200000000000000";
 inline constexpr std::string_view kRecover = "13 00 0000 01000000 0000000000000000";
 inline constexpr std::string_view kRecovered = "14 00 0000 01000000 ffffffffffffffff";
 inline constexpr std::string_view kGoodbye = "15";
+inline constexpr std::string_view kDropped = "16 00 0000 00000000 0300000000000000";
 
 // A table of three rows: tcp with 4 bytes, a method that nobody here knows, one without bytes.
 inline constexpr std::string_view kDescriptors =

@@ -17,7 +17,7 @@ MOST_LINES = 700
 MEDIAN_LINES = 150
 
 # A room may include these others, itself apart. Public headers are open to all.
-BELOW_COMM = ["base", "wire", "config", "loader", "method", "poll"]
+BELOW_TRANSPORT = ["base", "wire", "config", "loader", "method", "poll"]
 ROOMS = {
     "base": [],
     "wire": ["base"],
@@ -26,10 +26,10 @@ ROOMS = {
     "method": ["base", "wire"],
     "poll": ["base", "wire"],
     "bootstrap": ["base", "wire"],
-    "comm": BELOW_COMM,
-    "request": BELOW_COMM + ["comm"],
-    "bulk": BELOW_COMM + ["comm", "request"],
-    "context": BELOW_COMM + ["comm", "request", "bulk", "bootstrap"],
+    "transport": BELOW_TRANSPORT,
+    "request": BELOW_TRANSPORT + ["transport"],
+    "bulk": BELOW_TRANSPORT + ["transport", "request"],
+    "context": BELOW_TRANSPORT + ["transport", "request", "bulk", "bootstrap"],
 }
 # ECO is a library of its own; its rooms include each other by "<room>/<file>". The pure ones
 # work on values: of the public headers they see these alone, and neither clock nor network.
@@ -43,6 +43,7 @@ ECO_PURE = ("topology", "plan")
 ECO_PURE_HEADERS = ("plexus/eco/", "plexus/error.h", "plexus/export.h", "plexus/status.h")
 ECO_IMPURE_SYSTEM = r"chrono|ctime|time\.h|thread|future|sys/.*|netinet/.*|unistd\.h|asio.*"
 DEFAULT_ORDER = "runtime/config/default_order.cpp"  # the one place that names modules
+RANKS = "runtime/base/mutex.h"  # the one list of lock ranks
 MODULES = "shm|tcp|ucx|libfabric|faults"
 
 
@@ -184,6 +185,29 @@ def names(root):
                 yield f"{path}:{number}: names the module {found.group(0)}: only {DEFAULT_ORDER} may"
 
 
+def ranks(root):
+    """The list of lock ranks in base/mutex.h is that of the tree: each rank, each file."""
+    listed, used = {}, {}
+    for number, line in enumerate(lines_of(root, RANKS), 1):
+        match = re.match(r"// (\d+) (\w+/[\w.]+.*)", line)
+        for path in re.findall(r"\b\w+/[\w/]+\.(?:h|cpp)\b", match.group(2)) if match else []:
+            listed.setdefault((int(match.group(1)), "runtime/" + path), number)
+    for path in tree(root):
+        if not path.startswith("runtime/") or not is_ours(path, CODE):
+            continue
+        for number, line in enumerate(lines_of(root, path), 1):
+            for rank in re.findall(r"\bRanked(?:Mutex|Spinlock)<(\d+)>", code_of(line)):
+                used.setdefault((int(rank), path), number)
+    for (rank, path), number in sorted(used.items()):
+        if (rank, path) not in listed:
+            yield f"{path}:{number}: has a lock of rank {rank}, which {RANKS} does not list for this file"
+    for (rank, path), number in sorted(listed.items()):
+        if (rank, path) not in used:
+            yield f"{RANKS}:{number}: lists rank {rank} for {path}, which has no such lock"
+    if not listed:
+        yield f"{RANKS}: has no list of ranks"
+
+
 def sizes(root):
     counts = {p: len(lines_of(root, p)) for p in tree(root) if is_ours(p)}
     for path, count in counts.items():
@@ -210,7 +234,7 @@ def words(root):
 
 
 def main():
-    rules = {rule.__name__: rule for rule in (arrows, comments, format, handles, names, sizes, words)}
+    rules = {rule.__name__: rule for rule in (arrows, comments, format, handles, names, ranks, sizes, words)}
     if len(sys.argv) != 3 or sys.argv[1] not in rules:
         print(f"usage: lint.py {{{'|'.join(rules)}}} ROOT", file=sys.stderr)
         return 2

@@ -7,8 +7,6 @@
 
 #include "plexus/plexus.h"
 
-#include <cereal/types/string.hpp>
-#include <cereal/types/vector.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -23,23 +21,15 @@ class Station;
 struct Identity {
     std::string host;
     std::vector<std::string> methods;
-
-    template <class Archive>
-    void serialize(Archive& archive) {
-        archive(host, methods);
-    }
 };
+PLEXUS_FIELDS(Identity, host, methods)
 
 /// What one pair took: one way, in microseconds, a number for each repetition.
 struct Readings {
     std::string method;
     std::vector<std::vector<double>> samples_us; ///< by size
-
-    template <class Archive>
-    void serialize(Archive& archive) {
-        archive(method, samples_us);
-    }
 };
+PLEXUS_FIELDS(Readings, method, samples_us)
 
 using Bytes = std::span<const std::byte>;
 using Sizes = std::vector<std::uint64_t>;

@@ -16,11 +16,6 @@ struct Effort {
     std::uint32_t trips = 0;       ///< of a repetition; 0: as many as take about 2 ms
     std::uint32_t repetitions = 0; ///< 0: as many as begin within `seconds`, but some
     double seconds = 0.06;
-
-    template <class Archive>
-    void serialize(Archive& archive) {
-        archive(trips, repetitions, seconds);
-    }
 };
 
 struct Wish {

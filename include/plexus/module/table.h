@@ -4,6 +4,7 @@
 // stands in abi.h.
 #pragma once
 
+#include "plexus/export.h"
 #include "plexus/module/abi.h"
 
 #include <memory>

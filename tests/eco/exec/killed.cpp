@@ -76,7 +76,7 @@ using Survive = std::string (*)(const Group&, const std::function<void()>&);
 void kill_one(const std::string& methods, std::string_view hosts, Survive survive_it,
               std::chrono::milliseconds after) {
     const TmpDir folder;
-    const std::string key = folder.file("key", "a secret of the group tests\n").string();
+    const std::string key = folder.file("key", "a secret that the group tests share\n").string();
     ::chmod(key.c_str(), 0600);
     const Values more{{"job.key_file", key}};
     std::vector<std::unique_ptr<Process>> others; // forked before this process has threads

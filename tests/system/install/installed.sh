@@ -21,7 +21,7 @@ the() {
     printf '%s' "${found[0]}"
 }
 plexus=$(the bin/plexus) || exit 1
-library=$(the libplexus.so) || exit 1
+library=$(the libplexus.so 2>/dev/null) || library=$(the libplexus.a) || exit 1
 package=$(the pkgconfig/plexus.pc) || exit 1
 
 export LD_LIBRARY_PATH=${library%/*} PKG_CONFIG_PATH=${package%/*} PKG_CONFIG_SYSROOT_DIR=$root

@@ -30,9 +30,11 @@ hello() {
     done
 }
 
-# By the folder that it is in, ...
-printf 'module_path = ["%s"]\nmethods = ["pipe"]\n' "${file%/*}" >plexus.toml
+# By the folder that it is in, which takes a file that somebody names, ...
+printf 'module_path = ["%s"]\nmethods = ["pipe"]\n' "${file%/*}" >site.toml
+export PLEXUS_CONFIG=$PWD/site.toml
 hello pipe
+unset PLEXUS_CONFIG
 
 # ... or installed, by one line.
 cp "$file" "$modules" || fail "the module cannot be put beside the others"

@@ -29,6 +29,9 @@ TEST_CASE("every verb is listed, and explains itself") {
         CHECK(help.out().find("Usage: plexus " + verb) != std::string::npos);
         CHECK(help.out().find("xit code") != std::string::npos);
         CHECK(help.err().empty());
+        Command asked({"help", verb});
+        CHECK(asked.wait() == 0);
+        CHECK(asked.out() == help.out());
     }
 }
 

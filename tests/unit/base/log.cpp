@@ -19,17 +19,17 @@ struct FilterScope {
 } // namespace
 
 TEST_CASE("a filter has a common level and levels of subsystems") {
-    FilterScope scope("info,comm=debug,poll=off");
+    FilterScope scope("info,transport=debug,poll=off");
     CHECK(log::enabled(Level::info, "wire"));
     CHECK_FALSE(log::enabled(Level::debug, "wire"));
-    CHECK(log::enabled(Level::debug, "comm"));
-    CHECK_FALSE(log::enabled(Level::trace, "comm"));
+    CHECK(log::enabled(Level::debug, "transport"));
+    CHECK_FALSE(log::enabled(Level::trace, "transport"));
     CHECK_FALSE(log::enabled(Level::error, "poll"));
 }
 
 TEST_CASE("a subsystem may say more than the common level") {
-    FilterScope scope("off,comm=trace");
-    CHECK(log::enabled(Level::trace, "comm"));
+    FilterScope scope("off,transport=trace");
+    CHECK(log::enabled(Level::trace, "transport"));
     CHECK_FALSE(log::enabled(Level::error, "wire"));
 }
 
@@ -38,9 +38,9 @@ TEST_CASE("a filter that is none is refused and changes nothing") {
     const auto refused = log::set_filter("loud");
     REQUIRE(refused.status() == Status::bad_config);
     CHECK(refused.failure().why == "\"loud\" is no log level: use trace, debug, info, warn, error or off");
-    CHECK_FALSE(log::set_filter("warn,comm=loud"));
-    CHECK_FALSE(log::enabled(Level::warn, "comm"));
-    CHECK(log::enabled(Level::error, "comm"));
+    CHECK_FALSE(log::set_filter("warn,transport=loud"));
+    CHECK_FALSE(log::enabled(Level::warn, "transport"));
+    CHECK(log::enabled(Level::error, "transport"));
 }
 
 TEST_CASE("a line arrives once, formatted, and only if enabled") {

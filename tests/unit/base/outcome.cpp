@@ -13,14 +13,16 @@ using namespace plexus;
 
 namespace {
 
-constexpr Status kAll[] = {
-    Status::ok,           Status::again,       Status::posted,        Status::bad_argument,
-    Status::too_large,    Status::unsupported, Status::no_handler,    Status::bad_signature,
-    Status::dead_pointer, Status::bad_archive, Status::handler_threw, Status::would_deadlock,
-    Status::timed_out,    Status::bad_config,  Status::bad_module,    Status::no_method,
-    Status::denied,       Status::not_found,   Status::busy,          Status::message_lost,
-    Status::link_lost,    Status::wrong_peer,  Status::peer_lost,     Status::runtime_lost,
-    Status::closed};
+constexpr Status kAll[] = {Status::ok,           Status::again,         Status::posted,
+                           Status::bad_argument, Status::too_large,     Status::unsupported,
+                           Status::no_handler,   Status::bad_signature, Status::dead_pointer,
+                           Status::bad_archive,  Status::handler_threw, Status::would_deadlock,
+                           Status::timed_out,    Status::bad_config,    Status::bad_module,
+                           Status::no_method,    Status::denied,        Status::not_found,
+                           Status::busy,         Status::message_lost,  Status::link_lost,
+                           Status::wrong_peer,   Status::peer_lost,     Status::runtime_lost,
+                           Status::closed,       Status::peer_back,     Status::deadline_exceeded,
+                           Status::cancelled};
 
 } // namespace
 

@@ -4,6 +4,8 @@
 #include "support/catch.h"
 #include "unit/bootstrap/waiting.h"
 
+#include <cstring>
+
 using namespace plexus;
 using namespace plexus::bootstrap;
 using namespace plexus::bootstrap::testing;
@@ -78,4 +80,16 @@ TEST_CASE("a recorded greeting played again cannot be confirmed") {
     REQUIRE(lets_in(first, confirm));
     REQUIRE_FALSE(answer_to(second, guest.hello()).empty());
     CHECK_FALSE(lets_in(second, confirm));
+}
+
+TEST_CASE("a hello has the bytes that it always had, and proves for its purpose alone") {
+    const Key key = random_key();
+    const ContextId who = some_context();
+    const Guest guest(key, who);
+    const std::span hello(guest.hello());
+    const Bytes head(hello.begin(), hello.begin() + kHelloBytes - 32);
+    CHECK(text_of(head).starts_with(std::string("PLXSBOO\x01", 8)));
+    CHECK(std::memcmp(head.data() + kMagicBytes, who.bytes.data(), who.bytes.size()) == 0);
+    const Proof proof = prove(key, bytes_of(std::string("plexus directory hello\0", 23) + text_of(head)));
+    CHECK(same_proof(std::as_bytes(std::span(proof)), hello.last<32>()));
 }

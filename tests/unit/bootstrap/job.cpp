@@ -4,6 +4,8 @@
 #include "support/catch.h"
 
 #include <cstdlib>
+#include <string_view>
+#include <unistd.h>
 
 using namespace plexus;
 using namespace plexus::bootstrap;
@@ -69,7 +71,31 @@ TEST_CASE("an environment that no launcher writes names the variable") {
     CHECK(refused(kJobLocalSize, "5"));
     CHECK(refused(kJobLocalSize, "0"));
     CHECK(refused(kJobUrl, ""));
-    CHECK(refused(kJobKey, ""));
     CHECK(refused(kJobKey, "1234"));
     CHECK(refused(kJobId, "")); // the others are left over
+}
+
+TEST_CASE("the key is taken out of the environment and kept for this job's other contexts") {
+    const Environment here;
+    const auto first = Job::from_environment();
+    REQUIRE(first);
+    REQUIRE(std::getenv(kJobKey) != nullptr); // the array of variables stays as it is
+    CHECK(std::getenv(kJobKey) == std::string());
+    for (char** entry = environ; *entry != nullptr; ++entry)
+        CHECK(std::string_view(*entry).find("5555") == std::string_view::npos);
+    CHECK(Job::from_environment()->key == first->key);
+    // A launcher inside this process may have started another job.
+    Environment::set(kJobKey, std::string(64, '6').c_str());
+    CHECK(Job::from_environment()->key->bytes[0] == 0x66);
+    CHECK(Job::from_environment()->key->bytes[0] == 0x66);
+}
+
+TEST_CASE("a job whose key this process was not given is refused in words") {
+    const Environment here;
+    REQUIRE(Job::from_environment());
+    Environment::set(kJobId, "another");
+    const auto refused = Job::from_environment();
+    REQUIRE(refused.status() == Status::bad_config);
+    CHECK(refused.failure().why.find("PLEXUS_JOB_KEY is missing") != std::string::npos);
+    CHECK(refused.failure().why.find("plexus run") != std::string::npos);
 }

@@ -2,12 +2,15 @@
 // Keys: known answers for the proof, and which files are good ones.
 #include "bootstrap/key.h"
 #include "support/catch.h"
+#include "support/log_guard.h"
 #include "support/tmpdir.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 using namespace plexus;
 using namespace plexus::bootstrap;
+using plexus::testing::expect_warning;
 using plexus::testing::TmpDir;
 
 namespace {
@@ -49,15 +52,31 @@ TEST_CASE("digits that are no key are refused without showing them") {
 
 TEST_CASE("a key file is hashed as it is") {
     const TmpDir folder;
-    const auto one = key_from_file(private_file(folder, "one", "0123456789abcdef"));
-    const auto same = key_from_file(private_file(folder, "same", "0123456789abcdef"));
-    const auto other = key_from_file(private_file(folder, "other", "0123456789abcdef\n"));
+    const std::string text = "0123456789abcdef0123456789abcdef";
+    const auto one = key_from_file(private_file(folder, "one", text));
+    const auto same = key_from_file(private_file(folder, "same", text));
+    const auto other = key_from_file(private_file(folder, "other", text + "\n"));
     REQUIRE(one);
     REQUIRE(same);
     REQUIRE(other);
     CHECK(*one == *same);
     CHECK(*one != *other);
-    CHECK(to_hex(one->bytes) == "9f9f5111f7b27a781f1f1ddde5ebc2dd2b796bfc7365c9c28b548e564176929f");
+    CHECK(to_hex(one->bytes) == "3eb1bd439947eb762998e566ccc2e099c791118b2f40579cc4f7da2b5061b7f9");
+}
+
+TEST_CASE("a key file of less than 32 bytes is stretched, and a warning says how to make a good one") {
+    const TmpDir folder;
+    const auto warning = expect_warning("openssl rand -base64 32");
+    const auto key = key_from_file(private_file(folder, "words", "0123456789abcdef"));
+    REQUIRE(key);
+    // scrypt with N = 16384, r = 8, p = 1 and the salt "plexus key file", as others compute it.
+    CHECK(to_hex(key->bytes) == "bdf8994441b12405e8210e468b09c43288bd2c34c0176ad03b8c07de666832e7");
+    CHECK(warning.count() == 1);
+    CHECK(key_from_file(private_file(folder, "longer", std::string(31, 'x'))));
+    CHECK(warning.count() == 2);
+    CHECK(warning.lines().back().find((folder / "longer").string()) != std::string::npos);
+    CHECK(key_from_file(private_file(folder, "good", std::string(32, 'x'))));
+    CHECK(warning.count() == 2);
 }
 
 TEST_CASE("a key file that others may read is refused") {
@@ -71,6 +90,16 @@ TEST_CASE("a key file that others may read is refused") {
     }
     ::chmod(path.c_str(), 0400);
     CHECK(key_from_file(path));
+}
+
+TEST_CASE("a key file of another user is refused, also by root") {
+    if (::geteuid() != 0) SKIP_TEST("only root can give a file away");
+    const TmpDir folder;
+    const std::string path = private_file(folder, "key", std::string(32, 'x'));
+    REQUIRE(::chown(path.c_str(), 65534, 65534) == 0);
+    const auto refused = key_from_file(path);
+    REQUIRE(refused.status() == Status::bad_config);
+    CHECK(refused.failure().why.find("belongs to another user") != std::string::npos);
 }
 
 TEST_CASE("a key file that is missing, short, huge or no file is refused by name") {

@@ -60,6 +60,15 @@ TEST_CASE("frames have the bytes that they always had") {
                                     "21");
 }
 
+TEST_CASE("an answer whose value follows apart has the same bytes") {
+    for (const char* text : {"", "!", "a longer value"}) {
+        const Bytes whole = encode({.kind = Kind::answer, .request = 0x01020304, .value = bytes_of(text)});
+        Bytes parts = encode_answer_head(0x01020304, std::string_view(text).size());
+        for (const std::byte byte : bytes_of(text)) parts.push_back(byte);
+        CHECK(parts == whole);
+    }
+}
+
 TEST_CASE("a frame comes back as it was") {
     for (const Frame& frame : one_of_each()) {
         const Bytes bytes = encode(frame);

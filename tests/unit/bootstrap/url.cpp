@@ -22,11 +22,26 @@ TEST_CASE("names, IPv4 and IPv6 addresses are understood and written back") {
 }
 
 TEST_CASE("what is no URL is refused with a good example") {
-    for (const char* text :
-         {"", "localhost:1", "http://localhost:1", "plexus://", "plexus://localhost", "plexus://:1",
-          "plexus://localhost:", "plexus://localhost:x", "plexus://localhost:65536", "plexus://localhost:-1",
-          "plexus://::1:7", "plexus://[::1:7", "plexus://[::1]", "plexus://[]:7", "plexus://a b:7",
-          "plexus://a/b:7", "plexus://localhost:1x", "plexus://localhost:1//"}) {
+    for (const char* text : {"",
+                             "localhost:1",
+                             "http://localhost:1",
+                             "plexus://",
+                             "plexus://localhost",
+                             "plexus://:1",
+                             "plexus://localhost:",
+                             "plexus://localhost:x",
+                             "plexus://localhost:65536",
+                             "plexus://localhost:-1",
+                             "plexus://::1:7",
+                             "plexus://[::1:7",
+                             "plexus://[::1]",
+                             "plexus://[]:7",
+                             "plexus://[%eth0]:7",
+                             "plexus://[localhost]:7",
+                             "plexus://a b:7",
+                             "plexus://a/b:7",
+                             "plexus://localhost:1x",
+                             "plexus://localhost:1//"}) {
         const auto url = parse_url(text);
         INFO(text);
         REQUIRE(url.status() == Status::bad_argument);
@@ -43,4 +58,16 @@ TEST_CASE("addresses resolve to themselves and unknown hosts to a sentence") {
     const auto nobody = resolve(Url{"no-such-host.invalid", 80});
     REQUIRE(nobody.status() == Status::not_found);
     CHECK(nobody.failure().why.find("no-such-host.invalid") != std::string::npos);
+}
+
+TEST_CASE("methods have to listen where a directory is served, loopback apart") {
+    CHECK(interfaces_of("plexus://0.0.0.0:7") == "all");
+    CHECK(interfaces_of("plexus://[::]:7") == "all");
+    CHECK(interfaces_of("plexus://192.0.2.7:0") == "loopback, 192.0.2.7");
+    CHECK(interfaces_of("plexus://[2001:db8::7]:0") == "loopback, 2001:db8::7");
+    for (const char* text : {"plexus://127.0.0.1:7", "plexus://127.0.0.9:7", "plexus://[::1]:7",
+                             "plexus://localhost:7", "plexus://no-such-host.invalid:7", "", "all"}) {
+        CAPTURE(text);
+        CHECK(interfaces_of(text).empty());
+    }
 }

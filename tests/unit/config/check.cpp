@@ -117,13 +117,45 @@ TEST_CASE("what the launcher and the file's name use is no unknown variable") {
     CHECK(settings.text("job.key_file") == "/k");
 }
 
-TEST_CASE("an unknown variable is refused with the nearest known name") {
+TEST_CASE("an unknown variable that resembles a key is refused with the nearest known name") {
     CHECK(refusal_of_variable("PLEXUS_METODS", "tcp") ==
           "PLEXUS_METODS: no setting has this name; did you mean PLEXUS_METHODS?");
     CHECK(refusal_of_variable("PLEXUS_METHOD_TPC_SNDBUF", "1").find("PLEXUS_METHOD_TCP_SNDBUF") !=
           std::string::npos);
-    CHECK(refusal_of_variable("PLEXUS_WEATHER_TOMORROW", "1").find("plexus info --config") !=
-          std::string::npos);
+    // Nothing near, but in a section of ours.
+    for (const char* name :
+         {"PLEXUS_METHOD_PIGEON_WINGS", "PLEXUS_LIMITS_OF_GROWTH", "PLEXUS_PROGRESS_WEATHER"}) {
+        CAPTURE(name);
+        CHECK(refusal_of_variable(name, "1").find("plexus info --config") != std::string::npos);
+    }
+}
+
+TEST_CASE("an unknown variable that resembles no key may be another program's: a warning") {
+    for (const char* name : {"PLEXUS_WEATHER_TOMORROW", "PLEXUS_HOME", "PLEXUS_FUZZ_SECONDS", "PLEXUS_"}) {
+        CAPTURE(name);
+        CHECK(refusal_of_variable(name, "1") == "accepted");
+        const Settings settings = settled({{}, {{name, "1"}, {"PLEXUS_LOG", "info"}}, {}, ""});
+        REQUIRE(settings.warnings().size() == 1);
+        CHECK(settings.warnings()[0].starts_with(std::string(name) +
+                                                 ": no setting has this name: it is ignored"));
+        CHECK(settings.warnings()[0].find("plexus info --config") != std::string::npos);
+        CHECK(settings.text("log") == "info");
+    }
+    CHECK(settled(hermetic()).warnings().empty());
+}
+
+TEST_CASE("the listing names what only the program has suggested") {
+    Sources sources = hermetic();
+    sources.defaults = {{"log", "error"}, {"name", "solver"}};
+    sources.program = {{"name", "x"}};
+    const Settings settings = settled(sources);
+    CHECK(settings.text("log") == "error");
+    CHECK(settings.origin("log") == "default of the program");
+    CHECK(settings.origin("name") == "program");
+    sources.defaults = {{"lgo", "error"}};
+    CHECK(refusal(sources).starts_with("default of the program: unknown key \"lgo\"; did you mean \"log\"?"));
+    sources.defaults = {{"log", "error"}, {"limits.calls", "0"}};
+    CHECK(refusal(sources).starts_with("default of the program: limits.calls: 0 is too little"));
 }
 
 TEST_CASE("an unknown key in a file is refused with file, line, nearest key, and what there is") {

@@ -2,6 +2,8 @@
 // What the sources say, before any key is known: files and their places, arguments, layers.
 #include "config/settings.h"
 #include "support/catch.h"
+#include "support/eventually.h"
+#include "support/process.h"
 #include "support/tmpdir.h"
 
 #include <cstdlib>
@@ -18,7 +20,8 @@ namespace {
 class Surroundings {
   public:
     Surroundings()
-      : before_(std::filesystem::current_path()) {
+      : before_(std::filesystem::current_path())
+      , mask_(::umask(022)) {
         for (const char* name : {"HOME", "XDG_CONFIG_HOME"})
             if (const char* value = std::getenv(name)) saved_.emplace(name, value);
         std::filesystem::create_directories(home());
@@ -28,6 +31,7 @@ class Surroundings {
         ::unsetenv("XDG_CONFIG_HOME");
     }
     ~Surroundings() {
+        ::umask(mask_);
         std::filesystem::current_path(before_);
         for (const char* name : {"HOME", "XDG_CONFIG_HOME"}) {
             const auto value = saved_.find(name);
@@ -49,6 +53,7 @@ class Surroundings {
 
   private:
     std::filesystem::path before_;
+    mode_t mask_;
     std::map<std::string, std::string> saved_;
 };
 
@@ -62,6 +67,12 @@ std::string value_of(const Raw& raw, std::string_view key) {
 std::string refusal(const Sources& sources) {
     const auto raw = Raw::gather(sources);
     return raw ? "accepted" : raw.failure().why;
+}
+
+std::string warnings_of(const Raw& raw) {
+    std::string all;
+    for (const std::string& warning : raw.warnings()) all += warning + "\n";
+    return all;
 }
 
 Sources from_arguments(std::vector<std::string> arguments) { return {std::move(arguments), {}, {}, ""}; }
@@ -126,6 +137,11 @@ TEST_CASE("a file that can't be read is an error with the system's text") {
 TEST_CASE("a file without an end is refused") {
     Surroundings here;
     CHECK(refusal(from_file("/dev/zero")).find("larger than 1 MiB") != std::string::npos);
+    constexpr std::size_t kMost = std::size_t{1} << 20;
+    here.write("plexus.toml", std::string(kMost, '\n'));
+    CHECK(refusal({}) == "accepted");
+    here.write("plexus.toml", std::string(kMost + 1, '\n'));
+    CHECK(refusal({}).find("larger than 1 MiB") != std::string::npos);
 }
 
 TEST_CASE("a file that is no TOML is an error with its line") {
@@ -148,6 +164,16 @@ TEST_CASE("a name of absurd depth is refused before the parser's stack is at sta
         here.write("plexus.toml", text);
         CHECK(refusal({}).starts_with("plexus.toml:2: this name has too many parts"));
     }
+    // Sixteen dots are the most, wherever a key of ours may end.
+    const auto parts = [](int dots) {
+        std::string name = "a";
+        for (int i = 0; i < dots; ++i) name += ".a";
+        return name + " = 1\n";
+    };
+    here.write("plexus.toml", parts(17));
+    CHECK(refusal({}).find("too many parts") != std::string::npos);
+    here.write("plexus.toml", parts(15));
+    CHECK(refusal({}) == "accepted");
     std::string nested = "x = ";
     for (int i = 0; i < 100; ++i) nested += "{ a.a.a.a = ";
     here.write("plexus.toml", nested + "1" + std::string(100, '}'));
@@ -225,6 +251,177 @@ TEST_CASE("a later layer wins, key by key") {
     CHECK(value_of(raw, "log") == "arguments from --plexus-log");
     CHECK(value_of(raw, "listen") == "environment from PLEXUS_LISTEN");
     CHECK(value_of(raw, "fallback") == "file from plexus.toml:4");
+}
+
+TEST_CASE("what the program suggests holds below every other layer") {
+    Surroundings here;
+    here.write("plexus.toml", "fallback = \"file\"\n");
+    Sources sources{
+        {"--plexus-log=arguments"}, {{"PLEXUS_METHODS", "environment"}}, {{"name", "program"}}, {}};
+    sources.defaults = {{"fallback", "suggested"},
+                        {"log", "suggested"},
+                        {"methods", "suggested"},
+                        {"limits.calls", "suggested"},
+                        {"name", "suggested"}};
+    const Raw raw = gathered(sources);
+    CHECK(value_of(raw, "fallback") == "file from plexus.toml:1");
+    CHECK(value_of(raw, "log") == "arguments from --plexus-log");
+    CHECK(value_of(raw, "methods") == "environment from PLEXUS_METHODS");
+    CHECK(value_of(raw, "name") == "program from program");
+    CHECK(value_of(raw, "limits.calls") == "suggested from default of the program");
+}
+
+TEST_CASE("a parameter in a suggested list loses against every other layer") {
+    Surroundings here;
+    here.write("plexus.toml", "method.tcp.sndbuf = 2\n");
+    Sources sources;
+    sources.defaults = {{"methods", "tcp?sndbuf=1"}, {"method.tcp.rcvbuf", "7"}};
+    Raw raw = gathered(sources);
+    raw.imply("methods", "method.tcp.sndbuf", "1");
+    CHECK(value_of(raw, "method.tcp.sndbuf") == "2 from plexus.toml:1");
+    raw.imply("methods", "method.tcp.rcvbuf", "1");
+    CHECK(value_of(raw, "method.tcp.rcvbuf") == "1 from default of the program");
+}
+
+TEST_CASE("a value that another key needs is filled in where nobody has set it") {
+    Raw raw = gathered(from_arguments({"--plexus-listen=plexus://0.0.0.0:0", "--plexus-method.x.listen=lo"}));
+    raw.complete("listen", "method.tcp.listen", "all");
+    raw.complete("listen", "method.x.listen", "all");
+    raw.complete("methods", "method.y.listen", "all");
+    CHECK(value_of(raw, "method.tcp.listen") == "all from listen (--plexus-listen)");
+    CHECK(value_of(raw, "method.x.listen") == "lo from --plexus-method.x.listen");
+    CHECK(value_of(raw, "method.y.listen") == "unset");
+    Raw other =
+        gathered({{}, {{"PLEXUS_METHOD_TCP_LISTEN", "eth0"}}, {{"listen", "plexus://0.0.0.0:0"}}, ""});
+    other.complete("listen", "method.tcp.listen", "all");
+    CHECK(value_of(other, "method.tcp.listen") == "eth0 from PLEXUS_METHOD_TCP_LISTEN");
+}
+
+TEST_CASE(
+    "a file found in the working folder does not say which code is loaded, which key is used, who listens") {
+    Surroundings here;
+    here.write("plexus.toml", R"(module_path = "/m"
+job.key_file = "/k"
+listen = "plexus://0.0.0.0:1"
+method.tcp.listen = "all"
+method.tcp.sndbuf = 5
+methods = "tcp?listen=all"
+)");
+    Raw raw = gathered({});
+    raw.imply("methods", "method.tcp.listen", "all");
+    raw.imply("methods", "method.tcp.rcvbuf", "9");
+    for (const char* key : {"module_path", "job.key_file", "listen", "method.tcp.listen"}) {
+        CAPTURE(key);
+        CHECK(value_of(raw, key) == "unset");
+        CHECK(warnings_of(raw).find(std::string(": ") + key + " is passed over") != std::string::npos);
+    }
+    CHECK(raw.warnings().size() == 5);
+    CHECK(raw.warnings()[0].find("--plexus-config=plexus.toml") != std::string::npos);
+    CHECK(value_of(raw, "method.tcp.sndbuf") == "5 from plexus.toml:5");
+    CHECK(value_of(raw, "method.tcp.rcvbuf") == "9 from plexus.toml:6");
+
+    // The same words count where the file was named, or where only the user can have put it.
+    for (const Sources& sources :
+         {Sources{{"--plexus-config=plexus.toml"}, {}, {}, {}},
+          Sources{{}, {{"PLEXUS_CONFIG", "plexus.toml"}}, {}, {}}, from_file("plexus.toml")}) {
+        Raw named = gathered(sources);
+        named.imply("methods", "method.tcp.listen", "all");
+        CHECK(value_of(named, "module_path") == "/m from plexus.toml:1");
+        CHECK(value_of(named, "method.tcp.listen") == "all from plexus.toml:6");
+        CHECK(named.warnings().empty());
+    }
+    std::filesystem::create_directories(here.home() / ".config/plexus");
+    std::filesystem::rename("plexus.toml", here.home() / ".config/plexus/plexus.toml");
+    CHECK(value_of(gathered({}), "module_path").starts_with("/m from "));
+    CHECK(gathered({}).warnings().empty());
+}
+
+TEST_CASE("a file that others could have written is passed over, and the next place counts") {
+    Surroundings here;
+    here.write("plexus.toml", "name = \"theirs\"");
+    here.write(here.home() / ".config/plexus/plexus.toml", "name = \"mine\"");
+    const auto name = [] { return value_of(gathered({}), "name").substr(0, 6); };
+    CHECK(name() == "theirs");
+    for (const mode_t mode : {0775u, 0757u, 0777u, 01777u}) {
+        CAPTURE(mode);
+        ::chmod(".", mode);
+        CHECK(name() == "mine f");
+        CHECK(
+            warnings_of(gathered({})).find("others may write to the folder " + here.work().string() + " ") !=
+            std::string::npos);
+        ::chmod(".", 0755);
+        ::chmod("plexus.toml", mode & 0666);
+        CHECK(name() == "mine f");
+        CHECK(warnings_of(gathered({})).find("others may write to the file plexus.toml ") !=
+              std::string::npos);
+        ::chmod("plexus.toml", 0644);
+        CHECK(name() == "theirs");
+    }
+    // The user's own file keeps the same rule: HOME may be another user's, as after `su`.
+    std::filesystem::remove("plexus.toml");
+    ::chmod((here.home() / ".config/plexus").c_str(), 0777);
+    CHECK(name() == "unset");
+    CHECK(gathered({}).warnings().size() == 1);
+}
+
+TEST_CASE("a file counts for its owner, and root's for everybody") {
+    if (::geteuid() != 0) SKIP_TEST("only root can become another user");
+    constexpr uid_t kSomebody = 65534;
+    constexpr uid_t kAnother = 65533;
+    Surroundings here;
+    ::chmod(here.dir.path().c_str(), 0755);
+    here.write("plexus.toml", "name = \"x\"");
+    const auto counts = [&](uid_t folder, uid_t file) {
+        if (::chown(".", folder, folder) != 0 || ::chown("plexus.toml", file, file) != 0) return false;
+        plexus::testing::Process user([&](plexus::testing::Channel&) {
+            if (::setgid(kSomebody) != 0 || ::setuid(kSomebody) != 0) return 2;
+            return value_of(gathered({}), "name") == "x from plexus.toml:1" ? 0 : 1;
+        });
+        return user.wait(std::chrono::seconds(10) * plexus::testing::kPatience) == 0;
+    };
+    CHECK(counts(kSomebody, kSomebody));
+    CHECK(counts(0, 0));
+    CHECK(counts(kSomebody, 0));
+    CHECK(counts(0, kSomebody));
+    CHECK_FALSE(counts(kAnother, kSomebody));
+    CHECK_FALSE(counts(kSomebody, kAnother));
+    CHECK_FALSE(counts(kAnother, kAnother));
+}
+
+TEST_CASE("behind a link the folder of the file itself counts as well") {
+    Surroundings here;
+    const auto shared = here.dir / "shared";
+    here.write(shared / "real.toml", "name = \"x\"");
+    std::filesystem::create_symlink(shared / "real.toml", "plexus.toml");
+    CHECK(value_of(gathered({}), "name") == "x from plexus.toml:1");
+    ::chmod(shared.c_str(), 01777);
+    CHECK(value_of(gathered({}), "name") == "unset");
+    CHECK(warnings_of(gathered({})).find(shared.string()) != std::string::npos);
+    // Nor may a folder that others write to choose which file counts.
+    ::chmod(shared.c_str(), 0755);
+    ::chmod(".", 0777);
+    CHECK(value_of(gathered({}), "name") == "unset");
+}
+
+TEST_CASE("a caller with fewer rights than the process chooses no configuration") {
+    Surroundings here;
+    here.write("plexus.toml", "name = \"folder\"");
+    here.write(here.home() / ".config/plexus/plexus.toml", "name = \"home\"");
+    Sources sources{{}, {{"PLEXUS_NAME", "x"}, {"PLEXUS_CONFIG", "plexus.toml"}}, {{"log", "error"}}, {}};
+    sources.privileged = true;
+    const Raw raw = gathered(sources);
+    CHECK(value_of(raw, "name") == "unset");
+    CHECK(value_of(raw, "log") == "error from program");
+    sources.file = "plexus.toml"; // the program's own word
+    CHECK(value_of(gathered(sources), "name") == "folder from plexus.toml:1");
+    for (const char* option : {"--plexus-module_path=/m", "--plexus-config=x", "--plexus-log=info"}) {
+        sources.arguments = {option};
+        CHECK(Raw::gather(sources).status() == Status::denied);
+        CHECK(refusal(sources).find("rights that its caller lacks") != std::string::npos);
+    }
+    sources.arguments = {"run", "--", "--plexus-log=info"}; // not ours
+    CHECK(Raw::gather(sources));
+    CHECK_FALSE(has_more_rights_than_caller());
 }
 
 TEST_CASE("an empty variable counts as unset") {

@@ -45,3 +45,9 @@ TEST_CASE("methods that are there pass, and so does leaving out one of the defau
 TEST_CASE("the default order may name what is not there") {
     CHECK(check_methods(split_list(default_methods()), {"local"}, {}, kDefaultOrigin));
 }
+
+TEST_CASE("an order that a program suggests may name a method of the default order that is not here") {
+    CHECK(check_methods({"ucx", "shm"}, {"shm"}, {}, kSuggestedOrigin));
+    CHECK_FALSE(check_methods({"ucxx", "shm"}, {"shm"}, {}, kSuggestedOrigin));
+    CHECK_FALSE(check_methods({"ucx", "shm"}, {"shm"}, {}, "plexus.toml:1"));
+}

@@ -28,6 +28,7 @@ struct Reading {
         archive(station, value, notes);
     }
 };
+PLEXUS_NAME(Reading, "arguments.reading")
 using Book = std::map<std::string, std::vector<Reading>>;
 
 struct Bench {

@@ -143,6 +143,12 @@ TEST_CASE("use() of what cannot be had says so and leaves the pointer usable") {
     CHECK(refusal.says("carrier_pigeon"));
     CHECK(refusal.says("shm, tcp"));
     CHECK(refusal_of([&] { far.use("shm,,?"); }).status == Status::bad_config);
+    const Refusal unknown = refusal_of([&] { far.use("tcp", {{"sndbfu", "256 KiB"}}); });
+    CHECK(unknown.status == Status::bad_config);
+    CHECK(unknown.says("sndbfu"));
+    CHECK(unknown.says("sndbuf"));
+    CHECK(refusal_of([&] { far.use("tcp?sndbuf=plenty"); }).status == Status::bad_config);
+    CHECK(refusal_of([&] { far.use("shm, tcp", {{"sndbuf", "256 KiB"}}); }).status == Status::bad_config);
     CHECK(within(far.call(ring, 1)) == 2);
 }
 

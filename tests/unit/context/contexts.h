@@ -45,6 +45,32 @@ R within(Future<R> future, std::chrono::seconds limit = kLimit) {
     return future.get();
 }
 
+/// Replies that a handler keeps until the test gives them. @thread any
+template <class R>
+class Owed {
+  public:
+    void add(Reply<R> reply) {
+        const std::lock_guard hold(mutex_);
+        replies_.push_back(std::move(reply));
+    }
+    /// The oldest, waiting for it; an empty one where none comes in time.
+    Reply<R> take() {
+        Reply<R> first;
+        eventually(kLimit, [&] {
+            const std::lock_guard hold(mutex_);
+            if (replies_.empty()) return false;
+            first = std::move(replies_.front());
+            replies_.erase(replies_.begin());
+            return true;
+        });
+        return first;
+    }
+
+  private:
+    std::mutex mutex_;
+    std::vector<Reply<R>> replies_;
+};
+
 /// What a function that ought to fail says.
 struct Refusal {
     Status status = Status::ok;

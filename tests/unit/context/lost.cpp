@@ -3,6 +3,7 @@
 // ends in bounded time with an error of its own.
 #include "contexts.h"
 
+#include "context/core.h"
 #include "support/tmpdir.h"
 
 #include <optional>
@@ -158,4 +159,75 @@ TEST_CASE("a context with another key is refused in bounded time") {
     CHECK(refusal.status == Status::denied);
     CHECK(refusal.says("key"));
     CHECK(within(handed(friendly, owner.bound.pointer()).call(blink, 3)) == 3);
+}
+
+TEST_CASE("a program hears of peers that are lost or back, with their identity and name") {
+    Owner owner("tcp");
+    Complaints complaints;
+    Context user(by("tcp", {{"name", "client seven"}}));
+    complaints.listen_to(owner.context);
+    std::vector<PeerEvent> events; // told here, on this thread
+    owner.context.on_peer([&](const PeerEvent& event) { events.push_back(event); });
+    CHECK(within(handed(user, owner.bound.pointer()).call(blink, 1)) == 1);
+    auto& dispatcher = owner.context.core()->dispatcher();
+    const auto peer = owner.context.core()->endpoint().peer(user.id());
+    dispatcher.peer_event(*peer, Status::peer_lost, "its process was killed");
+    dispatcher.peer_event(*peer, Status::peer_back, {});
+    REQUIRE(events.size() == 2);
+    CHECK(events[0].context == user.id());
+    CHECK(events[0].name == "client seven");
+    CHECK(events[0].status == Status::peer_lost);
+    CHECK(events[0].why == "its process was killed");
+    CHECK(events[1].status == Status::peer_back);
+    const Refusal lost = complaints.next();
+    CHECK(lost.status == Status::peer_lost);
+    CHECK(lost.says(to_string(user.id())));
+    CHECK(lost.says("client seven"));
+    CHECK(lost.says("its process was killed"));
+    const Refusal back = complaints.next();
+    CHECK(back.status == Status::peer_back);
+    CHECK(back.says("is back"));
+}
+
+TEST_CASE("the calls that a channel carries fail together, and no others") {
+    Owed<int> owed;
+    Owner one("tcp");
+    Owner two("tcp");
+    for (Owner* each : {&one, &two})
+        each->context.on(wait_long, [&](Light&, Reply<int> reply) { owed.add(std::move(reply)); });
+    Context user(by("tcp"));
+    auto& dispatcher = user.core()->dispatcher();
+    const auto channel_to = [&](const Owner& owner) -> transport::Channel& {
+        const auto peer = user.core()->endpoint().peer(owner.context.id());
+        const std::vector<transport::Channel*> channels = peer->all_channels();
+        REQUIRE(channels.size() == 1);
+        return *channels.front(); // the peer keeps it
+    };
+    const auto to_one = handed(user, one.bound.pointer());
+    Future<int> first = to_one.call(wait_long); // chooses the way, and waits for room
+    Future<int> second = to_one.call(wait_long);
+    Future<int> third = handed(user, two.bound.pointer()).call(wait_long);
+    const Reply<int> kept[] = {owed.take(), owed.take(), owed.take()};
+    transport::Channel& a = channel_to(one);
+    transport::Channel& b = channel_to(two);
+    CHECK(dispatcher.awaits(a));
+    dispatcher.calls_lost(a, transport::WhichCalls::doubted, Status::message_lost, "no link of it broke");
+    CHECK(dispatcher.awaits(a));
+    dispatcher.calls_doubted(a);
+    dispatcher.calls_lost(a, transport::WhichCalls::doubted, Status::message_lost, "its link broke");
+    for (Future<int>* each : {&first, &second}) {
+        const Refusal refusal = refusal_of(std::move(*each));
+        CHECK(refusal.status == Status::message_lost);
+        CHECK(refusal.says("may or may not"));
+        CHECK(refusal.says("its link broke"));
+    }
+    CHECK_FALSE(dispatcher.awaits(a));
+    CHECK(dispatcher.awaits(b));
+    CHECK_FALSE(third.ready());
+    dispatcher.calls_moved(b, a);
+    CHECK_FALSE(dispatcher.awaits(b));
+    dispatcher.calls_lost(b, transport::WhichCalls::all, Status::message_lost, "nothing went by it");
+    CHECK_FALSE(third.ready());
+    dispatcher.calls_lost(a, transport::WhichCalls::all, Status::message_lost, "its link broke");
+    CHECK(refusal_of(std::move(third)).status == Status::message_lost);
 }

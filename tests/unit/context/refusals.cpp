@@ -29,6 +29,7 @@ struct Parcel {
         for (std::uint64_t i = 0; i < claimed; ++i) archive(byte);
     }
 };
+PLEXUS_NAME(Parcel, "refusals.parcel")
 /// Says that a vector follows, of a length that no archive holds.
 struct Absurd {
     std::uint64_t length = 0;
@@ -43,6 +44,7 @@ struct Absurd {
         archive(rows);
     }
 };
+PLEXUS_NAME(Absurd, "refusals.absurd")
 
 constexpr Request<int(Gate&, int)> pass{"refusals.pass"};
 constexpr Request<void(Gate&, int)> unknown{"refusals.unknown"};
@@ -63,6 +65,8 @@ int throw_by_number(int what) {
 }
 
 struct Two {
+    ExpectWarning logged{"a one-way request of context"}; // at the owner
+
     explicit Two(const std::string& method, Values owners = {}, Values users = {})
       : owner(by(method, std::move(owners)))
       , user(by(method, std::move(users))) {
@@ -150,7 +154,7 @@ TEST_CASE("a handler that is registered late is found") {
 TEST_CASE("where nobody listens for errors they are a warning in the log") {
     Two two("shm");
     two.user.on_error(nullptr);
-    const auto warning = expect_warning("refusals.unknown");
+    const auto warning = expect_warning("request \"refusals.unknown\" to context");
     two.far.send(unknown, 1);
     CHECK(eventually(kLimit, [&] { return warning.count() == 1; }));
 }

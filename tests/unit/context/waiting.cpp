@@ -13,6 +13,15 @@
 #include <future>
 #include <thread>
 
+// clang 14 has no coroutines that Asio knows with this standard library.
+#if defined(ASIO_HAS_CO_AWAIT)
+#include <asio/co_spawn.hpp>
+#include <asio/detached.hpp>
+#include <asio/experimental/awaitable_operators.hpp>
+#include <asio/steady_timer.hpp>
+#include <asio/use_awaitable.hpp>
+#endif
+
 using namespace plexus;
 using namespace plexus::testing;
 
@@ -25,6 +34,9 @@ struct Desk {
 
 constexpr Request<int(Desk&, int)> twice{"waiting.twice"};
 constexpr Request<int(Desk&, int)> slowly{"waiting.slowly"};
+#if defined(ASIO_HAS_CO_AWAIT)
+constexpr Request<int(Desk&, int)> never{"waiting.never"};
+#endif
 constexpr Request<int(Desk&, GlobalPointer<Desk>, int)> ask_inline{"waiting.ask_inline"};
 constexpr Request<int(Desk&, GlobalPointer<Desk>, int)> ask_threaded{"waiting.ask_threaded"};
 
@@ -182,3 +194,35 @@ TEST_CASE("many threads call and wait at once") {
     for (std::thread& thread : threads) thread.join();
     CHECK(right == 800);
 }
+
+#if defined(ASIO_HAS_CO_AWAIT)
+TEST_CASE("an async_call beside a timer returns at the timer") {
+    using namespace asio::experimental::awaitable_operators;
+    const std::string method = GENERATE(as<std::string>{}, "shm", "tcp");
+    CAPTURE(method);
+    Two two(method);
+    Owed<int> owed;
+    two.owner.on(never, [&](Desk&, int, Reply<int> reply) { owed.add(std::move(reply)); });
+    asio::io_context loop;
+    std::size_t first = 9;
+    int answer = 0;
+    asio::co_spawn(
+        loop,
+        [&]() -> asio::awaitable<void> {
+            asio::steady_timer timer(loop, std::chrono::milliseconds(20));
+            const auto either = co_await (async_call(two.far, never, std::tuple(1), asio::use_awaitable) ||
+                                          timer.async_wait(asio::use_awaitable));
+            first = either.index();
+            timer.expires_after(std::chrono::hours(1));
+            const auto other = co_await (async_call(two.far, twice, std::tuple(4), asio::use_awaitable) ||
+                                         timer.async_wait(asio::use_awaitable));
+            if (other.index() == 0) answer = std::get<0>(other);
+        },
+        asio::detached);
+    loop.run_for(kLimit * kPatience);
+    CHECK(first == 1);
+    CHECK(answer == 8);
+    owed.take().send(2); // too late: nobody hears it
+    CHECK(within(two.far.call(twice, 3)) == 6);
+}
+#endif

@@ -10,31 +10,15 @@ using plexus::poll::Scheduler;
 
 namespace {
 
-/// Costs next to nothing to ask, as memory does.
-struct CheapLane {
-    CheapLane() {
-        ops.size = PLEXUS_OPS_SIZE;
-        ops.poll = [](plexus_module* self, std::uint32_t) {
-            auto& lane = *reinterpret_cast<CheapLane*>(self);
-            ++lane.polls;
-            return lane.busy ? 1 : 0;
-        };
+/// Gives how many turns were long: somebody else had our core. All lanes are asked after such a turn.
+std::uint64_t turn(Scheduler& scheduler, int times) {
+    std::uint64_t interrupted = 0;
+    for (int i = 0; i < times; ++i) {
+        const auto start = Scheduler::Clock::now();
+        scheduler.progress();
+        if (Scheduler::Clock::now() - start > 100us) ++interrupted;
     }
-    plexus::poll::LaneSource source() {
-        plexus::poll::LaneSource made;
-        made.name = "cheap";
-        made.ops = &ops;
-        made.module = reinterpret_cast<plexus_module*>(this);
-        return made;
-    }
-
-    plexus_ops ops{};
-    std::uint64_t polls = 0;
-    bool busy = false;
-};
-
-void turn(Scheduler& scheduler, int times) {
-    for (int i = 0; i < times; ++i) scheduler.progress();
+    return interrupted;
 }
 
 } // namespace
@@ -45,16 +29,18 @@ TEST_CASE("skip_poll asks a lane in every k-th turn") {
     Scheduler scheduler({});
     scheduler.add(often.source(1));
     const auto index = scheduler.add(seldom.source(20));
-    turn(scheduler, 1'000);
+    const auto more = 2 * turn(scheduler, 1'000);
     CHECK(often.polls == 1'000);
-    CHECK(seldom.polls == 50);
-    CHECK(scheduler.lanes()[index].polls == 50);
+    CHECK(seldom.polls >= 50);
+    CHECK(seldom.polls <= 50 + more);
+    CHECK(scheduler.lanes()[index].polls == seldom.polls);
 
     scheduler.lanes()[index].fixed_turns = 4; // changed while it runs: from the next poll on
     turn(scheduler, 20);
     const auto before = seldom.polls.load();
-    turn(scheduler, 100);
-    CHECK(seldom.polls - before == 25);
+    const auto again = 2 * turn(scheduler, 100);
+    CHECK(seldom.polls - before >= 25);
+    CHECK(seldom.polls - before <= 25 + again);
 }
 
 TEST_CASE("work is found at the lane's turn and counted") {
@@ -64,8 +50,9 @@ TEST_CASE("work is found at the lane's turn and counted") {
     turn(scheduler, 1);
     lane.post();
     lane.post();
-    for (int i = 0; i < 4; ++i) CHECK(scheduler.progress() == 0);
-    CHECK(scheduler.progress() == 2);
+    if (turn(scheduler, 4) == 0) CHECK(lane.taken == 0);
+    turn(scheduler, 1);
+    CHECK(lane.taken == 2);
     CHECK(scheduler.lanes()[index].hits == 1);
     CHECK(lane.taken == 2);
 }
@@ -160,6 +147,44 @@ TEST_CASE("a blocking lane is polled when its thread has seen something, not in 
     const auto guarded = lane.polls.load();
     turn(scheduler, 100);
     CHECK(lane.polls == guarded + 100);
+}
+
+TEST_CASE("a blocking lane is polled again while it has work that its descriptor does not show") {
+    FakeLane lane;
+    Scheduler scheduler({});
+    auto source = lane.source();
+    source.blocking = true;
+    std::uint64_t posted = 0;
+    lane.on_arm = [&] {
+        if (posted < 10) lane.post_unseen(); // comes after the poll that found nothing
+        posted = std::min<std::uint64_t>(posted + 1, 10);
+    };
+    scheduler.add(source);
+    CHECK(eventually(5s, [&] {
+        scheduler.progress();
+        return lane.taken == 10;
+    }));
+}
+
+TEST_CASE("a blocking lane that a guard has polled is armed anew afterwards") {
+    FakeLane lane;
+    lane.rings_when_armed = true;
+    Scheduler scheduler({});
+    auto source = lane.source();
+    source.blocking = true;
+    auto& state = scheduler.lanes()[scheduler.add(source)];
+    for (std::uint64_t i = 1; i <= 20; ++i) {
+        turn(scheduler, 10); // quiet and armed
+        ++state.guards;
+        turn(scheduler, 3); // this undoes it
+        --state.guards;
+        turn(scheduler, 10);
+        lane.post();
+        REQUIRE(eventually(5s, [&] {
+            scheduler.progress();
+            return lane.taken == i;
+        }));
+    }
 }
 
 TEST_CASE("a blocking lane wakes a thread that waits") {

@@ -5,6 +5,7 @@
 #include "poll/scheduler.h"
 #include "support/catch.h"
 #include "support/eventually.h"
+#include "support/process.h"
 
 #include <list>
 #include <poll.h>
@@ -249,4 +250,56 @@ TEST_CASE("stop() ends every wait, and no poll follows") {
     CHECK(running.scheduler.progress() == 0);
     std::this_thread::sleep_for(10ms);
     CHECK(running.lane.polls == polls);
+}
+
+TEST_CASE("end_waits() ends the waits of other threads, while its own thread and turns go on") {
+    FakeLane lane;
+    Scheduler scheduler(kSleepy);
+    scheduler.add(lane.source());
+    std::atomic<int> began{0};
+    std::atomic<int> ended{0};
+    std::list<std::thread> threads;
+    for (int i = 0; i < 3; ++i)
+        threads.emplace_back([&] {
+            ++began;
+            if (!scheduler.wait_for_true([] { return false; })) ++ended;
+        });
+    REQUIRE(eventually(5s, [&] { return began == 3 && lane.arms > 0; })); // one leads and sleeps
+    scheduler.end_waits();
+    for (auto& thread : threads) thread.join();
+    CHECK(ended == 3);
+    std::thread late([&] {
+        if (!scheduler.wait_for_true([] { return false; })) ++ended; // nor does a new one begin
+    });
+    late.join();
+    CHECK(ended == 4);
+    lane.post();
+    CHECK(scheduler.wait_for_true([&] { return lane.taken == 1; }, Clock::now() + kLong));
+    scheduler.stop();
+    CHECK_FALSE(scheduler.wait_for_true([] { return false; }));
+}
+
+TEST_CASE("in a forked child nothing is polled and no wait begins") {
+    Running running;
+    std::atomic<bool> stop{false};
+    std::thread waiting([&] { running.scheduler.wait_for_true([&] { return stop.load(); }); });
+    REQUIRE(eventually(5s, [&] { return running.lane.arms > 0; }));
+    for (int round = 0; round < 10; ++round) {
+        Process child([&](Channel&) {
+            const auto polls = running.lane.polls.load();
+            if (running.scheduler.progress() != 0) return 1;
+            if (running.scheduler.wait_for_true([] { return false; })) return 2;
+            if (!running.scheduler.wait_for_true([] { return true; })) return 3;
+            if (running.scheduler.arm()) return 4;
+            running.scheduler.wake();
+            running.scheduler.request_chores();
+            return running.lane.polls == polls ? 0 : 5;
+        });
+        CHECK(child.wait(10s) == 0);
+        running.lane.post();
+        CHECK(eventually(5s, [&] { return running.lane.taken == static_cast<std::uint64_t>(round) + 1; }));
+    }
+    stop = true;
+    running.scheduler.wake();
+    waiting.join();
 }

@@ -8,12 +8,14 @@
 #include <thread>
 
 using namespace plexus::testing;
+using plexus::Status;
 using plexus::detail::Target;
 using plexus::request::Objects;
 
 namespace {
 
 constexpr std::uint64_t kKey = 0x1234;
+constexpr auto kNever = Objects::Clock::time_point::max();
 
 bool found(Objects& objects, const Target& target) {
     const bool here = objects.enter(target.handle, target.generation, target.key) != nullptr;
@@ -49,7 +51,8 @@ TEST_CASE("a key of zero opens nothing, also where nobody is bound") {
     Objects objects;
     int object = 0;
     const Target target = objects.add(&object, 0, 0, kKey);
-    objects.remove(target, [] {});
+    objects.remove(
+        target, [] {}, kNever);
     CHECK(objects.enter(target.handle, target.generation + 1, 0) == nullptr);
     objects.leave();
 }
@@ -59,14 +62,16 @@ TEST_CASE("a handle is used again, with another generation") {
     int first = 0;
     int second = 0;
     const Target old = objects.add(&first, 0, 0, kKey);
-    objects.remove(old, [] {});
+    objects.remove(
+        old, [] {}, kNever);
     CHECK_FALSE(found(objects, old));
     const Target now = objects.add(&second, 0, 0, kKey);
     CHECK(now.handle == old.handle);
     CHECK(now.generation != old.generation);
     CHECK_FALSE(found(objects, old));
     CHECK(found(objects, now));
-    objects.remove(now, [] {});
+    objects.remove(
+        now, [] {}, kNever);
 }
 
 TEST_CASE("many objects, slots never move") {
@@ -84,7 +89,9 @@ TEST_CASE("many objects, slots never move") {
     CHECK(right == values.size());
     CHECK(objects.enter(targets[0].handle, targets[0].generation, 1) == first);
     objects.leave();
-    for (const Target& target : targets) objects.remove(target, [] {});
+    for (const Target& target : targets)
+        objects.remove(
+            target, [] {}, kNever);
 }
 
 TEST_CASE("taking an object out waits for its pin") {
@@ -97,7 +104,8 @@ TEST_CASE("taking an object out waits for its pin") {
     objects.leave();
     std::atomic<bool> removed{false}; // alone is the message
     std::thread remover([&] {
-        objects.remove(target, [] {});
+        objects.remove(
+            target, [] {}, kNever);
         removed = true;
     });
     CHECK(eventually(5s, [&] { return !found(objects, target); })); // nobody enters any more
@@ -115,7 +123,8 @@ TEST_CASE("taking an object out waits for a handler that runs on it") {
     REQUIRE(objects.enter(target.handle, target.generation, kKey) != nullptr);
     std::atomic<bool> removed{false}; // alone is the message
     std::thread remover([&] {
-        objects.remove(target, [] {});
+        objects.remove(
+            target, [] {}, kNever);
         removed = true;
     });
     std::this_thread::sleep_for(20ms);
@@ -130,7 +139,8 @@ TEST_CASE("a handler may take out its own object") {
     int object = 0;
     const Target inline_target = objects.add(&object, 0, 0, kKey);
     REQUIRE(objects.enter(inline_target.handle, inline_target.generation, kKey) != nullptr);
-    objects.remove(inline_target, nullptr); // inside the turn: does not wait for itself
+    CHECK(objects.remove(inline_target, nullptr, kNever) ==
+          Status::ok); // inside the turn: does not wait for itself
     objects.leave();
     CHECK_FALSE(found(objects, inline_target));
 
@@ -141,10 +151,104 @@ TEST_CASE("a handler may take out its own object") {
     objects.leave();
     {
         const Objects::OwnPin own(*slot);
-        objects.remove(threaded, [] {}); // its own pin is no reason to wait
+        objects.remove(
+            threaded, [] {}, kNever); // its own pin is no reason to wait
     }
     Objects::unpin(*slot);
     CHECK_FALSE(found(objects, threaded));
+}
+
+TEST_CASE("inside a turn nobody waits for a handler that waits for this thread") {
+    Objects objects;
+    int object = 0;
+    const Target target = objects.add(&object, 0, 0, kKey);
+    Objects::Slot* const slot = objects.enter(target.handle, target.generation, kKey);
+    REQUIRE(slot != nullptr);
+    auto handler = std::make_unique<Objects::HandlerPin>(*slot, kKey);
+    auto behind = std::make_unique<Objects::HandlerPin>(*slot, kKey);
+    objects.leave();
+    REQUIRE(handler->begin());
+    auto own = std::make_unique<Objects::OwnPin>(*slot);
+    auto waits = std::make_unique<Objects::Waiting>();
+    int left = 0;
+    CHECK(objects.remove(target, nullptr, kNever, [&] { ++left; }) == Status::would_deadlock);
+    CHECK_FALSE(found(objects, target));
+    CHECK_FALSE(behind->begin()); // it came too late
+    behind.reset();
+    CHECK(left == 0);
+    int other = 0;
+    const Target next = objects.add(&other, 0, 0, kKey);
+    CHECK(next.handle != target.handle); // the place is not free yet
+    waits.reset();
+    own.reset();
+    handler.reset();
+    CHECK(left == 1);
+    CHECK(objects.add(&other, 0, 0, kKey).handle == target.handle);
+}
+
+TEST_CASE("inside a turn a handler that runs is waited for, one that is queued is not") {
+    Objects objects;
+    int object = 0;
+    const Target target = objects.add(&object, 0, 0, kKey);
+    Objects::Slot* const slot = objects.enter(target.handle, target.generation, kKey);
+    REQUIRE(slot != nullptr);
+    Objects::HandlerPin queued(*slot, kKey);
+    std::atomic<bool> begun{false};
+    std::atomic<bool> over{false};
+    std::thread handler([&] {
+        Objects::HandlerPin running(*slot, kKey);
+        if (running.begin()) begun = true;
+        std::this_thread::sleep_for(20ms);
+        over = true;
+    });
+    REQUIRE(eventually(5s, [&] { return begun.load(); }));
+    CHECK(objects.remove(target, nullptr, kNever) == Status::ok);
+    CHECK(over);
+    objects.leave();
+    handler.join();
+}
+
+TEST_CASE("taking an object out ends at its deadline, whatever its users do") {
+    Objects objects;
+    int object = 0;
+    const Target target = objects.add(&object, 0, 0, kKey);
+    Objects::Slot* const slot = objects.enter(target.handle, target.generation, kKey);
+    REQUIRE(slot != nullptr);
+    Objects::pin(*slot);
+    objects.leave();
+    bool left = false;
+    int turns = 0;
+    CHECK(objects.remove(
+              target, [&] { ++turns; }, Objects::Clock::now() + 20ms, [&] { left = true; }) ==
+          Status::timed_out);
+    CHECK(turns > 0);
+    CHECK_FALSE(left);
+    Objects::unpin(*slot);
+    CHECK(left);
+}
+
+TEST_CASE("the last user of an object that was taken out at once gives its place back, once") {
+    Objects objects;
+    int object = 0;
+    std::atomic<int> left{0};
+    for (int round = 0; round < 2'000; ++round) {
+        const Target target = objects.add(&object, 0, 0, kKey);
+        CHECK(target.handle < 4);
+        Objects::Slot* const slot = objects.enter(target.handle, target.generation, kKey);
+        REQUIRE(slot != nullptr);
+        Objects::pin(*slot);
+        objects.leave();
+        std::atomic<bool> go{false};
+        std::thread user([&] {
+            while (!go) {}
+            Objects::unpin(*slot);
+        });
+        go = true;
+        objects.remove_later(
+            target, [] {}, [&] { ++left; });
+        user.join();
+        CHECK(left == round + 1);
+    }
 }
 
 TEST_CASE("nobody is inside an object after it was taken out, however often the two meet") {
@@ -176,7 +280,8 @@ TEST_CASE("nobody is inside an object after it was taken out, however often the 
         const Target target = objects.add(&thing, 0, 0, kKey);
         name = std::uint64_t{target.handle} << 32 | target.generation;
         if (round % 64 == 0) std::this_thread::yield();
-        objects.remove(target, [] {});
+        objects.remove(
+            target, [] {}, kNever);
         thing.alive = false;
     }
     stop = true;

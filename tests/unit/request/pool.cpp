@@ -3,13 +3,41 @@
 #include "request/pool.h"
 #include "support/catch.h"
 #include "support/eventually.h"
+#include "support/log_guard.h"
+#include "support/process.h"
 
 #include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <memory>
 #include <set>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <thread>
+#include <unistd.h>
 
 using namespace plexus::testing;
 using plexus::request::Pool;
+
+namespace {
+
+/// From here on this process can start no thread. False: no seccomp filters here.
+bool forbid_threads() {
+    sock_filter code[]{
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EAGAIN),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const sock_fprog program{static_cast<unsigned short>(std::size(code)), code};
+    return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+} // namespace
 
 TEST_CASE("what was submitted is run, on the pool's threads, before stop() returns") {
     std::atomic<int> ran{0};
@@ -80,4 +108,73 @@ TEST_CASE("what a task holds ends with it") {
     Pool pool(1, 100);
     REQUIRE(pool.submit(1, [held] {}));
     CHECK(eventually(5s, [&] { return held.use_count() == 1; }));
+}
+
+TEST_CASE("a task that does not return in time is left behind, named, and keeps what it touches") {
+    std::atomic<bool> open{false};
+    std::atomic<bool> begun{false};
+    auto kept = std::make_shared<int>(1);
+    const std::weak_ptr<int> watched = kept;
+    const int label = 0;
+    {
+        Pool pool(2, 1 << 20);
+        REQUIRE(pool.submit(
+            1,
+            [&] {
+                begun = true;
+                while (!open) std::this_thread::yield();
+            },
+            &label));
+        REQUIRE(pool.submit(1, [] {}));
+        REQUIRE(eventually(5s, [&] { return begun.load(); }));
+        std::atomic<int> idle{0};
+        pool.close(Pool::Clock::now() + 10ms, [&] { ++idle; });
+        CHECK_FALSE(pool.submit(1, [] {}));
+        CHECK_FALSE(pool.idle());
+        const auto stuck = pool.release(Pool::Clock::now() + 20ms, std::move(kept));
+        CHECK(stuck == std::vector<const void*>{&label});
+        CHECK(idle == 0);
+        CHECK_FALSE(watched.expired());
+        pool.close(Pool::Clock::now()); // what is called then does not live as long
+    }                                   // does not wait for it
+    CHECK_FALSE(watched.expired());
+    open = true;
+    CHECK(eventually(5s, [&] { return watched.expired(); }));
+}
+
+TEST_CASE("a pool that closes tells when no task is left, and release() then leaves nothing behind") {
+    std::atomic<bool> open{false};
+    std::atomic<int> idle{0};
+    Pool pool(3, 1 << 20);
+    for (int i = 0; i < 5; ++i)
+        REQUIRE(pool.submit(1, [&] {
+            while (!open) std::this_thread::yield();
+        }));
+    pool.close(Pool::Clock::now() + 10s, [&] { ++idle; });
+    CHECK(idle == 0);
+    CHECK_FALSE(pool.idle());
+    open = true;
+    CHECK(eventually(5s, [&] { return idle > 0; }));
+    CHECK(pool.idle());
+    auto kept = std::make_shared<int>(1);
+    CHECK(pool.release(Pool::Clock::now() + 10s, kept).empty());
+    CHECK(kept.use_count() == 1);
+    CHECK(pool.dropped() == 0);
+}
+
+TEST_CASE("where the system has no thread left a task is refused with the system's word") {
+    if (kSanitized) SKIP_TEST("the sanitizers start threads in their own way");
+    Process child([](Channel&) {
+        Pool pool(2, 1 << 20);
+        if (!forbid_threads()) return 77;
+        try {
+            (void)pool.submit(1, [] {});
+            return 1;
+        } catch (const std::system_error& error) {
+            return error.code() == std::errc::resource_unavailable_try_again && pool.idle() ? 0 : 2;
+        }
+    });
+    const auto end = child.wait(10s);
+    if (end == 77) SKIP_TEST("this system allows no seccomp filter");
+    CHECK(end == 0);
 }

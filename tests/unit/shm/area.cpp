@@ -67,6 +67,9 @@ TEST_CASE("a release of what was never taken is not believed") {
     CHECK_FALSE(area.writer.take(1));
     area.released = kSize;
     CHECK(area.writer.take(1));
+    area.released = kSize / 2; // it goes back
+    CHECK_FALSE(area.writer.take(kSize / 4 * 4));
+    CHECK_FALSE(area.writer.discard());
 }
 
 TEST_CASE("an area is given back only when nothing of it is held") {

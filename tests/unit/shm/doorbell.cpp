@@ -5,8 +5,15 @@
 
 #include "shm/doorbell.h"
 
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <fcntl.h>
 #include <poll.h>
 #include <set>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <thread>
 #include <vector>
 
@@ -53,6 +60,82 @@ TEST_CASE("a bit that no mailbox has is refused") {
     Mailbox mailbox;
     REQUIRE(mailbox.open());
     CHECK_FALSE(Ringer(mailbox, MailboxPage::kBits).attached);
+}
+
+TEST_CASE("bells are answered in the order of their numbers, beginning where it is said") {
+    Mailbox mailbox;
+    REQUIRE(mailbox.open());
+    const std::vector<std::uint32_t> rung{0, 5, 63, 64, 70, 127, 1000, MailboxPage::kBits - 1};
+    for (const std::uint32_t first :
+         {0u, 1u, 5u, 6u, 63u, 64u, 65u, 70u, 100u, 128u, 1001u, MailboxPage::kBits - 1}) {
+        for (const std::uint32_t bit : rung) mailbox.ring(bit);
+        std::vector<std::uint32_t> answered;
+        mailbox.take(first, [&](std::uint32_t bit) { answered.push_back(bit); });
+        std::vector<std::uint32_t> expected = rung;
+        std::rotate(expected.begin(), std::lower_bound(expected.begin(), expected.end(), first),
+                    expected.end());
+        CAPTURE(first);
+        CHECK(answered == expected);
+        CHECK_FALSE(mailbox.rung());
+    }
+}
+
+// A write into one of these would block the thread that sends, or end the process by SIGPIPE.
+TEST_CASE("what a peer passes instead of an eventfd is refused") {
+    Mailbox mailbox;
+    REQUIRE(mailbox.open());
+    const auto refused = [&](int fd) {
+        Direction direction{};
+        Bell bell;
+        errno = 0;
+        const bool attached =
+            bell.attach(mailbox.memory_fd(), plexus::module::OwnedFd(::dup(fd)), 0, direction, false);
+        return !attached && errno == EINVAL;
+    };
+    int ends[2];
+    REQUIRE(::pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0);
+    plexus::module::OwnedFd reader(ends[0]);
+    const plexus::module::OwnedFd writer(ends[1]);
+    SECTION("a pipe that is full") {
+        const std::array<char, 4096> bytes{};
+        while (::write(writer.get(), bytes.data(), bytes.size()) > 0) {}
+        REQUIRE(::fcntl(writer.get(), F_SETFL, 0) == 0);
+        CHECK(refused(writer.get()));
+    }
+    SECTION("a pipe that nobody reads") {
+        reader.reset();
+        CHECK(refused(writer.get()));
+    }
+    SECTION("a socket") {
+        int sockets[2];
+        REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) == 0);
+        const plexus::module::OwnedFd one(sockets[0]);
+        ::close(sockets[1]);
+        CHECK(refused(one.get()));
+    }
+    SECTION("a file") { CHECK(refused(mailbox.memory_fd())); }
+    SECTION("another kind without a name") {
+        const plexus::module::OwnedFd epoll(::epoll_create1(EPOLL_CLOEXEC));
+        CHECK(refused(epoll.get()));
+    }
+    SECTION("an eventfd that blocks its writer") {
+        const plexus::module::OwnedFd blocking(::eventfd(0, EFD_CLOEXEC));
+        CHECK(refused(blocking.get()));
+    }
+    SECTION("nothing") { CHECK(refused(-1)); }
+    CHECK(Ringer(mailbox, 0).attached);
+}
+
+TEST_CASE("an eventfd that cannot count any further does not stop the ringer") {
+    Mailbox mailbox;
+    REQUIRE(mailbox.open());
+    Ringer ringer(mailbox, 5);
+    const std::uint64_t most = UINT64_MAX - 1;
+    REQUIRE(::write(mailbox.event_fd(), &most, sizeof most) == sizeof most);
+    mailbox.fall_asleep();
+    ringer.bell.notify();
+    CHECK(mailbox.rung());
+    CHECK(readable(mailbox.event_fd(), 0));
 }
 
 TEST_CASE("who is polled directly does not ring, and a waking mailbox writes no event") {

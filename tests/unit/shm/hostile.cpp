@@ -7,9 +7,11 @@
 #include "shm/receiver.h"
 #include "shm/socket.h"
 
+#include <algorithm>
 #include <cstring>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <thread>
 #include <vector>
 
 using namespace plexus::shm;
@@ -26,6 +28,7 @@ struct Peer {
       : lines(std::make_unique<Line[]>(kLines))
       , receiver(table) {
         table.size = PLEXUS_HOST_SIZE;
+        table.log = [](void*, plexus_level, const char*) {};
         table.deliver = [](void* self, plexus_view message) {
             auto& peer = *static_cast<Peer*>(self);
             // Touches each byte, so that a bad view is noticed.
@@ -35,9 +38,10 @@ struct Peer {
         };
         table.place = [](void* self, plexus_view, std::size_t rest, void** where, void** token) {
             auto& peer = *static_cast<Peer*>(self);
-            if (rest > kAreaBytes) return std::int32_t{PLEXUS_TOO_LARGE};
+            if (rest > peer.most) return std::int32_t{PLEXUS_TOO_LARGE};
             peer.room.assign(rest, std::byte{0});
             *where = peer.room.data();
+            peer.placing = true;
             *token = nullptr;
             return std::int32_t{PLEXUS_OK};
         };
@@ -51,7 +55,7 @@ struct Peer {
         REQUIRE(mailbox.open());
         REQUIRE(bell.attach(mailbox.memory_fd(), OwnedFd(::dup(mailbox.event_fd())), 0, out, false));
         writer.attach(lines.get(), kLines, in.consumed);
-        receiver.attach(in, lines.get(), kLines, bell, mine.get(), ::getpid());
+        receiver.attach(in, lines.get(), kLines, bell, {mine.get(), ::getpid(), -1}, spare);
     }
 
     void bring_area() {
@@ -78,9 +82,12 @@ struct Peer {
     OwnedFd mine, theirs;
     SharedMemory area;
     RingWriter writer;
+    SpareDescriptor spare;
     Receiver receiver;
     std::atomic<bool> gone{false};
+    std::size_t most = kAreaBytes; // longer ones get no place
     std::vector<std::byte> room;
+    std::atomic<bool> placing{false};
     std::vector<std::int32_t> placed;
     int delivered = 0;
     std::uint64_t sum = 0;
@@ -158,18 +165,34 @@ TEST_CASE("a fetched message whose lengths don't add up breaks the link") {
     SECTION("less than it says") { fetch.head.rest = 9; }
     SECTION("more than it says") { fetch.head.rest = 7; }
     SECTION("lengths that wrap around") { fetch.piece[1].size = UINT64_MAX - 2; }
+    SECTION("lengths that wrap around to the right sum") {
+        fetch.piece[0].size = 16;
+        fetch.piece[1].size = UINT64_MAX - 7;
+    }
     peer.write(Kind::fetch, fetch, size);
     CHECK(peer.broken());
     CHECK(peer.placed.empty());
 }
 
-TEST_CASE("a fetch from an address that isn't there breaks the link, and its placement is ended") {
+TEST_CASE(
+    "a fetch from an address that isn't there is lost alone: the sender is told, the next one arrives") {
     Peer peer;
     const auto size = static_cast<std::uint32_t>(sizeof(FetchHead) + 2 * sizeof(FetchPiece));
-    peer.write(Kind::fetch, Fetch{fetch_head(8, 2), {{8, 4}, {16, 4}}}, size);
-    CHECK(peer.broken());
-    peer.receiver.fail(&peer, false);
-    CHECK(peer.placed == std::vector<std::int32_t>{PLEXUS_MESSAGE_LOST});
+    const std::uint64_t source = 7;
+    const auto address = reinterpret_cast<std::uintptr_t>(&source);
+    peer.in.can_fetch = 1;
+    for (std::uint64_t n = 0; n < 130; ++n) { // its bit is used again after 64
+        const bool bad = n % 3 == 1;
+        const std::uint64_t from = bad ? 8 : address;
+        peer.write(Kind::fetch, Fetch{fetch_head(8, 2), {{from, 4}, {from + 4, 4}}}, size);
+        CHECK(peer.receiver.receive(&peer, 16, peer.gone) == 1);
+        CHECK(peer.placed.size() == n + 1);
+        CHECK(peer.placed.back() == (bad ? PLEXUS_MESSAGE_LOST : PLEXUS_OK));
+        CHECK(peer.in.fetched == n + 1);
+        CHECK((peer.in.fetch_failed >> n % 64 & 1) == (bad ? 1 : 0));
+        peer.placed.resize(n + 1);
+    }
+    CHECK(peer.in.can_fetch == 1); // other addresses may be there
 }
 
 TEST_CASE("a fetch from a peer that has gone is not believed") {
@@ -230,4 +253,91 @@ TEST_CASE("a message that the host refuses is taken off the ring, and the next o
     CHECK(peer.receiver.receive(&peer, 16, peer.gone) == 1);
     CHECK(peer.delivered == 1);
     CHECK(peer.placed.empty());
+}
+
+// The place belongs to the host again as soon as disconnect is back, although another thread copies into it.
+TEST_CASE("nothing is written to a place after the link was given up") {
+    constexpr std::byte kOurs{7};
+    constexpr std::size_t kSize = 4 << 20;
+    const std::vector<std::byte> source(kSize, std::byte{1});
+    const auto address = reinterpret_cast<std::uintptr_t>(source.data());
+    const auto size = static_cast<std::uint32_t>(sizeof(FetchHead) + 2 * sizeof(FetchPiece));
+    for (int round = 0; round < 50; ++round) {
+        Peer peer;
+        peer.most = kSize;
+        peer.write(Kind::fetch, Fetch{fetch_head(kSize, 2), {{address, kSize - 8}, {address + kSize - 8, 8}}},
+                   size);
+        std::thread poller([&] {
+            while (!peer.gone && peer.placed.empty()) (void)peer.receiver.receive(&peer, 16, peer.gone);
+        });
+        while (!peer.placing) std::this_thread::yield();
+        peer.receiver.give_up(peer.gone);
+        std::fill(peer.room.begin(), peer.room.end(), kOurs);
+        poller.join();
+        REQUIRE(std::count(peer.room.begin(), peer.room.end(), kOurs) == static_cast<std::ptrdiff_t>(kSize));
+    }
+}
+
+TEST_CASE("a stream's parts that come after the link was given up are dropped, and nothing is reported") {
+    Peer peer;
+    peer.bring_area();
+    StreamHead head{};
+    head.rest = 128;
+    head.head_size = 8;
+    peer.write(Kind::stream, head);
+    peer.write(Kind::chunk, AreaBody{0, 64, 64});
+    CHECK(peer.receiver.receive(&peer, 16, peer.gone) == 2);
+    peer.receiver.give_up(peer.gone);
+    std::fill(peer.room.begin(), peer.room.end(), std::byte{7});
+    peer.write(Kind::chunk, AreaBody{64, 64, 128});
+    CHECK(peer.receiver.receive(&peer, 16, peer.gone) == 1);
+    CHECK(peer.room == std::vector<std::byte>(128, std::byte{7}));
+    CHECK(peer.placed.empty());
+    peer.receiver.fail(&peer, true);
+    CHECK(peer.placed.empty());
+}
+
+TEST_CASE("what comes by the socket of an open link and is no area breaks it") {
+    Peer peer;
+    using Heard = Receiver::Heard;
+    OwnedFd fd;
+    const auto memory = SharedMemory::create("test area", kAreaBytes, fd);
+    const int fds[] = {fd.get(), fd.get()};
+    CHECK(peer.receiver.hear() == Heard::nothing);
+    SECTION("another word") {
+        REQUIRE(send_packet(peer.theirs.get(), std::array<std::uint8_t, 4>{'a', 'r', 'e', 'b'}, {fds, 1}));
+        CHECK(peer.receiver.hear() == Heard::nonsense);
+    }
+    SECTION("a longer one") {
+        REQUIRE(send_packet(peer.theirs.get(), std::array<std::uint8_t, 5>{'a', 'r', 'e', 'a', 0}, {fds, 1}));
+        CHECK(peer.receiver.hear() == Heard::nonsense);
+    }
+    SECTION("a shorter one") {
+        REQUIRE(send_packet(peer.theirs.get(), std::array<std::uint8_t, 3>{'a', 'r', 'e'}, {fds, 1}));
+        CHECK(peer.receiver.hear() == Heard::nonsense);
+    }
+    SECTION("no descriptor") {
+        REQUIRE(send_packet(peer.theirs.get(), kAreaPacket));
+        CHECK(peer.receiver.hear() == Heard::nonsense);
+    }
+    SECTION("two descriptors") {
+        REQUIRE(send_packet(peer.theirs.get(), kAreaPacket, fds));
+        CHECK(peer.receiver.hear() == Heard::nonsense);
+    }
+    SECTION("no memory") {
+        const int other[] = {peer.mailbox.event_fd()};
+        REQUIRE(send_packet(peer.theirs.get(), kAreaPacket, other));
+        CHECK(peer.receiver.hear() == Heard::nonsense);
+    }
+    SECTION("a second area") {
+        REQUIRE(send_packet(peer.theirs.get(), kAreaPacket, {fds, 1}));
+        CHECK(peer.receiver.hear() == Heard::area);
+        CHECK(peer.receiver.hear() == Heard::nothing); // it is taken out of the queue
+        REQUIRE(send_packet(peer.theirs.get(), kAreaPacket, {fds, 1}));
+        CHECK(peer.receiver.hear() == Heard::nonsense);
+    }
+    SECTION("the end") {
+        peer.theirs.reset();
+        CHECK(peer.receiver.hear() == Heard::end);
+    }
 }

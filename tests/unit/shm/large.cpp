@@ -1,28 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The ways of larger messages, each forced by its parameters, and what a link holds.
-#include "support/bare_host.h"
+#include "parts.h"
 #include "support/catch.h"
 #include "support/log_guard.h"
 
-#include <cstring>
+#include <deque>
 
 using namespace plexus::testing;
 
 namespace {
-
-const Method& shm() { return find_method("shm"); }
-
-BareOptions with(std::map<std::string, std::string> settings) {
-    BareOptions options;
-    options.settings = std::move(settings);
-    return options;
-}
-
-std::shared_ptr<const Bytes> numbered(std::size_t size, std::uint8_t first) {
-    auto bytes = std::make_shared<Bytes>(size);
-    for (std::size_t i = 0; i < size; ++i) (*bytes)[i] = static_cast<std::byte>(first + i * 7 + i / 251);
-    return bytes;
-}
 
 // Sends, polling both sides while there is no room.
 bool push(Pair& pair, const std::shared_ptr<const Bytes>& message, std::uint32_t pieces) {
@@ -59,6 +45,11 @@ TEST_CASE("messages that are streamed arrive whole, also when they are many area
     CHECK(pair.to_a->placed() > 0);
 }
 
+TEST_CASE("messages that are streamed through a large area arrive whole") {
+    Pair pair(shm(), with({{"area", "1 GiB"}, {"eager", "4 KiB"}, {"cma", "off"}}));
+    exchange(pair, {4'097, 1'000'003, 5'000'000});
+}
+
 TEST_CASE("messages that are fetched by cross-memory attach arrive whole") {
     Pair pair(shm(), with({{"cma_from", "1"}, {"eager", "64"}, {"inline", "56"}}));
     exchange(pair, {65, 100, 4'097, 70'000, 1'000'003, 63, 3'000'000});
@@ -70,13 +61,67 @@ TEST_CASE("one that a receiver must not fetch is streamed") {
     exchange(pair, {70'000, 1'000'003});
 }
 
-TEST_CASE("more fetches than can be under way wait, and all arrive") {
-    Pair pair(shm(), with({{"cma_from", "1"}, {"eager", "64"}, {"inline", "56"}}));
+TEST_CASE("sixty-four fetches can be under way, more wait, and all arrive in order") {
+    Pair pair(shm(), with({{"cma_from", "1"}, {"eager", "64"}, {"inline", "56"}, {"ring", "64 KiB"}}));
     constexpr std::uint64_t kMessages = 300;
-    for (std::uint64_t i = 0; i < kMessages; ++i)
-        REQUIRE(push(pair, numbered(500, static_cast<std::uint8_t>(i)), 2));
+    std::uint64_t sent = 0;
+    while (sent < kMessages) {
+        // Nobody polls meanwhile: it is the number that turns the sender away, not the ring.
+        const auto message = numbered(500 + sent, static_cast<std::uint8_t>(sent));
+        const std::int32_t status = pair.a.send(*pair.to_b, message, 24, 2);
+        if (status == PLEXUS_POSTED) {
+            ++sent;
+            CHECK(sent - pair.to_b->completed() <= 64);
+            continue;
+        }
+        REQUIRE(status == PLEXUS_AGAIN);
+        REQUIRE(sent - pair.to_b->completed() == 64);
+        const std::uint64_t told = pair.to_b->writable();
+        if (sent == 64) { // nothing was fetched yet
+            for (int i = 0; i < 1'000; ++i) pair.a.poll();
+            REQUIRE(pair.to_b->writable() == told);
+        }
+        REQUIRE(pair.pump(10s, [&] { return pair.to_b->writable() > told; }));
+    }
     REQUIRE(pair.pump(10s, [&] { return pair.to_a->received() == kMessages; }));
     CHECK(pair.pump(10s, [&] { return pair.to_b->completed() == kMessages; }));
+    for (std::uint64_t i = 0; i < kMessages; ++i) {
+        const auto message = pair.to_a->take();
+        REQUIRE(message);
+        REQUIRE((*message == *numbered(500 + i, static_cast<std::uint8_t>(i))));
+    }
+}
+
+TEST_CASE(
+    "what is sent from inside a callback, of any size, is posted or refused with a call of writable later") {
+    const char* const cma = GENERATE("off", "auto");
+    CAPTURE(cma);
+    Pair pair(shm(), with({{"cma", cma}, {"cma_from", "2 MiB"}, {"area", "64 KiB"}}),
+              with({{"cma", cma}, {"cma_from", "2 MiB"}, {"area", "64 KiB"}, {"eager", "4 KiB"}}));
+    const auto reply_to = [](std::uint64_t n) { // below eager, streamed, fetched
+        constexpr std::size_t kSizes[] = {100, 4'000, 20'000, 3'000'000};
+        return numbered(kSizes[n % 4], static_cast<std::uint8_t>(n));
+    };
+    std::deque<std::uint64_t> due; // replies that were answered with AGAIN, in order
+    std::uint64_t asked = 0;
+    const auto flush = [&](End& end) {
+        while (!due.empty()) {
+            const std::int32_t status = pair.b.send(end, reply_to(due.front()), 24, 2);
+            if (status == PLEXUS_AGAIN) return;
+            if (status != PLEXUS_OK && status != PLEXUS_POSTED) report_violation("a reply was dropped");
+            due.pop_front();
+        }
+    };
+    pair.b.hooks.message = [&](End& end, ByteView) {
+        due.push_back(asked++);
+        if (due.size() == 1) flush(end); // the others wait for `writable`
+    };
+    pair.b.hooks.writable = flush;
+    constexpr std::uint64_t kRequests = 60;
+    for (std::uint64_t i = 0; i < kRequests; ++i) REQUIRE(pair.a.push(*pair.to_b, numbered(32, 1)));
+    REQUIRE(pair.pump(20s, [&] { return pair.to_b->received() == kRequests; }));
+    for (std::uint64_t i = 0; i < kRequests; ++i) REQUIRE((pair.to_b->take() == *reply_to(i)));
+    CHECK(pair.pump(10s, [&] { return pair.to_a->completed() == pair.to_a->posted(); }));
 }
 
 TEST_CASE("what is posted to a peer that goes is reported lost") {
@@ -110,6 +155,44 @@ TEST_CASE("what was accepted before a disconnect still arrives") {
     REQUIRE(pair.pump(10s, [&] { return pair.to_a->is_lost(); }));
     CHECK(pair.to_a->received() == 3);
     CHECK(pair.pump(10s, [&] { return pair.to_b->completed() == pair.to_b->posted(); }));
+}
+
+// A sleeper that wakes asks the kernel first: the end is there before it has looked at the ring.
+TEST_CASE("what was sent before a process or context ends is delivered to one that slept, before the end") {
+    Pair pair(shm());
+    std::uint64_t sleep_ns = UINT64_MAX;
+    REQUIRE(pair.pump(10s, [&] { return pair.b.arm(&sleep_ns) == PLEXUS_OK; }));
+    for (std::uint8_t i = 0; i < 100; ++i)
+        REQUIRE(pair.a.send(*pair.to_b, numbered(i % 20 == 0 ? 1'000 : 30, i), 24, 2) == PLEXUS_OK);
+    pair.a.destroy(); // without a farewell, as a process that is killed
+    REQUIRE(pump({&pair.b}, 10s, [&] { return pair.to_a->is_lost(); }));
+    CHECK(pair.to_a->received() == 100);
+    CHECK(pair.to_a->lost_why() == "the peer's process ended");
+}
+
+TEST_CASE("a context with a hot link does not fall asleep while a posted send of it is over, or there is "
+          "room again") {
+    Pair pair(shm(), with({{"cma_from", "1"}, {"eager", "64"}, {"inline", "56"}}));
+    std::uint64_t sleep_ns = UINT64_MAX;
+    REQUIRE(pair.a.send(*pair.to_b, numbered(500, 1), 24, 2) == PLEXUS_POSTED);
+    REQUIRE(pair.pump(10s, [&] { return pair.to_b->completed() == 1; })); // a polls the link directly by now
+    SECTION("a send is over") {
+        REQUIRE(pair.a.send(*pair.to_b, numbered(500, 1), 24, 2) == PLEXUS_POSTED);
+        REQUIRE(pump({&pair.b}, 10s, [&] { return pair.to_a->received() == 2; }));
+        CHECK(pair.a.arm(&sleep_ns) == PLEXUS_AGAIN);
+        pair.a.poll();
+        CHECK(pair.to_b->completed() == 2);
+    }
+    SECTION("there is room") {
+        while (pair.a.send(*pair.to_b, numbered(8, 1), 8, 1) == PLEXUS_OK) {}
+        const std::uint64_t told = pair.to_b->writable();
+        pair.a.poll();
+        REQUIRE(pair.to_b->writable() == told);
+        for (int i = 0; i < 100; ++i) pair.b.poll();
+        CHECK(pair.a.arm(&sleep_ns) == PLEXUS_AGAIN);
+        pair.a.poll();
+        CHECK(pair.to_b->writable() == told + 1);
+    }
 }
 
 TEST_CASE("an idle link holds little, and gives a used area back") {

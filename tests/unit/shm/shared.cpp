@@ -41,3 +41,13 @@ TEST_CASE("memory that a peer could cut short, or of a wrong size, is refused") 
     CHECK_FALSE(SharedMemory::map(fd.get(), 64, 2048));
     CHECK_FALSE(SharedMemory::map(-1, 64, 2048));
 }
+
+// Where the system has run out of huge pages the first access ends the process by SIGBUS.
+TEST_CASE("memory of huge pages is refused") {
+    constexpr std::size_t kSize = 2 << 20;
+    const OwnedFd huge(::memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_HUGETLB));
+    if (!huge || ::ftruncate(huge.get(), kSize) != 0) SKIP_TEST("the kernel has no huge pages");
+    REQUIRE(::fcntl(huge.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0);
+    CHECK_FALSE(SharedMemory::map(huge.get(), kSize, kSize));
+    CHECK(errno == EINVAL);
+}

@@ -3,9 +3,18 @@
 #include "raw_peer.h"
 #include "support/catch.h"
 #include "support/log_guard.h"
+#include "support/process.h"
 
+#include "base/unique_fd.h"
 #include "tcp/addresses.h"
 #include "tcp/descriptor.h"
+
+#include <arpa/inet.h>
+#include <cstring>
+#include <net/if.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 
 using namespace plexus::testing;
 using plexus::tcp::Descriptor;
@@ -29,6 +38,25 @@ Bytes bytes_of(const Descriptor& descriptor) {
     const auto raw = descriptor.encode();
     const auto bytes = std::as_bytes(std::span(raw));
     return {bytes.begin(), bytes.end()};
+}
+
+// A network of this process's own, with loopback, which has `address` (10.77.0.1/24) too.
+bool enter_own_network(const char* address) {
+    if (::unshare(CLONE_NEWNET) != 0 && ::unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0) return false;
+    const plexus::UniqueFd control(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    ifreq request{};
+    std::strcpy(request.ifr_name, "lo");
+    request.ifr_flags = IFF_UP;
+    if (::ioctl(control.get(), SIOCSIFFLAGS, &request) != 0) return false;
+    std::strcpy(request.ifr_name, "lo:1");
+    sockaddr_in in{};
+    in.sin_family = AF_INET;
+    const auto set = [&](unsigned long what, const char* text) {
+        if (::inet_pton(AF_INET, text, &in.sin_addr) != 1) return false;
+        std::memcpy(&request.ifr_addr, &in, sizeof in);
+        return ::ioctl(control.get(), what, &request) == 0;
+    };
+    return set(SIOCSIFADDR, address) && set(SIOCSIFNETMASK, "255.255.255.0");
 }
 
 std::string open_error(std::map<std::string, std::string> settings, std::int32_t status = PLEXUS_BAD_CONFIG) {
@@ -117,6 +145,35 @@ TEST_CASE("when no address leads to the peer, the reason lists what each of them
     CHECK(why.find("127.0.0.1:" + std::to_string(there.port) + ": another context answered") !=
           std::string::npos);
     CHECK(why.find("127.0.0.2:" + std::to_string(there.port) + ": Connection refused") != std::string::npos);
+}
+
+TEST_CASE("addresses in a network of our own come before others, in their order") {
+    const auto make = [](const char* text) { return asio::ip::make_address(text); };
+    const std::vector<plexus::tcp::Interface> own{{"eth7", make("10.1.2.3"), 24}};
+    const std::vector<asio::ip::address> sorted = plexus::tcp::nearest_first(
+        {make("192.0.2.1"), make("10.1.2.9"), make("10.1.3.1"), make("10.1.2.7"), make("127.0.0.1")}, own);
+    CHECK(sorted == std::vector<asio::ip::address>{make("10.1.2.9"), make("10.1.2.7"), make("127.0.0.1"),
+                                                   make("192.0.2.1"), make("10.1.3.1")});
+}
+
+TEST_CASE("a link is tried at an address of our own network first") {
+    Process child([](Channel&) {
+        if (!enter_own_network("10.77.0.1")) return 77;
+        BareHost target(tcp());
+        Descriptor there = descriptor_of(target);
+        // Nobody is at either: what each of them says is listed in the order of the attempts.
+        there.addresses = {asio::ip::make_address("10.99.0.1"), asio::ip::make_address("10.77.0.5")};
+        BareHost from(tcp());
+        End* end = from.connect(bytes_of(there), target.id());
+        if (end == nullptr || !pump({&from}, 10s, [&] { return end->is_lost(); })) return 1;
+        const std::string why = end->lost_why();
+        return why.find("10.77.0.5") < why.find("10.99.0.1") && why.find("10.99.0.1") != std::string::npos
+                   ? 0
+                   : 2;
+    });
+    const auto code = child.wait(20s);
+    if (code == 77) SKIP_TEST("no network namespace can be made here");
+    CHECK(code == 0);
 }
 
 TEST_CASE("an address that never answers ends after connect_timeout") {

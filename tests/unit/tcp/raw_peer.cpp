@@ -5,6 +5,8 @@
 #include "tcp/descriptor.h"
 
 #include <asio/ip/tcp.hpp>
+#include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 namespace plexus::testing {
@@ -19,10 +21,13 @@ tcp::Descriptor descriptor_of(BareHost& host) {
 
 std::uint16_t port_of(BareHost& host) { return descriptor_of(host).port; }
 
-RawPeer::RawPeer(BareHost& host) {
+RawPeer::RawPeer(BareHost& host, std::string_view from) {
     const tcp::Descriptor there = descriptor_of(host);
     const asio::ip::tcp::endpoint endpoint(there.addresses.at(0), there.port);
     socket_.reset(::socket(endpoint.data()->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const asio::ip::tcp::endpoint own(from.empty() ? asio::ip::address() : asio::ip::make_address(from), 0);
+    if (!from.empty() && ::bind(socket_.get(), own.data(), static_cast<socklen_t>(own.size())) != 0)
+        throw std::runtime_error("a plain socket can't be bound");
     if (::connect(socket_.get(), endpoint.data(), static_cast<socklen_t>(endpoint.size())) != 0)
         throw std::runtime_error("a plain socket can't connect");
 }
@@ -58,11 +63,17 @@ void RawPeer::send_word(std::uint64_t size, std::uint8_t head) {
 }
 
 bool RawPeer::closed_by(BareHost& host, std::chrono::nanoseconds limit) {
-    return pump({&host}, limit, [&] {
-        char byte = 0;
-        const ssize_t got = ::recv(socket_.get(), &byte, 1, MSG_DONTWAIT);
-        return got == 0 || (got < 0 && errno == ECONNRESET);
-    });
+    return pump({&host}, limit, [&] { return is_closed(); });
+}
+
+bool RawPeer::is_closed() const {
+    pollfd item{socket_.get(), POLLRDHUP, 0};
+    return ::poll(&item, 1, 0) > 0 && (item.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+}
+
+std::size_t RawPeer::received_bytes() const {
+    int bytes = 0;
+    return ::ioctl(socket_.get(), FIONREAD, &bytes) == 0 ? static_cast<std::size_t>(bytes) : 0;
 }
 
 std::vector<std::uint8_t> RawPeer::read_from(BareHost& host, std::size_t size) {

@@ -16,7 +16,10 @@ namespace plexus::testing {
 class RawPeer {
   public:
     /// Connects to the first address of `host`. Throws std::runtime_error.
-    explicit RawPeer(BareHost& host);
+    explicit RawPeer(BareHost& host)
+      : RawPeer(host, "") {}
+    /// The same from this address of the loopback network.
+    RawPeer(BareHost& host, std::string_view from);
 
     struct Said {
         std::vector<std::uint8_t> hello;
@@ -32,6 +35,10 @@ class RawPeer {
     void send_word(std::uint64_t size, std::uint8_t head);
     /// True when the other side has closed; polls it meanwhile.
     bool closed_by(BareHost& host, std::chrono::nanoseconds limit);
+    /// True if the other side has closed, as far as is known without polling anybody.
+    bool is_closed() const;
+    /// How much of what the other side has sent lies here unread.
+    std::size_t received_bytes() const;
     void close() { socket_.reset(); }
 
   private:

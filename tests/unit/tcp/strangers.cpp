@@ -6,8 +6,13 @@
 #include "support/log_guard.h"
 #include "support/process.h"
 
+#include "plexus/module/handshake.h"
+#include "tcp/listener.h"
+
 #include <algorithm>
+#include <atomic>
 #include <sys/resource.h>
+#include <thread>
 
 using namespace plexus::testing;
 
@@ -32,7 +37,8 @@ std::size_t lines_with(const BareHost& host, std::string_view part) {
 
 TEST_CASE("random bytes on the port close the connection with one quiet line") {
     BareHost host(tcp());
-    for (const std::size_t size : {104u, 105u, 4096u, 65'536u}) {
+    constexpr std::size_t kHello = plexus::module::Handshake::kHelloBytes;
+    for (const std::size_t size : {kHello, kHello + 1, std::size_t{4096}, std::size_t{65'536}}) {
         RawPeer stranger(host);
         Bytes noise(size, std::byte{0x5a});
         stranger.send(noise);
@@ -58,12 +64,83 @@ TEST_CASE("half a greeting and silence end after handshake_timeout, and others c
     CHECK(lines_with(host, "silent") == 2);
 }
 
-TEST_CASE("a crowd of silent strangers delays others, but does not keep them out") {
-    BareHost host(tcp(), with({{"handshake_timeout", "300 ms"}}));
+TEST_CASE("silent strangers that come back as soon as they are closed keep nobody out") {
+    BareHost host(tcp()); // with the default time limits
+    constexpr std::size_t kCrowd = 300;
     std::vector<std::unique_ptr<RawPeer>> crowd;
-    for (int i = 0; i < 200; ++i) crowd.push_back(std::make_unique<RawPeer>(host));
-    BareHost peer(tcp());
-    CHECK(link_up(peer, host) != nullptr);
+    for (std::size_t i = 0; i < kCrowd; ++i) crowd.push_back(std::make_unique<RawPeer>(host));
+    std::atomic<bool> stop{false};
+    std::atomic<std::size_t> came_back{0};
+    std::thread refill([&] {
+        for (std::size_t i = 0; !stop; i = (i + 1) % kCrowd) {
+            if (!crowd[i]->is_closed()) continue;
+            crowd[i] = std::make_unique<RawPeer>(host);
+            ++came_back;
+        }
+    });
+    // Links that are made one after the other, as those of a job that repairs itself.
+    bool all = pump({&host}, 10s, [&] { return came_back > 0; });
+    for (int i = 0; all && i < 5; ++i) {
+        BareHost peer(tcp());
+        End* end = peer.connect(host.descriptor(), host.id());
+        all = end != nullptr && pump({&peer, &host}, 6s, [&] { return end->is_open() || end->is_lost(); }) &&
+              end->is_open();
+    }
+    stop = true;
+    refill.join();
+    CHECK(all);
+}
+
+TEST_CASE("the number of strangers is bounded: the oldest silent one makes room for the next") {
+    constexpr std::size_t kMore = 40;
+    BareHost host(tcp(), with({{"handshake_timeout", "60 s"}}));
+    BareHost holder(tcp()); // of the key: its greeting says so, and it may stay
+    RawPeer known(host);
+    const auto hello = plexus::module::Handshake::connecting(holder.table(), host.id()).take_outgoing();
+    known.send(std::as_bytes(std::span(hello)));
+    for (int i = 0; i < 20; ++i) host.poll();
+    std::vector<std::unique_ptr<RawPeer>> crowd;
+    for (std::size_t i = 0; i + 1 < plexus::tcp::Listener::kMostStrangers + kMore; ++i) {
+        crowd.push_back(std::make_unique<RawPeer>(host));
+        if (i % 8 == 0) host.poll();
+    }
+    const auto closed = [&] {
+        return static_cast<std::size_t>(
+            std::count_if(crowd.begin(), crowd.end(), [](const auto& each) { return each->is_closed(); }));
+    };
+    CHECK(pump({&host}, 5s, [&] { return closed() == kMore; }));
+    for (int i = 0; i < 100; ++i) host.poll();
+    CHECK(closed() == kMore);
+    for (std::size_t i = 0; i < kMore; ++i) CHECK(crowd[i]->is_closed());
+    CHECK_FALSE(known.is_closed());
+}
+
+TEST_CASE("a source with many silent connections loses its own, not those of others") {
+    BareHost host(tcp(), with({{"handshake_timeout", "60 s"}}));
+    RawPeer other(host, "127.0.0.9"); // older than every one of the crowd
+    std::vector<std::unique_ptr<RawPeer>> crowd;
+    for (std::size_t i = 0; i < plexus::tcp::Listener::kMostStrangers + 20; ++i) {
+        crowd.push_back(std::make_unique<RawPeer>(host));
+        if (i % 8 == 0) host.poll();
+    }
+    CHECK(pump({&host}, 5s, [&] { return crowd[19]->is_closed(); }));
+    CHECK_FALSE(other.is_closed());
+}
+
+TEST_CASE("who has greeted just before the next one comes keeps its place") {
+    BareHost host(tcp(), with({{"handshake_timeout", "60 s"}}));
+    BareHost holder(tcp());
+    RawPeer oldest(host);
+    std::vector<std::unique_ptr<RawPeer>> crowd;
+    while (crowd.size() + 1 < plexus::tcp::Listener::kMostStrangers)
+        crowd.push_back(std::make_unique<RawPeer>(host));
+    while (host.poll() > 0) {}
+    crowd.push_back(std::make_unique<RawPeer>(host)); // one too many; found before what is said now
+    const auto hello = plexus::module::Handshake::connecting(holder.table(), host.id()).take_outgoing();
+    oldest.send(std::as_bytes(std::span(hello)));
+    CHECK(pump({&host}, 5s, [&] { return crowd.front()->is_closed(); }));
+    CHECK_FALSE(oldest.is_closed());
+    CHECK(oldest.received_bytes() == plexus::module::Handshake::kAnswerBytes);
 }
 
 TEST_CASE("a greeting that is repeated word for word is answered but leads nowhere") {
@@ -96,6 +173,29 @@ TEST_CASE("a process without free descriptors says so once, and accepts again wh
         limit.rlim_cur = before;
         if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) return 5;
         return link_up(peer, host) != nullptr ? 0 : 6;
+    });
+    CHECK(child.wait(20'000ms).value_or(-1) == 0);
+}
+
+TEST_CASE("a process without free descriptors gives one of a silent stranger to who comes next") {
+    Process child([](Channel&) {
+        const auto expected = expect_warning("limit of open files");
+        BareHost host(tcp(), with({{"handshake_timeout", "60 s"}}));
+        BareHost peer(tcp());
+        RawPeer first(host);
+        RawPeer second(host);
+        while (host.poll() > 0) {}
+        End* end = peer.connect(host.descriptor(), host.id());
+        peer.poll(); // its socket is there, and waits to be accepted
+        rlimit limit{};
+        if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 2;
+        const int next_free = ::dup(0);
+        ::close(next_free);
+        limit.rlim_cur = static_cast<rlim_t>(next_free);
+        if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) return 3;
+        if (!pump({&peer, &host}, 10s, [&] { return end->is_open() || end->is_lost(); })) return 4;
+        if (!end->is_open()) return 5;
+        return first.is_closed() && !second.is_closed() ? 0 : 6;
     });
     CHECK(child.wait(20'000ms).value_or(-1) == 0);
 }

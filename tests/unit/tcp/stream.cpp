@@ -117,6 +117,25 @@ TEST_CASE("max_message is kept on both sides") {
     CHECK(end->lost_why().find("max_message") != std::string::npos);
 }
 
+TEST_CASE("a message that only the other side finds too large is refused before it is sent") {
+    BareOptions limited;
+    limited.settings = {{"max_message", "64 KiB"}};
+    Pair pair(tcp(), {}, limited);
+    CHECK(pair.a.query(PLEXUS_QUERY_MAX_MESSAGE) == 0);
+    CHECK(pair.a.query(PLEXUS_QUERY_MAX_MESSAGE, pair.to_b) == 65'536);
+    CHECK(pair.b.query(PLEXUS_QUERY_MAX_MESSAGE, pair.to_a) == 65'536);
+    CHECK(pair.a.send(*pair.to_b, std::make_shared<const Bytes>(65'537), 24, 2) == PLEXUS_TOO_LARGE);
+    CHECK(pair.a.send(*pair.to_b, std::make_shared<const Bytes>(65'536), 24, 2) != PLEXUS_TOO_LARGE);
+    CHECK(pair.pump(5s, [&] { return pair.to_a->received() == 1; }));
+    CHECK(pair.to_b->is_open());
+
+    End* in = nullptr;
+    End* out = link_up(pair.b, pair.a, &in); // the limited side connects
+    REQUIRE(out != nullptr);
+    CHECK(pair.a.query(PLEXUS_QUERY_MAX_MESSAGE, in) == 65'536);
+    CHECK(pair.a.send(*in, std::make_shared<const Bytes>(65'537), 24, 2) == PLEXUS_TOO_LARGE);
+}
+
 TEST_CASE("socket parameters change while a link runs, others do not") {
     Pair pair(tcp());
     std::string why;

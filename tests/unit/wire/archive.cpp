@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Writer and Reader: layout, alignment, borrowed and owned bytes, and input that lies.
 #include "plexus/archive.h"
-#include "hex.h"
+#include "frame_of.h"
 #include "support/catch.h"
 
 #include <cereal/types/map.hpp>
@@ -33,6 +33,7 @@ struct Inner {
         archive(CEREAL_NVP(name), CEREAL_NVP(values));
     }
 };
+PLEXUS_NAME(Inner, "test.inner")
 struct Outer {
     std::map<std::string, Inner> parts;
     std::optional<std::uint32_t> number;
@@ -45,6 +46,7 @@ struct Outer {
         archive(parts, number, nested, bits, flag);
     }
 };
+PLEXUS_NAME(Outer, "test.outer")
 
 Outer sample() {
     return {{{"a", {"first", {1.5, -2.5}}}, {"b", {"", {}}}},
@@ -59,41 +61,6 @@ struct Point {
     std::int32_t y;
     bool operator==(const Point&) const = default;
 };
-
-/// Bytes in memory of their own size, so that sanitizers see a read past the end, as a frame
-/// has them: aligned to 8.
-class Frame {
-  public:
-    explicit Frame(const Bytes& bytes)
-      : words_((bytes.size() + 7) / 8)
-      , size_(bytes.size()) {
-        if (size_ > 0) std::memcpy(words_.data(), bytes.data(), size_);
-    }
-    Reader reader(std::size_t skip = 0) const {
-        return {nullptr, reinterpret_cast<const std::byte*>(words_.data()), size_, skip};
-    }
-
-  private:
-    std::vector<std::uint64_t> words_;
-    std::size_t size_;
-};
-
-template <class... T>
-Bytes written(const T&... values) {
-    Writer writer(0);
-    (writer.put(values), ...);
-    return writer.bytes();
-}
-
-template <class T>
-T read_back(const T& value) {
-    const Frame frame(written(value));
-    Reader in = frame.reader();
-    T got = in.get<T>();
-    CHECK(in.ok());
-    CHECK(in.left() == 0);
-    return got;
-}
 
 } // namespace
 
@@ -111,7 +78,7 @@ TEST_CASE("the reserved head counts for alignment") {
     Writer writer(20);
     writer.put(std::string_view("x"));
     CHECK(writer.total() == 33); // 20, then 4 of padding, the count, the letter
-    const Frame frame(writer.bytes());
+    const FrameOf frame(writer.bytes());
     Reader in = frame.reader(20);
     CHECK(in.get<std::string>() == "x");
     CHECK(in.ok());
@@ -127,7 +94,7 @@ TEST_CASE("what was put is got") {
 }
 
 TEST_CASE("a view reads in place and its elements are aligned") {
-    const Frame frame(written(std::uint8_t{1}, std::vector<double>{1, 2, 3}));
+    const FrameOf frame(written(std::uint8_t{1}, std::vector<double>{1, 2, 3}));
     Reader in = frame.reader();
     CHECK(in.get<std::uint8_t>() == 1);
     const auto view = in.get<std::span<const double>>();
@@ -170,6 +137,7 @@ TEST_CASE("own() makes the frame independent of who lent") {
     writer.put(first);
     writer.put(std::string("between"));
     writer.put(second);
+    writer.put(std::string("behind"));
     const Bytes before = writer.bytes();
     writer.own();
     std::fill(first.begin(), first.end(), std::uint8_t{0xee});
@@ -209,7 +177,7 @@ TEST_CASE("any number of ranges, borrowed or not, makes one frame of a bounded n
     }
     CHECK(most > 10);
     CHECK(most <= Writer::kPieces + 1);
-    const Frame frame(writer.bytes());
+    const FrameOf frame(writer.bytes());
     Reader in = frame.reader(24);
     for (const auto& range : ranges) {
         CHECK(in.get<std::vector<std::uint32_t>>() == range);
@@ -223,7 +191,7 @@ TEST_CASE("a count larger than what follows is refused without allocating for it
     for (const char* count :
          {"0300000000000000", "ffffffffffffffff", "0000000000000080", "0100000000000020"}) {
         CAPTURE(count);
-        const Frame frame(bytes_of(std::string(count) + "0102030405060708 090a0b0c0d0e0f10"));
+        const FrameOf frame(bytes_of(std::string(count) + "0102030405060708 090a0b0c0d0e0f10"));
         Reader doubles = frame.reader();
         CHECK(doubles.get<std::vector<double>>().empty());
         CHECK_FALSE(doubles.ok());
@@ -232,7 +200,7 @@ TEST_CASE("a count larger than what follows is refused without allocating for it
         CHECK_FALSE(views.ok());
     }
     for (const char* count : {"1100000000000000", "ffffffffffffff7f"}) {
-        const Frame frame(bytes_of(std::string(count) + "00000000000000000000000000000000"));
+        const FrameOf frame(bytes_of(std::string(count) + "00000000000000000000000000000000"));
         Reader nested = frame.reader();
         CHECK(nested.get<std::vector<std::string>>().empty());
         CHECK_FALSE(nested.ok());
@@ -240,7 +208,7 @@ TEST_CASE("a count larger than what follows is refused without allocating for it
 }
 
 TEST_CASE("after a read past the end everything is zero") {
-    const Frame frame(bytes_of("010203"));
+    const FrameOf frame(bytes_of("010203"));
     Reader in = frame.reader();
     CHECK(in.get<std::uint32_t>() == 0);
     CHECK_FALSE(in.ok());
@@ -251,7 +219,7 @@ TEST_CASE("after a read past the end everything is zero") {
 }
 
 TEST_CASE("a bool is 0 or 1") {
-    const Frame frame(bytes_of("00 01 02"));
+    const FrameOf frame(bytes_of("00 01 02"));
     Reader in = frame.reader();
     CHECK_FALSE(in.get<bool>());
     CHECK(in.get<bool>());
@@ -263,7 +231,7 @@ TEST_CASE("a bool is 0 or 1") {
 TEST_CASE("an archived value that is cut off anywhere is refused") {
     const Bytes whole = written(sample());
     for (std::size_t size = 0; size < whole.size(); ++size) {
-        const Frame frame(Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)));
+        const FrameOf frame(Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)));
         Reader in = frame.reader();
         const auto got = in.get<Outer>();
         CAPTURE(size);

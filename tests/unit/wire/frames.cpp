@@ -18,6 +18,11 @@ std::string fixed(const Header& header) {
     encode(header, bytes.data());
     return hex_of(bytes);
 }
+std::string of_request(const RequestHeader& header) {
+    Bytes bytes(header.bytes());
+    encode(header, bytes.data());
+    return hex_of(bytes);
+}
 template <class Header>
 std::string fixed(Kind kind, const Header& header) {
     Bytes bytes(Header::kBytes);
@@ -37,26 +42,30 @@ bool only_whole(std::string_view golden, Decode decode) {
     return decode(View(whole)).has_value();
 }
 
-const RequestHeader kRequestHeader{kWantsReply,        0x0203,     0x04050607,
-                                   0x08090a0b0c0d0e0f, 0x10111213, 0x14151617};
-const BulkHeader kPutHeader{kConfirmNow, 1, 0x1122334455667788, 2, 3, 0x100000, 256};
+const RequestHeader kRequestHeader{kWantsReply, 0x0203,     0x18191a1b04050607, 0x08090a0b0c0d0e0f,
+                                   0x10111213,  0x14151617, 0x1c1d1e1f};
+const RequestHeader kOneWayHeader{0, 0x0203, 0, 0x08090a0b0c0d0e0f, 0x10111213, 0x14151617, 0};
+const RequestHeader kTimedHeader{kDeadline, 0x0203, 0, 0x08090a0b0c0d0e0f, 0x10111213, 0x14151617, 250};
+const BulkHeader kPutHeader{kConfirmNow, 0x400000001, 0x1122334455667788, 2, 3, 0x100000, 256};
 const BulkHeader kGetHeader{0, 5, 0x8000000000000001, 0, 0xffffffff, 8, 0xffffffff};
 
 } // namespace
 
-TEST_CASE("frames have the bytes that version 1 gave them") {
-    CHECK(kVersion == 1);
-    CHECK(fixed(kRequestHeader) == plain(golden::kRequest));
-    CHECK(fixed(Kind::reply, ReplyHeader{300, 0x01020304}) == plain(golden::kReply));
-    CHECK(fixed(Kind::data, ReplyHeader{0, 0xffffffff}) == plain(golden::kData));
+TEST_CASE("frames have the bytes that version 2 gave them") {
+    CHECK(kVersion == 2);
+    CHECK(of_request(kRequestHeader) == plain(golden::kRequest));
+    CHECK(of_request(kOneWayHeader) == plain(golden::kOneWay));
+    CHECK(of_request(kTimedHeader) == plain(golden::kTimedOneWay));
+    CHECK(fixed(Kind::reply, ReplyHeader{300, 0x0506070801020304}) == plain(golden::kReply));
+    CHECK(fixed(Kind::data, ReplyHeader{0, 0x1ffffffff}) == plain(golden::kData));
     CHECK(fixed(ReportHeader{1, 0x1234}) == plain(golden::kReport));
     CHECK(fixed(Kind::put, kPutHeader) == plain(golden::kPut));
     CHECK(fixed(Kind::get, kGetHeader) == plain(golden::kGet));
     CHECK(fixed(Kind::borrow, BulkHeader{0, 5, 0x8000000000000001, 7, 2, 0, 0}) == plain(golden::kBorrow));
-    CHECK(fixed(LendHeader{true, 0, 5, 0x01020304}) == plain(golden::kLend));
+    CHECK(fixed(LendHeader{true, 0, 0x600000005, 0x01020304}) == plain(golden::kLend));
     CHECK(fixed(Kind::give_back, ReplyHeader{0, 0x01020304}) == plain(golden::kGiveBack));
     CHECK(fixed(Kind::recall, ReplyHeader{0, 0x01020304}) == plain(golden::kRecall));
-    CHECK(hex_of(encode(Declare{1, 0x0123456789abcdef, "ocean.probe"})) == plain(golden::kDeclare));
+    CHECK(hex_of(encode(Declare{1, 0x0123456789abcdef, "ocean.probe", "n1"})) == plain(golden::kDeclare));
     CHECK(fixed(Kind::confirm, StreamFrame{1, 2}) == plain(golden::kConfirm));
     CHECK(fixed(Kind::fence, StreamFrame{1, 2}) == plain(golden::kFence));
     CHECK(fixed(Kind::recover, StreamFrame{1, 0}) == plain(golden::kRecover));
@@ -72,7 +81,9 @@ TEST_CASE("frames have the bytes that version 1 gave them") {
     DescriptorTable own;
     own.push_back({"tcp", bytes_of("7f000001"), {}});
     const Bytes row = encode_table(own);
-    CHECK(hex_of(encode(Hello{kVersion, 7, row})) == plain(golden::kHello));
+    CHECK(hex_of(encode(Hello{kVersion, 7, 1 << 30, 0x0102030405060708, 0x1112131415161718, 3, row})) ==
+          plain(golden::kHello));
+    CHECK(fixed(Kind::dropped, StreamFrame{0, 3}) == plain(golden::kDropped));
 }
 
 TEST_CASE("what was encoded is decoded") {
@@ -84,11 +95,23 @@ TEST_CASE("what was encoded is decoded") {
     CHECK(request->key == kRequestHeader.key);
     CHECK(request->handle == kRequestHeader.handle);
     CHECK(request->generation == kRequestHeader.generation);
+    CHECK(request->deadline == kRequestHeader.deadline);
+    CHECK(request->bytes() == 32);
+
+    const auto one_way = decode_request(bytes_of(golden::kOneWay));
+    REQUIRE(one_way);
+    CHECK(one_way->call == 0);
+    CHECK(one_way->bytes() == 24);
+
+    const auto timed = decode_request(bytes_of(golden::kTimedOneWay));
+    REQUIRE(timed);
+    CHECK(timed->deadline == 250);
+    CHECK(timed->bytes() == 32);
 
     const auto reply = decode_reply(bytes_of(golden::kReply));
     REQUIRE(reply);
     CHECK(reply->status == 300);
-    CHECK(reply->call == 0x01020304);
+    CHECK(reply->call == 0x0506070801020304);
 
     const auto report = decode_report(bytes_of(golden::kReport));
     REQUIRE(report);
@@ -109,7 +132,7 @@ TEST_CASE("what was encoded is decoded") {
     REQUIRE(lend);
     CHECK(lend->stays);
     CHECK(lend->status == 0);
-    CHECK(lend->call == 5);
+    CHECK(lend->call == 0x600000005);
     CHECK(lend->number == 0x01020304);
 
     const auto stream = decode_stream(bytes_of(golden::kConfirm));
@@ -123,12 +146,17 @@ TEST_CASE("what was encoded is decoded") {
     CHECK(declare->request == 1);
     CHECK(declare->signature == 0x0123456789abcdef);
     CHECK(declare->name == "ocean.probe");
+    CHECK(declare->sender == "n1");
 
     const Bytes greeted = bytes_of(golden::kHello);
     const auto hello = decode_hello(greeted);
     REQUIRE(hello);
-    CHECK(hello->version == 1);
+    CHECK(hello->version == kVersion);
     CHECK(hello->stream == 7);
+    CHECK(hello->max_message == 1 << 30);
+    CHECK(hello->memory == 0x0102030405060708);
+    CHECK(hello->known_memory == 0x1112131415161718);
+    CHECK(hello->dropped == 3);
     CHECK(hex_of(hello->table) == plain("01 03 746370 0400 7f000001"));
 
     const Bytes told = bytes_of(golden::kTable);
@@ -140,6 +168,8 @@ TEST_CASE("what was encoded is decoded") {
 
 TEST_CASE("a frame that is cut off anywhere is none") {
     CHECK(only_whole(golden::kRequest, decode_request));
+    CHECK(only_whole(golden::kOneWay, decode_request));
+    CHECK(only_whole(golden::kTimedOneWay, decode_request));
     CHECK(only_whole(golden::kReply, decode_reply));
     CHECK(only_whole(golden::kReport, decode_report));
     CHECK(only_whole(golden::kPut, decode_bulk));
@@ -147,17 +177,25 @@ TEST_CASE("a frame that is cut off anywhere is none") {
     CHECK(only_whole(golden::kLend, decode_lend));
     CHECK(only_whole(golden::kConfirm, decode_stream));
     CHECK(only_whole(golden::kDeclare, decode_declare));
-    CHECK(only_whole("10 01 0000 07000000", decode_hello)); // what follows is the table's to check
+    CHECK(
+        only_whole("10 02 0000 07000000 0000004000000000 0000000000000000 0000000000000000 0000000000000000",
+                   decode_hello)); // what follows is the table's to check
+    const auto other = decode_hello(bytes_of("10 01 0000 07000000 00")); // of a release with other fields
+    REQUIRE(other);
+    CHECK(other->version == 1);
     CHECK(only_whole("09 00 000102030405060708090a0b0c0d0e0f", decode_table_frame));
 }
 
 TEST_CASE("fields that contradict each other are refused") {
     CHECK_FALSE(decode_stream(bytes_of("11 00 0000 01000000 0200000000000000 00"))); // too long
-    CHECK_FALSE(decode_declare(bytes_of("08 00 0100 efcdab8967452301 0000")));       // no name
+    CHECK_FALSE(decode_declare(bytes_of("08 00 0100 efcdab8967452301 0000 0000")));  // no name
     CHECK_FALSE(decode_declare(bytes_of("08 00 0100 efcdab8967452301 0100 6162")));  // more than it says
     CHECK_FALSE(decode_declare(bytes_of("08 00 0100 efcdab8967452301 ffff 6162")));  // less than it says
-    CHECK(decode_declare(encode(Declare{1, 2, std::string(255, 'n')})));
-    CHECK_FALSE(decode_declare(encode(Declare{1, 2, std::string(256, 'n')})));
+    const std::string longest(255, 'n');
+    const std::string too_long(256, 'n');
+    CHECK(decode_declare(encode(Declare{1, 2, longest, longest})));
+    CHECK_FALSE(decode_declare(encode(Declare{1, 2, too_long, {}})));
+    CHECK_FALSE(decode_declare(encode(Declare{1, 2, longest, too_long})));
     BulkHeader header = kPutHeader;
     Bytes bytes(BulkHeader::kBytes);
     header.offset = UINT64_MAX;
@@ -180,5 +218,5 @@ TEST_CASE("only kinds that exist are known") {
         CHECK(value < kKinds);
         known += std::to_string(value) + " ";
     }
-    CHECK(known == "1 2 3 4 5 6 8 9 10 11 12 13 16 17 18 19 20 21 ");
+    CHECK(known == "1 2 3 4 5 6 8 9 10 11 12 13 16 17 18 19 20 21 22 ");
 }

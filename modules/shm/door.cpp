@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "shm/door.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+namespace plexus::shm {
+
+namespace {
+constexpr auto kBetweenTries = std::chrono::milliseconds(100);
+} // namespace
+
+bool Door::open(const SocketName& name) noexcept {
+    socket_ = listen_at(name);
+    return socket_ && events_.watch(socket_.get(), kDoorTag);
+}
+
+void Door::close() noexcept {
+    events_.unwatch(socket_.get());
+    socket_.reset();
+    while (!callers_.empty()) (void)drop(0);
+}
+
+std::optional<std::uint32_t> Door::accept(Clock::time_point until) {
+    module::OwnedFd socket = accept_from(socket_.get());
+    if (!socket) {
+        crowded_ = false;
+        shut(errno);
+        return std::nullopt;
+    }
+    if (!peer_is_there(socket.get(), -1)) return std::nullopt;
+    if (callers_.size() == kMostCallers) (void)drop(most_dispensable());
+    const std::uint32_t id = next_id_++;
+    if (!events_.watch(socket.get(), kCallerTag + id)) return std::nullopt;
+    callers_.push_back({id, std::make_unique<Opening>(host_, std::move(socket), until)});
+    return id;
+}
+
+// The caller stays in the queue and the door readable: without this the context would not sleep any more.
+void Door::shut(int reason) {
+    if (reason != EMFILE && reason != ENFILE && reason != ENOMEM && reason != ENOBUFS) return;
+    events_.unwatch(socket_.get());
+    shut_ = true;
+    tried_ = Clock::now();
+    const std::string text = "a caller can not be let in for now: " + std::system_category().message(reason);
+    host_.log(host_.self, PLEXUS_WARN, text.c_str());
+}
+
+// The oldest that has said nothing; the oldest, if all have spoken.
+std::size_t Door::most_dispensable() const noexcept {
+    const auto silent = std::find_if(callers_.begin(), callers_.end(),
+                                     [](const Caller& caller) { return caller.opening->is_silent(); });
+    return silent == callers_.end() ? 0 : static_cast<std::size_t>(silent - callers_.begin());
+}
+
+std::unique_ptr<Opening> Door::drop(std::size_t index) {
+    std::unique_ptr<Opening> opening = std::move(callers_[index].opening);
+    callers_.erase(callers_.begin() + static_cast<std::ptrdiff_t>(index));
+    events_.unwatch(opening->socket());
+    return opening;
+}
+
+std::unique_ptr<Opening> Door::step(std::uint32_t id) {
+    const auto found =
+        std::find_if(callers_.begin(), callers_.end(), [&](const Caller& caller) { return caller.id == id; });
+    if (found == callers_.end()) return nullptr;
+    const std::int32_t status = found->opening->step();
+    if (status == PLEXUS_AGAIN) return nullptr;
+    std::unique_ptr<Opening> opening = drop(static_cast<std::size_t>(found - callers_.begin()));
+    if (status == PLEXUS_OK) return opening;
+    const std::string text = "a caller was turned away: " + opening->why();
+    host_.log(host_.self, PLEXUS_INFO, text.c_str());
+    return nullptr;
+}
+
+void Door::check_time(Clock::time_point now) {
+    for (std::size_t i = callers_.size(); i-- > 0;)
+        if (callers_[i].opening->until() < now) (void)drop(i);
+    if (!shut_ || !socket_ || now - tried_ < kBetweenTries) return;
+    tried_ = now;
+    shut_ = !events_.watch(socket_.get(), kDoorTag);
+}
+
+std::optional<Clock::time_point> Door::next_check() const noexcept {
+    std::optional<Clock::time_point> first;
+    if (shut_ && socket_) first = tried_ + kBetweenTries;
+    for (const Caller& caller : callers_)
+        if (!first || caller.opening->until() < *first) first = caller.opening->until();
+    return first;
+}
+
+} // namespace plexus::shm

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The socket on which others call a context, and the callers that have not proved anything yet. Their number
+// is bounded: beyond it the one that has been silent for longest is dropped. A peer says its hello together
+// with its call, so a flood of silent callers does not keep peers out. @thread progress
+#pragma once
+
+#include "shm/event_set.h"
+#include "shm/opening.h"
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace plexus::shm {
+
+class Door {
+  public:
+    static constexpr std::size_t kMostCallers = 64;
+    /// Callers that one look at the door lets in: others shall have their turn too.
+    static constexpr std::uint32_t kMostAtOnce = 16;
+    /// Those that have hung up while they waited cost little.
+    static constexpr std::uint32_t kMostLooks = 64;
+
+    // What an event of the set is about.
+    static constexpr std::uint64_t kDoorTag = 1;
+    static constexpr std::uint64_t kCallerTag = std::uint64_t{1} << 32; // + id
+
+    Door(const plexus_host& host, EventSet& events)
+      : host_(host)
+      , events_(events) {}
+
+    /// False: errno says why.
+    bool open(const SocketName& name) noexcept;
+    void close() noexcept;
+
+    /// Lets in the callers that are waiting, kMostAtOnce of them at most; `until`: when they must be done.
+    /// Calls `hear(id)` for each: it has said something already, or will.
+    template <class Hear>
+    void let_in(Clock::time_point until, Hear&& hear) {
+        std::uint32_t count = 0;
+        crowded_ = true;
+        for (std::uint32_t looks = 0; count < kMostAtOnce && looks < kMostLooks && crowded_; ++looks) {
+            if (const auto id = accept(until)) {
+                hear(*id);
+                ++count;
+            }
+        }
+    }
+    /// Hears what a caller says. Its opening, if it has proved itself: it is no caller any more.
+    std::unique_ptr<Opening> step(std::uint32_t id);
+    /// Drops the callers whose time is over; opens a door again that had to be shut.
+    void check_time(Clock::time_point now);
+
+    /// Somebody waits to be heard or to be let in: look again soon. A full queue keeps peers out.
+    bool is_busy() const noexcept { return crowded_ || !callers_.empty(); }
+    std::size_t caller_count() const noexcept { return callers_.size(); }
+    /// When check_time() has something to do; nothing: never.
+    std::optional<Clock::time_point> next_check() const noexcept;
+
+  private:
+    struct Caller {
+        std::uint32_t id;
+        std::unique_ptr<Opening> opening;
+    };
+
+    /// Nothing: it has hung up; or crowded_ is false: no caller is waiting.
+    std::optional<std::uint32_t> accept(Clock::time_point until);
+    std::unique_ptr<Opening> drop(std::size_t index);
+    std::size_t most_dispensable() const noexcept;
+    void shut(int reason);
+
+    const plexus_host& host_;
+    EventSet& events_;
+    module::OwnedFd socket_;
+    std::vector<Caller> callers_; // oldest first
+    std::uint32_t next_id_ = 0;
+    bool crowded_ = false; // more callers may be waiting
+    bool shut_ = false;    // no descriptor for another caller: it is tried again later
+    Clock::time_point tried_{};
+};
+
+} // namespace plexus::shm

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "poll/sleeper.h"
+
+#include "base/barrier.h"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+
+namespace plexus::poll {
+
+using std::chrono::nanoseconds;
+
+namespace {
+
+constexpr nanoseconds kWithoutSleep = std::chrono::milliseconds(1); // a lane can't wake us: look so often
+
+void add(int set, int fd) noexcept {
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.u64 = UINT64_MAX;
+    ::epoll_ctl(set, EPOLL_CTL_ADD, fd, &event);
+}
+
+} // namespace
+
+Sleeper::Sleeper(std::uint32_t lane_events, bool timed)
+  : set_(::epoll_create1(EPOLL_CLOEXEC))
+  , bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
+  , lane_events_(lane_events) {
+    add(set_.get(), bell_.get());
+    if (!timed) return;
+    timer_.reset(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+    add(set_.get(), timer_.get());
+}
+
+void Sleeper::announce() noexcept {
+    announced_.store(true, std::memory_order_relaxed); // [asleep]
+    full_barrier();
+}
+
+bool Sleeper::arm(std::deque<Lane>& lanes, nanoseconds& longest) {
+    watched_.resize(lanes.size());
+    std::size_t index = 0;
+    for (Lane& lane : lanes) {
+        const bool polled =
+            !lane.confined.load(std::memory_order_relaxed) || lane.guards.load(std::memory_order_relaxed) > 0;
+        const bool by_thread = lane.watcher != nullptr;
+        if (lane.source.sleeps) watch(index, lane.source.ops->wait_fd(lane.module), polled && !by_thread);
+        ++index;
+        if (!polled) continue;
+        if (by_thread) {
+            if (lane.watcher->raised()) return false;
+        } else if (!lane.source.sleeps) {
+            longest = std::min(longest, kWithoutSleep);
+        } else {
+            std::uint64_t most = UINT64_MAX;
+            if (lane.source.ops->arm(lane.module, &most) != PLEXUS_OK) return false;
+            if (most < static_cast<std::uint64_t>(longest.count())) longest = nanoseconds(most);
+        }
+    }
+    return true;
+}
+
+void Sleeper::watch(std::size_t lane, int fd, bool wanted) {
+    const bool once = (lane_events_ & EPOLLONESHOT) != 0; // to be set anew after each event
+    if (wanted == watched_[lane] && !(wanted && once)) return;
+    epoll_event event{};
+    event.events = lane_events_;
+    event.data.u64 = lane;
+    ::epoll_ctl(set_.get(),
+                !wanted          ? EPOLL_CTL_DEL
+                : watched_[lane] ? EPOLL_CTL_MOD
+                                 : EPOLL_CTL_ADD,
+                fd, &event);
+    watched_[lane] = wanted;
+}
+
+void Sleeper::sleep(nanoseconds longest) {
+    int milliseconds = -1;
+    if (longest < std::chrono::hours(1)) // round up: waking early would only be idle turning
+        milliseconds = static_cast<int>(std::max<std::int64_t>(0, (longest.count() + 999'999) / 1'000'000));
+    epoll_event events[8];
+    ::epoll_wait(set_.get(), events, 8, milliseconds);
+    clear();
+}
+
+void Sleeper::wake() noexcept {
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const auto written =
+        ::write(bell_.get(), &one, sizeof one); // full: it is readable anyway
+}
+
+void Sleeper::clear() noexcept {
+    std::uint64_t count;
+    [[maybe_unused]] const auto got = ::read(bell_.get(), &count, sizeof count);
+}
+
+void Sleeper::set_timer(nanoseconds longest) noexcept {
+    if (longest == nanoseconds::max() && !timer_runs_) return;
+    timer_runs_ = longest != nanoseconds::max();
+    itimerspec when{}; // all zero: none
+    if (timer_runs_) {
+        longest = std::max(longest, nanoseconds{1});
+        when.it_value.tv_sec = static_cast<time_t>(longest.count() / 1'000'000'000);
+        when.it_value.tv_nsec = static_cast<long>(longest.count() % 1'000'000'000);
+    }
+    ::timerfd_settime(timer_.get(), 0, &when, nullptr); // also takes back an earlier expiry
+}
+
+} // namespace plexus::poll

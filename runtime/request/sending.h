@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Requests of calls on their way out: by which channel is noted with each call.
+// Any thread.
+#pragma once
+
+#include "request/calls.h"
+#include "transport/route.h"
+
+#include <string>
+
+namespace plexus::request {
+
+/// The object to send by, or null with a status: also if the program's policy throws.
+Status resolve(detail::Route& route, transport::Channel*& object, std::string* why);
+/// Sends the request of a call. ok: sent, or the call has ended meanwhile. @error as Object::send()
+Status send_call(Calls& calls, detail::Route& route, std::uint64_t call, transport::Frame& frame,
+                 std::string* why);
+/// The same by `to`, or, if that is dead, by any way to its peer.
+Status send_call(Calls& calls, transport::Channel& to, std::uint64_t call, transport::Frame& frame,
+                 std::string* why);
+
+} // namespace plexus::request

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "transport/demux.h"
+
+#include "wire/table.h"
+
+#include <algorithm>
+
+namespace plexus::transport {
+namespace {
+
+constexpr std::size_t kAlignment = 64;
+/// A sender introduces a table anew after 256 others (Introductions::kMostTables).
+constexpr std::size_t kMostTables = 2 * Introductions::kMostTables;
+/// Control frames that wait for a peer that asks and does not read.
+constexpr std::size_t kMostControls = 2 * PastStreams::kMost;
+/// The answer to a question about a stream that nobody here remembers.
+constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
+
+} // namespace
+
+void Demux::deliver(Link& link, wire::View frame, Buffer* owned) {
+    if (link.ignored) return;
+    // Some methods deliver in memory that the peer can write: the kind is read once.
+    const auto kind = frame.empty() ? std::size_t{0} : static_cast<std::size_t>(frame[0]);
+    if (kind >= wire::kFirstUncounted) return take_control(link, frame);
+    const Sink& sink = sinks_[kind];
+    if (sink.take == nullptr || link.received.stream() == 0) [[unlikely]]
+        return break_rules(link,
+                           sink.take == nullptr ? "a frame of an unknown kind" : "a frame before the hello");
+    const bool ack_now = frame.size() > 1 && (static_cast<std::uint8_t>(frame[1]) & wire::kConfirmNow) != 0;
+    if (frame.size() <= endpoint_.options().max_message) [[likely]]
+        sink.take(sink.self, link, frame, owned);
+    else
+        refuse(link, frame, frame.size(), false);
+    acks_.delivered(link, frame.size(), ack_now);
+}
+
+int32_t Demux::place(Link& link, wire::View head, std::size_t rest, void** where, void** token) {
+    if (link.ignored || link.received.stream() == 0) return PLEXUS_LINK_LOST;
+    // It counts as delivered: its sender must not send it again, and may be waiting to hear so.
+    const auto pass_over = [&](bool memory) {
+        refuse(link, head, head.size() + rest, memory);
+        acks_.delivered(link, 0, true);
+        return PLEXUS_TOO_LARGE;
+    };
+    const auto kind = head.empty() ? std::size_t{0} : static_cast<std::size_t>(head[0]);
+    if (kind >= wire::kFirstUncounted) {
+        break_rules(link, "a control frame that is large");
+        return PLEXUS_LINK_LOST;
+    }
+    if (head.size() + rest > endpoint_.options().max_message) return pass_over(false);
+    auto placement = std::make_unique<Placement>();
+    placement->size = head.size() + rest;
+    const Sink& sink = sinks_[kind];
+    if (sink.place == nullptr || !sink.place(sink.self, link, head, rest, *placement, where)) {
+        // The rest starts at a multiple of 64, the head just before it.
+        const std::size_t before = (head.size() + kAlignment - 1) / kAlignment * kAlignment;
+        placement->memory = make_buffer(before + rest + kAlignment);
+        if (placement->memory == nullptr) return pass_over(true);
+        const auto start = reinterpret_cast<std::uintptr_t>(placement->memory.get());
+        auto* body =
+            placement->memory.get() + ((start + before + kAlignment - 1) / kAlignment * kAlignment - start);
+        placement->frame = body - head.size();
+        std::memcpy(placement->frame, head.data(), head.size());
+        *where = body;
+    }
+    *token = placement.get();
+    link.placements.insert(std::move(placement));
+    return PLEXUS_OK;
+}
+
+void Demux::placed(Link& link, Placement* placement, Status status) {
+    const auto found = std::find_if(link.placements.begin(), link.placements.end(),
+                                    [&](const auto& each) { return each.get() == placement; });
+    if (found == link.placements.end()) return;
+    const auto owned = std::move(link.placements.extract(found).value());
+    if (link.ignored && status == Status::ok) status = Status::link_lost; // it will be sent again
+    if (owned->finish != nullptr) {
+        owned->finish(owned->self, *owned, status);
+        if (status == Status::ok) acks_.delivered(link, owned->size, true);
+    } else if (status == Status::ok) {
+        deliver_aligned(link, *owned);
+    }
+}
+
+// A head whose length is no multiple of 8 bytes leaves the frame where its numbers can't be read in place.
+void Demux::deliver_aligned(Link& link, Placement& placement) {
+    const wire::View frame{placement.frame, placement.size};
+    if (reinterpret_cast<std::uintptr_t>(placement.frame) % 8 == 0)
+        return deliver(link, frame, &placement.memory);
+    Buffer aligned = make_buffer(placement.size);
+    if (aligned == nullptr) {
+        refuse(link, frame, frame.size(), true);
+        return acks_.delivered(link, frame.size(), true);
+    }
+    std::memcpy(aligned.get(), placement.frame, placement.size);
+    deliver(link, {aligned.get(), placement.size}, &aligned);
+}
+
+void Demux::refuse(Link& link, wire::View head, std::size_t bytes, bool memory) {
+    const auto kind = head.empty() ? std::size_t{0} : static_cast<std::size_t>(head[0]);
+    const std::string self = to_string(endpoint_.self()).substr(0, 8);
+    const std::string why =
+        memory ? fmt::format("context {} has no memory for a message of {} bytes", self, bytes)
+               : fmt::format("the message has {} bytes, limits.max_message of context {} allows {}: raise it "
+                             "on both sides, or send in parts",
+                             bytes, self, endpoint_.options().max_message);
+    const Sink* sink = kind < wire::kFirstUncounted ? &sinks_[kind] : nullptr;
+    if (sink == nullptr || sink->refuse == nullptr ||
+        !sink->refuse(sink->self, link, head, Status::too_large, why))
+        endpoint_.listener().trouble(Status::too_large,
+                                     fmt::format("from context {}: {}", link.peer->name, why));
+}
+
+void Demux::take_control(Link& link, wire::View frame) {
+    ++link.liveness.controls;
+    const auto kind = wire::kind_of(frame);
+    if (!kind) return break_rules(link, "a frame of an unknown kind");
+    if (*kind == wire::Kind::hello) return take_hello(link, frame);
+    if (*kind == wire::Kind::goodbye) return failover_.goodbye(link);
+    const auto said = wire::decode_stream(frame);
+    if (!said) return break_rules(link, "a control frame of the wrong size");
+    switch (*kind) {
+    case wire::Kind::confirm:
+        return link.channel->acked(*said);
+    case wire::Kind::fence:
+        if (said->stream == link.received.stream()) acks_.now(link);
+        return;
+    case wire::Kind::recover:
+        return take_replay_request(link, said->stream);
+    case wire::Kind::recovered:
+        return link.channel->resumed(said->stream,
+                                     said->count == kUnknown ? std::nullopt : std::optional(said->count));
+    case wire::Kind::dropped:
+        return answers_dropped(link, said->count);
+    default:
+        return break_rules(link, "a control frame of an unknown kind");
+    }
+}
+
+void Demux::take_hello(Link& link, wire::View frame) {
+    const auto hello = wire::decode_hello(frame);
+    if (!hello || hello->stream == 0 || link.received.stream() != 0)
+        return break_rules(link, "a hello that is none");
+    Peer& peer = *link.peer;
+    if (hello->version != wire::kVersion) {
+        endpoint_.listener().trouble(
+            Status::unsupported,
+            fmt::format("context {} speaks version {} of the wire format, this one {}: both "
+                        "need the same release of Plexus",
+                        peer.name, hello->version, wire::kVersion));
+        return break_rules(link, "another version of the wire format");
+    }
+    auto table = wire::decode_table(hello->table);
+    if (!table) return break_rules(link, "a descriptor table that is none");
+    link.received.start(hello->stream);
+    Relation& relation = peer.relation;
+    // A question about this stream was quicker, and the answer was: nothing has come.
+    if (relation.past.find(hello->stream) || relation.past.forgotten(hello->stream)) link.ignored = true;
+    // The peer speaks of a memory that is not this one: this context has forgotten the peer since.
+    link.past_unknown = hello->known_memory != 0 && hello->known_memory != relation.memory;
+    peer.max_message.store(hello->max_message, std::memory_order_relaxed);
+    const bool forgot_us = relation.theirs != 0 && relation.theirs != hello->memory;
+    relation.theirs = hello->memory;
+    if (forgot_us) {
+        relation.their_drops = hello->dropped;
+        for (Channel* channel : peer.all_channels())
+            endpoint_.listener().calls_lost(*channel, WhichCalls::all, Status::message_lost,
+                                            "the peer has forgotten this context meanwhile");
+    } else {
+        answers_dropped(link, hello->dropped);
+    }
+    auto known = KnownTable::make(std::move(*table));
+    link.channel->learn(*known);
+    peer.learn(known, true);
+    link.channel->flush(link); // larger messages may leave now
+}
+
+// Which of the calls under way the dropped answers belong to is not known any more.
+void Demux::answers_dropped(Link& link, std::uint64_t count) {
+    Relation& relation = link.peer->relation;
+    if (count <= relation.their_drops) return;
+    relation.their_drops = count;
+    for (Channel* channel : link.peer->all_channels())
+        endpoint_.listener().calls_lost(
+            *channel, WhichCalls::all, Status::message_lost,
+            "the peer had to drop answers to this context: its queue was full, or no "
+            "way led here");
+}
+
+void Demux::take_replay_request(Link& link, std::uint32_t stream) {
+    Peer& peer = *link.peer;
+    if (stream == link.received.stream())
+        return break_rules(link, "a question about the stream of this very link");
+    // The sender has given that link up: what would still come on it would come twice.
+    for (Channel* channel : peer.all_channels())
+        for (Link* other : channel->open_links())
+            if (other->received.stream() == stream)
+                failover_.end(*other, "the peer has given the connection up");
+    PastStreams& past = peer.relation.past;
+    std::uint64_t count = kUnknown;
+    if (const auto found = past.find(stream)) {
+        count = *found;
+    } else if (!past.forgotten(stream) && !link.past_unknown) {
+        count = 0;
+        past.remember(stream, 0); // also if its hello is still on its way
+    }
+    if (link.lost) return;
+    wire::Bytes bytes(wire::StreamFrame::kBytes);
+    wire::encode(wire::Kind::recovered, wire::StreamFrame{stream, count}, bytes.data());
+    if (link.channel->control(link, std::move(bytes)) > kMostControls)
+        break_rules(link, "more questions than it reads answers");
+}
+
+void Demux::learn_table(Link& link, const ContextId& owner, DescriptorTable table) {
+    const auto peer = endpoint_.peer(owner);
+    auto known = KnownTable::make(std::move(table));
+    if (const auto present = peer->find_table(known->hash))
+        known = std::const_pointer_cast<KnownTable>(present);
+    peer->learn(known, false);
+    link.tables.emplace_back(peer, std::move(known));
+    if (link.tables.size() > kMostTables) link.tables.pop_front();
+}
+
+void Demux::break_rules(Link& link, const char* how) {
+    if (link.lost) return;
+    log::warn("transport", "{}: context {} sent {}: the connection is closed", link.interface.name,
+              link.peer->name, how);
+    failover_.reject(link, std::string("it sent ") + how);
+}
+
+} // namespace plexus::transport

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "transport/endpoint.h"
+
+#include "transport/channel.h"
+#include "transport/route.h"
+
+#include <algorithm>
+#include <map>
+
+namespace plexus::transport {
+namespace {
+
+constexpr std::size_t kMostWarnings = 1000;
+
+} // namespace
+
+Endpoint::Endpoint(const ContextId& self, EndpointOptions options, poll::Scheduler& scheduler,
+                   Listener& listener)
+  : self_(self)
+  , options_(options)
+  , scheduler_(scheduler)
+  , listener_(listener) {}
+
+Endpoint::~Endpoint() = default;
+
+void Endpoint::add(std::unique_ptr<Interface> interface) { interfaces_.push_back(std::move(interface)); }
+
+void Endpoint::seal_table(const std::vector<method::ListItem>& order) {
+    std::map<std::string, const Descriptor*> rows;
+    std::vector<std::string> names;
+    for (const auto& interface : interfaces_)
+        for (const Descriptor& row : interface->rows)
+            if (rows.emplace(row.method, &row).second) names.push_back(row.method);
+    DescriptorTable table;
+    for (const method::ListItem& item : method::apply_list(order, names))
+        if (table.size() < DescriptorTable::kMaxRows) table.push_back(*rows.at(item.method));
+    own_table_ = KnownTable::make(std::move(table));
+}
+
+Interface* Endpoint::find_interface(std::string_view name) const noexcept {
+    for (const auto& interface : interfaces_)
+        if (means_row(interface->name, name)) return interface.get();
+    return nullptr;
+}
+
+std::shared_ptr<Peer> Endpoint::peer(const ContextId& id) {
+    Lock hold(peers_mutex_);
+    std::shared_ptr<Peer>& peer = peers_[id];
+    if (peer == nullptr) {
+        peer = std::make_shared<Peer>(id);
+        peer->attachment = listener_.attach(*peer);
+        if (id == self_) peer->learn(own_table_, true);
+    }
+    return peer;
+}
+
+std::vector<std::shared_ptr<Peer>> Endpoint::peers() const {
+    Lock hold(peers_mutex_);
+    std::vector<std::shared_ptr<Peer>> all;
+    for (const auto& [id, peer] : peers_) all.push_back(peer);
+    return all;
+}
+
+bool Endpoint::forget(const std::shared_ptr<Peer>& peer) {
+    std::vector<std::shared_ptr<detail::Route>> ways; // end outside of the locks
+    Lock hold(peers_mutex_);
+    {
+        Lock inner(peer->mutex);
+        for (auto way = peer->ways.begin(); way != peer->ways.end();) {
+            const bool unused = way->second.use_count() == 1;
+            if (unused) ways.push_back(std::move(way->second));
+            way = unused ? peer->ways.erase(way) : std::next(way);
+        }
+        if (!peer->ways.empty()) return false;
+    }
+    // One is the map's, one is the caller's, and each of those ways has one.
+    if (peer.use_count() != static_cast<long>(2 + ways.size())) return false;
+    peers_.erase(peer->id);
+    return true;
+}
+
+void Endpoint::forget_all() {
+    std::unordered_map<ContextId, std::shared_ptr<Peer>> over; // ends outside of the lock
+    Lock hold(peers_mutex_);
+    over.swap(peers_);
+}
+
+method::Applicable Endpoint::applicable(const Peer* peer, const Descriptor& row) const {
+    const Interface* const interface = find_interface(row.method);
+    if (interface == nullptr) return {false, "not available in this context"};
+    char room[256];
+    plexus_text why{room, sizeof room, 0};
+    const plexus_view bytes{row.bytes.data(), row.bytes.size()};
+    if (interface->ops.applies(interface->instance, bytes, &why) != PLEXUS_OK)
+        return {false, std::string(room, why.size)};
+    if (peer != nullptr) {
+        Lock hold(peer->mutex);
+        for (const auto& [failed, reason] : peer->state.failed)
+            if (share_rows(failed, row.method)) return {false, reason};
+    }
+    return {true, "applies"};
+}
+
+namespace {
+
+Channel* present_channel(Peer& peer, const Interface& interface, const Descriptor& row)
+    PLEXUS_REQUIRES(peer.mutex) {
+    for (const auto& channel : peer.channels)
+        if (&channel->interface() == &interface && !channel->dead() && channel->serves(row))
+            return channel.get();
+    return nullptr;
+}
+
+} // namespace
+
+Channel* Endpoint::find_channel(Peer& peer, const Descriptor& row) const {
+    const Interface* const interface = find_interface(row.method);
+    Lock hold(peer.mutex);
+    return interface == nullptr ? nullptr : present_channel(peer, *interface, row);
+}
+
+Channel& Endpoint::channel(Peer& peer, const Descriptor& row) {
+    Interface& interface = *find_interface(row.method);
+    Lock hold(peer.mutex);
+    if (Channel* const present = present_channel(peer, interface, row)) return *present;
+    for (const auto& channel : peer.channels) // retries of a lost peer leave no heap of dead channels
+        if (&channel->interface() == &interface && channel->revive(row)) return *channel;
+    return *peer.channels.emplace_back(std::make_unique<Channel>(*this, peer, interface, row));
+}
+
+std::shared_ptr<detail::Route> Endpoint::way(const std::shared_ptr<Peer>& peer,
+                                             const std::shared_ptr<const KnownTable>& table) {
+    auto keeper = keeper_.lock();
+    if (keeper == nullptr) throw Error(Status::closed, "this context is closing");
+    Lock hold(peer->mutex);
+    std::shared_ptr<detail::Route>& way = peer->ways[table->hash];
+    if (way == nullptr) way = std::make_shared<detail::Route>(std::move(keeper), *this, peer, table);
+    return way;
+}
+
+Status Endpoint::answer(Channel& to, Frame& frame, std::string* why) {
+    Status status = to.send(frame, why);
+    const auto table = status == Status::link_lost ? to.peer().owners_table() : nullptr;
+    if (table != nullptr && !closing()) status = way(to.peer().shared_from_this(), table)->send(frame, why);
+    if (status == Status::again && frame.from_reserve) to.tell_dropped();
+    return status;
+}
+
+void Endpoint::warn_once(const std::string& text) {
+    {
+        Lock hold(peers_mutex_);
+        if (std::find(warned_.begin(), warned_.end(), text) != warned_.end()) return;
+        if (warned_.size() >= kMostWarnings) return;
+        warned_.push_back(text);
+    }
+    log::warn("transport", "{}", text);
+}
+
+void Endpoint::attend(Channel& channel) {
+    {
+        Lock hold(attention_mutex_);
+        const bool noted = std::any_of(attention_.begin(), attention_.end(),
+                                       [&](const Attention& each) { return each.channel == &channel; });
+        if (!noted) attention_.push_back({channel.peer().shared_from_this(), &channel});
+    }
+    scheduler_.request_chores();
+}
+
+std::vector<Endpoint::Attention> Endpoint::take_attention() {
+    Lock hold(attention_mutex_);
+    return std::exchange(attention_, {});
+}
+
+} // namespace plexus::transport

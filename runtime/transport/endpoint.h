@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What all channels of a context share: its options, its opened modules, its own table, and the
+// peers that it knows. Decides which channel serves a row; takes no decision about lost links
+// (failover.h) and knows no frame (demux.h).
+#pragma once
+
+#include "base/log.h"
+#include "base/mutex.h"
+#include "method/list.h"
+#include "method/selection.h"
+#include "plexus/pointer.h"
+#include "poll/scheduler.h"
+#include "transport/interface.h"
+#include "transport/memory_regions.h"
+#include "transport/peer.h"
+#include "transport/pending_frame.h"
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+namespace plexus::transport {
+
+struct Link;
+
+struct EndpointOptions {
+    std::uint64_t max_message = 1ull << 30;
+    std::uint64_t handler_queue = 64ull << 20;
+    std::uint64_t retain = 4ull << 20;
+    Fallback fallback = Fallback::allow;
+    /// How long a peer that cannot be dialled may take to come back.
+    std::chrono::nanoseconds reconnect_timeout = std::chrono::seconds(10);
+    /// A peer from which nothing has come for so long, although it was asked, is lost; 0: never.
+    std::chrono::nanoseconds silence{0};
+    /// A peer without any link is forgotten after so long, if nobody holds a pointer to it.
+    std::chrono::nanoseconds forget_after = std::chrono::minutes(1);
+    std::array<std::uint8_t, 32> key{};
+};
+
+enum class WhichCalls : std::uint8_t {
+    all,
+    doubted, ///< those that were named by Listener::calls_doubted() before
+};
+
+/// What the rooms above want to know. @thread progress
+class Listener {
+  public:
+    virtual ~Listener() = default;
+    virtual std::unique_ptr<Attachment> attach(Peer& peer) = 0;
+    /// Nothing sent to `peer` will be answered any more.
+    virtual void peer_lost(Peer& peer, Status status, const std::string& why) = 0;
+    /// True if somebody waits for an answer from it.
+    virtual bool awaits(Peer& peer) = 0;
+    /// True if somebody waits for the answer to a request that `via` carries.
+    virtual bool awaits(const Channel& via) = 0;
+    /// The link of `via` broke, and the requests of the calls that went by it may not have arrived.
+    virtual void calls_doubted(Channel& via) = 0;
+    /// Fails calls that went by this channel, and no others: their requests will not be sent again.
+    virtual void calls_lost(Channel& via, WhichCalls which, Status status, const std::string& why) = 0;
+    /// What `from` carried and is not answered yet is carried by `to` from now on.
+    virtual void calls_moved(Channel& from, Channel& to) = 0;
+    /// Frames that were accepted may not have arrived and will not be sent again: fails the calls
+    /// among them, and tells the program how many requests there were. `heads`: their first pieces.
+    virtual void frames_lost(Peer& peer, const std::vector<wire::View>& heads, Status status,
+                             const std::string& why) = 0;
+    /// Its own timed work; how long until the next of it, max(): none.
+    virtual std::chrono::nanoseconds chores() = 0;
+    /// Tells the program: `what` is peer_lost or peer_back.
+    virtual void peer_event(Peer& peer, Status what, const std::string& why) = 0;
+    /// Something went wrong that no caller waits for.
+    virtual void trouble(Status status, const std::string& what) = 0;
+};
+
+class Endpoint {
+  public:
+    Endpoint(const ContextId& self, EndpointOptions options, poll::Scheduler& scheduler, Listener& listener);
+    ~Endpoint();
+    Endpoint(const Endpoint&) = delete;
+    Endpoint& operator=(const Endpoint&) = delete;
+
+    // Setting up. @thread setup
+    void add(std::unique_ptr<Interface> interface);
+    /// Builds the own table from what was added: the rows that `order` names, as it orders them.
+    void seal_table(const std::vector<method::ListItem>& order);
+    /// What routes keep alive: the context that this is part of.
+    void set_keeper(std::weak_ptr<detail::Core> keeper) { keeper_ = std::move(keeper); }
+    std::shared_ptr<detail::Core> keeper() const noexcept { return keeper_.lock(); }
+
+    const ContextId& self() const noexcept { return self_; }
+    const EndpointOptions& options() const noexcept { return options_; }
+    poll::Scheduler& scheduler() noexcept { return scheduler_; }
+    Listener& listener() noexcept { return listener_; }
+    MemoryRegions& regions() noexcept { return regions_; }
+    const std::shared_ptr<const KnownTable>& own_table() const noexcept { return own_table_; }
+    const std::vector<std::unique_ptr<Interface>>& interfaces() const noexcept { return interfaces_; }
+    /// By its name, or that of one of its rows.
+    Interface* find_interface(std::string_view name) const noexcept;
+
+    /// No new work is accepted. A hint: locks order the rest. @thread any
+    bool closing() const noexcept { return closing_.load(std::memory_order_relaxed); }
+    void refuse_work() noexcept { closing_.store(true, std::memory_order_relaxed); }
+
+    /// @thread any
+    std::shared_ptr<Peer> peer(const ContextId& id) PLEXUS_EXCLUDES(peers_mutex_);
+    std::vector<std::shared_ptr<Peer>> peers() const PLEXUS_EXCLUDES(peers_mutex_);
+    /// Forgets a peer if nobody but the caller and its own unused ways holds it. @thread progress
+    bool forget(const std::shared_ptr<Peer>& peer) PLEXUS_EXCLUDES(peers_mutex_);
+    void forget_all() PLEXUS_EXCLUDES(peers_mutex_);
+
+    /// The route that pointers of that table share. @error closed (thrown). @thread any
+    std::shared_ptr<detail::Route> way(const std::shared_ptr<Peer>& peer,
+                                       const std::shared_ptr<const KnownTable>& table);
+    /// Sends by the channel that a request came by, or, if that is dead by now, by any way that
+    /// leads to its peer. @thread any
+    Status answer(Channel& to, Frame& frame, std::string* why);
+    /// What holds here about a row: is its module present, does it apply, was it tried in vain.
+    method::Applicable applicable(const Peer* peer, const Descriptor& row) const;
+    /// The channel for a row's method, with the row's parameters; made on first use.
+    Channel& channel(Peer& peer, const Descriptor& row);
+    /// The same if there is one already, else null.
+    Channel* find_channel(Peer& peer, const Descriptor& row) const;
+
+    /// Said once per context and text, for the first thousand texts.
+    void warn_once(const std::string& text) PLEXUS_EXCLUDES(peers_mutex_);
+    std::uint32_t next_stream() noexcept { return next_stream_.fetch_add(1, std::memory_order_relaxed); }
+
+    struct Attention {
+        std::shared_ptr<Peer> peer; ///< keeps the channel
+        Channel* channel;
+    };
+    /// A channel has something to tell the leader: Channel::take_events(). @thread any
+    void attend(Channel& channel) PLEXUS_EXCLUDES(attention_mutex_);
+    std::vector<Attention> take_attention() PLEXUS_EXCLUDES(attention_mutex_);
+
+  private:
+    const ContextId self_;
+    const EndpointOptions options_;
+    poll::Scheduler& scheduler_;
+    Listener& listener_;
+    MemoryRegions regions_;
+    std::vector<std::unique_ptr<Interface>> interfaces_;
+    std::shared_ptr<const KnownTable> own_table_;
+    std::weak_ptr<detail::Core> keeper_;
+    std::atomic<bool> closing_{false};
+    std::atomic<std::uint32_t> next_stream_{1};
+
+    mutable RankedMutex<18> peers_mutex_;
+    std::unordered_map<ContextId, std::shared_ptr<Peer>> peers_ PLEXUS_GUARDED_BY(peers_mutex_);
+    std::vector<std::string> warned_ PLEXUS_GUARDED_BY(peers_mutex_);
+
+    RankedMutex<35> attention_mutex_;
+    std::vector<Attention> attention_ PLEXUS_GUARDED_BY(attention_mutex_);
+};
+
+} // namespace plexus::transport

@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "transport/failover.h"
+
+#include "transport/route.h"
+
+#include <algorithm>
+
+namespace plexus::transport {
+
+using std::chrono::nanoseconds;
+
+namespace {
+
+/// A peer that lets us in and sends us away before a word is said is closing, or out of means:
+/// it is asked again, ever more slowly, for a quarter of a second in all.
+constexpr std::uint32_t kMostLinksInVain = 10;
+/// A module that has no memory for a frame is asked again after so long.
+constexpr auto kMemoryPause = std::chrono::milliseconds(20);
+/// A peer that may come back is dialled after so long, then after twice as long, and so on.
+constexpr auto kFirstRedial = std::chrono::milliseconds(50);
+constexpr auto kForgetLook = std::chrono::seconds(5);
+/// More peers that nobody uses are forgotten before their time.
+constexpr std::size_t kMostIdlePeers = 4096;
+constexpr const char* kEnded = "it has ended";
+
+nanoseconds pause_after(std::uint32_t links_in_vain) {
+    constexpr std::uint32_t kLongest = 6;
+    return links_in_vain < 2 ? nanoseconds{0}
+                             : std::chrono::milliseconds(1u << std::min(links_in_vain - 2, kLongest));
+}
+
+/// An answer that the peer waits for.
+bool is_answer(wire::View head) {
+    const auto kind = wire::kind_of(head);
+    return kind == wire::Kind::reply || kind == wire::Kind::data;
+}
+
+wire::View head_of(const PendingFrame& frame) {
+    return {static_cast<const std::byte*>(frame.pieces[0].data), frame.pieces[0].size};
+}
+
+PendingFrames all_frames(Backlog backlog) {
+    PendingFrames all;
+    const auto take = [&](PendingFrames& from) {
+        for (PendingFramePtr& frame : from) all.push_back(std::move(frame));
+    };
+    for (ReplayRequest& request : backlog.requests) take(request.frames);
+    take(backlog.unsent);
+    return all;
+}
+
+/// Takes out the frames that may not move to another method.
+PendingFrames take_staying(Backlog& backlog) {
+    PendingFrames staying;
+    const auto sift = [&](PendingFrames& from) {
+        PendingFrames kept;
+        for (PendingFramePtr& frame : from) (frame->stays ? staying : kept).push_back(std::move(frame));
+        from.swap(kept);
+    };
+    // How much of a stream has arrived is asked for all of its frames: they stay or move together.
+    for (ReplayRequest& request : backlog.requests)
+        if (std::all_of(request.frames.begin(), request.frames.end(), [](const auto& f) { return f->stays; }))
+            sift(request.frames);
+    std::erase_if(backlog.requests, [](const ReplayRequest& request) { return request.frames.empty(); });
+    sift(backlog.unsent);
+    return staying;
+}
+
+} // namespace
+
+int32_t Failover::accepted(Interface& interface, plexus_link* handle, const ContextId& who, void** cookie) {
+    if (said_goodbye_) return PLEXUS_AGAIN;
+    const auto peer = endpoint_.peer(who);
+    const Presence presence = peer->presence();
+    if (presence == Presence::gone) return PLEXUS_PEER_LOST;
+    // While this context closes, only for what was begun before.
+    if (endpoint_.closing() && presence == Presence::unknown) return PLEXUS_AGAIN;
+    // Whoever comes by this method can be answered by it; how to dial the peer its hello will say.
+    Channel& channel = endpoint_.channel(*peer, Descriptor{interface.row_of(handle), {}, {}});
+    Link& link = channel.accept(handle);
+    *cookie = &link;
+    arrived(link);
+    return PLEXUS_OK;
+}
+
+void Failover::opened(Link& link) {
+    link.open = true;
+    arrived(link);
+}
+
+void Failover::arrived(Link& link) {
+    Peer& peer = *link.peer;
+    Channel& channel = *link.channel;
+    bool back = false;
+    {
+        Lock hold(peer.mutex);
+        back = peer.state.presence == Presence::lost;
+        peer.state.presence = Presence::here;
+        peer.state.status = Status::ok;
+        peer.state.ended = false;
+        peer.state.forget_failure(channel.row_name());
+    }
+    link.liveness.since = Clock::now();
+    channel.adopt(link);
+    endpoint_.listener().calls_lost(channel, WhichCalls::doubted, Status::message_lost,
+                                    "the connection had broken");
+    for (Channel* other : peer.all_channels())
+        if (other != &channel && other->awaits_peer())
+            move(*other, channel, "the peer came back by another method");
+    if (back) endpoint_.listener().peer_event(peer, Status::peer_back, "by " + channel.row_name());
+}
+
+bool Failover::mark_lost(Link& link) noexcept {
+    if (link.lost) return false;
+    link.lost = true;
+    link.ignored = true; // its count is final: the peer may ask for it at once, on another link
+    if (link.received.stream() != 0)
+        link.peer->relation.past.remember(link.received.stream(), link.received.count());
+    lost_.push_back(&link);
+    endpoint_.scheduler().request_chores();
+    return true;
+}
+
+void Failover::lost(Link& link, Status status, const std::string& why) {
+    if (mark_lost(link)) replace(link, link.channel->link_lost(link, why), status, why);
+}
+
+void Failover::end(Link& link, const std::string& why) {
+    if (!mark_lost(link)) return;
+    const Channel::Loss loss = link.channel->link_lost(link, why);
+    return_to_module(link);
+    replace(link, loss, Status::link_lost, why);
+}
+
+void Failover::reject(Link& link, const std::string& why) {
+    if (!mark_lost(link)) return;
+    const Channel::Loss loss = link.channel->link_lost(link, why);
+    if (loss.was_way && !said_goodbye_) substitute(*link.channel, Status::link_lost, why);
+}
+
+// A way has broken: what takes its place?
+void Failover::replace(Link& link, const Channel::Loss& loss, Status status, const std::string& why) {
+    Channel& channel = *link.channel;
+    Peer& peer = *link.peer;
+    if (loss.unknown > 0) {
+        endpoint_.listener().calls_doubted(channel);
+        endpoint_.listener().trouble(
+            Status::message_lost,
+            fmt::format("up to {} messages to context {} may not have been delivered: {}: {}", loss.unknown,
+                        peer.name, channel.row_name(), why));
+    }
+    if (said_goodbye_) return;
+    if (link.goodbye) return see_off(link.peer);
+    if (!loss.was_way || peer.presence() == Presence::gone) return;
+    const bool ended = [&] { // some module knows: no other needs to find out
+        Lock hold(peer.mutex);
+        return peer.state.ended = peer.state.ended || status == Status::peer_lost;
+    }();
+    if (ended) return substitute(channel, Status::peer_lost, why);
+    if (!link.open) {
+        log::info("transport", "{} does not reach context {}: {}", channel.row_name(), peer.name, why);
+        return substitute(channel, status, why);
+    }
+    log::info("transport", "{}: the connection to context {} broke: {}", channel.row_name(), peer.name, why);
+    for (Link* other : channel.open_links()) // both sides connected at the same time, and one was enough
+        if (!other->ignored) return channel.adopt(*other);
+    // Also if nothing is at stake: the program is to hear of a peer that is lost.
+    if (loss.in_vain == 0) return channel.reconnect();
+    if (loss.in_vain > kMostLinksInVain) return substitute(channel, status, why);
+    retries_.push_back({Clock::now() + pause_after(loss.in_vain), link.peer, &channel, why});
+}
+
+// The channel's method does not reach the peer: the next row, or none.
+void Failover::substitute(Channel& channel, Status status, const std::string& why) {
+    Peer& peer = channel.peer();
+    {
+        Lock hold(peer.mutex);
+        peer.state.failed[channel.row_name()] = why;
+        if (status == Status::denied) peer.state.status = status;
+    }
+    const bool wanted = channel.has_stake() || endpoint_.listener().awaits(channel);
+    const auto known = peer.owners_table();
+    Choice choice;
+    if (known != nullptr && status != Status::peer_lost && endpoint_.options().fallback != Fallback::forbid)
+        choice = method::first_applicable(
+            known->table, [&](const Descriptor& row) { return endpoint_.applicable(&peer, row); });
+    if (choice.row && wanted) {
+        const Descriptor& row = known->table[*choice.row];
+        if (endpoint_.options().fallback == Fallback::warn)
+            endpoint_.warn_once(fmt::format("context {} is reached by {} from now on: {}: {}", peer.name,
+                                            row.method, channel.row_name(), why));
+        return move(channel, endpoint_.channel(peer, row), why);
+    }
+    // A peer that has connected to us may do so again. One that is another context by now will not.
+    const bool may_return =
+        status != Status::wrong_peer && status != Status::denied && status != Status::peer_lost;
+    if (!choice.row && may_return && channel.await_peer()) {
+        {
+            Lock hold(peer.mutex);
+            peer.state.failed.erase(channel.row_name()); // pointers go on using the channel
+        }
+        return await(channel, why);
+    }
+    std::string all = channel.row_name() + ": " + why;
+    for (const Verdict& verdict : choice.trail)
+        if (verdict.method != channel.row_name()) all += "; " + verdict.method + ": " + verdict.because;
+    if (choice.row) { // whoever sends next chooses anew
+        channel.begin_move();
+        return channel.end(nullptr);
+    }
+    give_up(channel, status, all);
+}
+
+void Failover::move(Channel& from, Channel& to, const std::string& why) {
+    endpoint_.listener().calls_lost(from, WhichCalls::doubted, Status::message_lost, why);
+    Backlog backlog = from.begin_move();
+    Backlog staying;
+    staying.unsent = take_staying(backlog);
+    to.adopt(std::move(backlog));
+    from.end(&to);
+    endpoint_.listener().calls_moved(from, to);
+    tell_lost(from.peer(), std::move(staying), Status::message_lost,
+              from.row_name() + ": " + why + ", and falling back is forbidden");
+}
+
+// No row is left.
+void Failover::give_up(Channel& channel, Status status, const std::string& why) {
+    Peer& peer = channel.peer();
+    // Another key is the operator's mistake, not the peer's end: that is said wherever it was seen.
+    bool denied = status == Status::denied;
+    {
+        Lock hold(peer.mutex);
+        denied = denied || peer.state.status == Status::denied;
+    }
+    const Status end = denied ? Status::denied : Status::peer_lost;
+    Backlog backlog = channel.begin_move();
+    channel.end(nullptr);
+    const std::vector<Channel*> channels = peer.all_channels();
+    const bool reached = std::any_of(channels.begin(), channels.end(),
+                                     [](const Channel* each) { return !each->open_links().empty(); });
+    if (!reached) declare_lost(peer, end, why);
+    endpoint_.listener().calls_lost(channel, WhichCalls::all, end, why);
+    tell_lost(peer, std::move(backlog), end, why);
+}
+
+void Failover::tell_lost(Peer& peer, Backlog backlog, Status status, const std::string& why) {
+    PendingFrames frames = all_frames(std::move(backlog));
+    if (frames.empty()) return;
+    std::vector<wire::View> heads;
+    bool answers = false;
+    for (const PendingFramePtr& frame : frames) {
+        heads.push_back(head_of(*frame));
+        answers = answers || is_answer(heads.back());
+    }
+    if (answers) peer.dropped_answers.fetch_add(1, std::memory_order_relaxed); // the next hello says so
+    endpoint_.listener().frames_lost(peer, heads, status, why);
+    for (PendingFramePtr& frame : frames) settle_frame(std::move(frame), status);
+}
+
+void Failover::declare_lost(Peer& peer, Status status, const std::string& why) {
+    const bool ended = why == kEnded;
+    {
+        Lock hold(peer.mutex);
+        if (peer.state.presence == Presence::gone) return;
+        peer.state.presence = Presence::lost;
+        peer.state.status = status;
+        peer.state.why = why;
+        peer.state.since = Clock::now();
+    }
+    endpoint_.listener().peer_lost(peer, status, why);
+    if (!ended) endpoint_.listener().peer_event(peer, Status::peer_lost, why);
+}
+
+// On each of its links a peer acknowledges what it got, then says goodbye: only after the last of
+// them is it known what did not arrive.
+void Failover::goodbye(Link& link) {
+    link.goodbye = true;
+    see_off(link.peer);
+}
+
+void Failover::see_off(const std::shared_ptr<Peer>& peer) {
+    const std::vector<Channel*> channels = peer->all_channels();
+    for (const Channel* channel : channels)
+        for (const Link* link : channel->open_links())
+            if (!link->goodbye) return;
+    declare_lost(*peer, Status::peer_lost, kEnded);
+    {
+        Lock hold(peer->mutex);
+        if (std::exchange(peer->state.presence, Presence::gone) == Presence::gone) return;
+    }
+    for (Channel* channel : channels) {
+        if (channel->dead()) continue;
+        Backlog backlog = channel->begin_move();
+        channel->end(nullptr);
+        tell_lost(*peer, std::move(backlog), Status::peer_lost, kEnded);
+    }
+    leaving_.push_back(peer);
+}
+
+void Failover::abandon_all(Peer& peer) {
+    for (Channel* channel : peer.all_channels()) {
+        if (channel->dead()) continue;
+        PendingFrames frames = all_frames(channel->begin_move());
+        channel->end(nullptr);
+        for (PendingFramePtr& frame : frames) settle_frame(std::move(frame), Status::closed);
+    }
+}
+
+void Failover::clear() {
+    lost_.clear();
+    retries_.clear();
+    flushes_.clear();
+    awaited_.clear();
+    leaving_.clear();
+}
+
+// Deferred work.
+
+nanoseconds Failover::run() {
+    attend();
+    release_lost();
+    // forget() counts the holders of a peer: this list may be the only one besides the endpoint's.
+    std::erase_if(leaving_, [&](const std::shared_ptr<Peer>& peer) {
+        if (in_use(*peer)) return peer->presence() != Presence::gone;
+        return endpoint_.forget(peer);
+    });
+    const bool timed = !retries_.empty() || !flushes_.empty() || !awaited_.empty();
+    const Clock::time_point now = Clock::now();
+    nanoseconds next = timed ? std::min(retry_links(now), check_awaited(now)) : nanoseconds::max();
+    next = std::min(next, check_silence(now));
+    return std::min(next, forget_idle(now));
+}
+
+void Failover::attend() {
+    for (const Endpoint::Attention& each : endpoint_.take_attention()) {
+        Channel& channel = *each.channel;
+        Channel::Events events = channel.take_events();
+        // connect() said no at once: told here, outside of the caller's locks.
+        for (Link* link : events.failed) lost(*link, Status::link_lost, "no connection could be started");
+        Backlog lost;
+        std::move(events.lost.begin(), events.lost.end(), std::back_inserter(lost.unsent));
+        if (!lost.unsent.empty()) {
+            const Status status = lost.unsent.front()->outcome;
+            tell_lost(*each.peer, std::move(lost), status, events.why);
+        }
+        const Clock::time_point now = Clock::now();
+        if (events.awaits) await(channel, "it did not connect again, and it can't be dialled from here");
+        if (Link* const out = events.flush ? channel.out() : nullptr) channel.flush(*out);
+        if (events.retry) flushes_.push_back({now + kMemoryPause, each.peer, &channel, {}});
+    }
+}
+
+nanoseconds Failover::retry_links(Clock::time_point now) {
+    nanoseconds next = nanoseconds::max();
+    const auto take_due = [&](std::vector<Timed>& from) {
+        const auto due = std::stable_partition(from.begin(), from.end(),
+                                               [&](const Timed& each) { return each.when > now; });
+        std::vector<Timed> taken;
+        std::move(due, from.end(), std::back_inserter(taken));
+        from.erase(due, from.end());
+        for (const Timed& each : from) next = std::min<nanoseconds>(next, each.when - now);
+        return taken;
+    };
+    for (const Timed& each : take_due(retries_)) each.channel->reconnect();
+    for (const Timed& each : take_due(flushes_))
+        if (Link* out = each.channel->out()) each.channel->flush(*out);
+    return next;
+}
+
+void Failover::await(Channel& channel, const std::string& why) {
+    const bool known = std::any_of(awaited_.begin(), awaited_.end(),
+                                   [&](const Awaited& each) { return each.channel == &channel; });
+    if (known) return; // another dial was in vain: the time that the peer has is not longer for that
+    const Clock::time_point now = Clock::now();
+    awaited_.push_back({now + endpoint_.options().reconnect_timeout, channel.peer().shared_from_this(),
+                        &channel, why, now + kFirstRedial, kFirstRedial});
+    endpoint_.scheduler().request_chores();
+}
+
+nanoseconds Failover::check_awaited(Clock::time_point now) {
+    nanoseconds next = nanoseconds::max();
+    std::vector<Awaited> over;
+    std::vector<Channel*> due;
+    std::erase_if(awaited_, [&](Awaited& each) {
+        if (each.channel->out() != nullptr || each.channel->dead()) return true;
+        if (each.until <= now) {
+            over.push_back(std::move(each));
+            return true;
+        }
+        if (each.next_dial <= now) {
+            due.push_back(each.channel);
+            each.pause *= 2;
+            each.next_dial = now + each.pause;
+        }
+        next = std::min<nanoseconds>(next, std::min(each.until, each.next_dial) - now);
+        return false;
+    });
+    for (Channel* channel : due) channel->redial();
+    for (const Awaited& each : over)
+        if (!each.channel->dead() && each.peer->presence() != Presence::gone)
+            give_up(*each.channel, Status::peer_lost, each.channel->row_name() + ": " + each.why);
+    return next;
+}
+
+// A process that is stopped, or whose handler does not end, answers no question, while its host still
+// takes bytes for it.
+nanoseconds Failover::check_silence(Clock::time_point now) {
+    const nanoseconds limit = endpoint_.options().silence;
+    if (limit.count() == 0) return nanoseconds::max();
+    if (now < next_silence_) return next_silence_ - now;
+    const nanoseconds pause = std::max<nanoseconds>(limit / 4, std::chrono::milliseconds(1));
+    next_silence_ = now + pause;
+    for (const auto& peer : endpoint_.peers()) {
+        for (Channel* channel : peer->all_channels()) {
+            Link* const out = channel->interface().one_host() ? nullptr : channel->out();
+            if (out == nullptr || out->lost) continue;
+            Liveness& heard = out->liveness;
+            std::uint64_t total = 0; // the peer may send by another link of the channel
+            for (const Link* link : channel->open_links())
+                total += link->received.count() + link->liveness.controls;
+            if (total != heard.seen) {
+                heard.seen = total;
+                heard.since = now;
+            } else if (now - heard.since >= limit) {
+                end(*out,
+                    fmt::format(
+                        "nothing came for {} ms although the peer was asked: its process is stopped, or "
+                        "a handler does not return (limits.silence)",
+                        std::chrono::duration_cast<std::chrono::milliseconds>(now - heard.since).count()));
+            } else if (now - heard.since >= limit / 2) {
+                channel->request_ack(true);
+            }
+        }
+    }
+    return pause;
+}
+
+bool Failover::in_use(Peer& peer) const {
+    const std::vector<Channel*> channels = peer.all_channels();
+    return peer.id == endpoint_.self() || endpoint_.listener().awaits(peer) ||
+           std::any_of(channels.begin(), channels.end(), [](const Channel* each) { return !each->unused(); });
+}
+
+// A server outlives many clients: of a peer without any link nothing stays but what others hold.
+nanoseconds Failover::forget_idle(Clock::time_point now) {
+    if (now < next_forget_) return idle_seen_ ? next_forget_ - now : nanoseconds::max();
+    next_forget_ = now + kForgetLook;
+    const auto peers = endpoint_.peers();
+    const bool many = peers.size() > kMostIdlePeers;
+    idle_seen_ = false;
+    for (const auto& peer : peers) {
+        Clock::time_point& since = peer->relation.idle_since;
+        if (in_use(*peer)) {
+            since = {};
+            continue;
+        }
+        idle_seen_ = true;
+        if (since == Clock::time_point{}) since = now;
+        const bool listed = std::find(leaving_.begin(), leaving_.end(), peer) != leaving_.end();
+        if (!listed && (many || now - since >= endpoint_.options().forget_after)) leaving_.push_back(peer);
+    }
+    return idle_seen_ ? kForgetLook : nanoseconds::max();
+}
+
+void Failover::return_to_module(Link& link) {
+    acks_.forget(link);
+    link.channel->release(link);
+    const auto placements = std::move(link.placements);
+    link.placements.clear();
+    for (const auto& placement : placements)
+        if (placement->finish != nullptr) placement->finish(placement->self, *placement, Status::link_lost);
+}
+
+void Failover::release_lost() {
+    while (!lost_.empty()) { // a finished placement may lose more
+        const std::vector<Link*> lost = std::exchange(lost_, {});
+        for (Link* link : lost) {
+            return_to_module(*link);
+            const std::shared_ptr<Peer> peer = link->peer; // keeps the channel
+            const std::unique_ptr<Link> over = link->channel->take_out(*link);
+        }
+    }
+}
+
+// What was delivered here is acknowledged before the goodbye, so that nobody takes it for lost.
+void Failover::say_goodbyes() {
+    said_goodbye_ = true;
+    acks_.all();
+    for (const auto& peer : endpoint_.peers())
+        for (Channel* channel : peer->all_channels())
+            for (Link* link : channel->open_links()) channel->control(*link, wire::encode_goodbye());
+}
+
+} // namespace plexus::transport

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "transport/host_table.h"
+
+#include "transport/demux.h"
+
+#include <openssl/hmac.h>
+#include <openssl/rand.h>
+
+namespace plexus::transport {
+namespace {
+
+Interface& interface_of(void* self) { return *static_cast<Interface*>(self); }
+Link& link_of(void* cookie) { return *static_cast<Link*>(cookie); }
+const Host& host_of(void* cookie) { return link_of(cookie).interface.calls; }
+wire::View view(plexus_view v) { return {static_cast<const std::byte*>(v.data), v.size}; }
+
+// No exception may pass through a module. What is thrown here comes from the program's own functions (an
+// error handler, a policy) or from a lack of memory.
+template <class F>
+void guarded(const Host& host, F f) noexcept {
+    std::string what;
+    try {
+        return f();
+    } catch (const std::exception& error) { what = error.what(); } catch (...) {
+        what = "something that is no std::exception";
+    }
+    try {
+        host.endpoint->listener().trouble(Status::handler_threw, "a function threw inside a turn: " + what);
+    } catch (...) {
+        log::error("transport", "a function threw inside a turn, and so did the error handler: {}", what);
+    }
+}
+
+void log_line(void* self, plexus_level level, const char* text) {
+    constexpr log::Level kLevels[] = {log::Level::error, log::Level::warn, log::Level::info,
+                                      log::Level::debug};
+    if (Interface& interface = interface_of(self); interface.opening && level == PLEXUS_ERROR) {
+        interface.open_failure += (interface.open_failure.empty() ? "" : "; ") + std::string(text);
+        return; // said once, by whoever asked for it
+    }
+    log::write(kLevels[std::min<int>(level, PLEXUS_DEBUG)], interface_of(self).name, text);
+}
+
+int32_t setting(void* self, const char* key, plexus_text* value) {
+    const Interface& interface = interface_of(self);
+    // A module that opened another asks on its behalf: "tcp.port" is that module's key.
+    const bool inner = std::string_view(key).find('.') != std::string_view::npos;
+    const std::string name = inner ? std::string("method.") + key : "method." + interface.name + "." + key;
+    const config::Settings& settings = *interface.calls.settings;
+    if (!settings.has(name)) return PLEXUS_BAD_ARGUMENT;
+    const std::string text = settings.plain(name);
+    if (text.size() > value->capacity) return PLEXUS_TOO_LARGE;
+    value->size = text.size();
+    std::memcpy(value->data, text.data(), value->size);
+    return PLEXUS_OK;
+}
+
+void random_bytes(void*, void* data, std::size_t size) {
+    if (RAND_bytes(static_cast<unsigned char*>(data), static_cast<int>(size)) != 1)
+        std::abort(); // no randomness, no safety
+}
+
+int32_t prove(void* self, plexus_view transcript, std::uint8_t proof[32]) {
+    const auto& key = interface_of(self).calls.endpoint->options().key;
+    unsigned size = 32;
+    const auto* done =
+        HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
+             static_cast<const unsigned char*>(transcript.data), transcript.size, proof, &size);
+    return done != nullptr ? PLEXUS_OK : PLEXUS_RUNTIME_LOST;
+}
+
+int32_t accepted(void* self, plexus_link* link, const plexus_id* peer, void** cookie) {
+    Interface& interface = interface_of(self);
+    ContextId id;
+    std::memcpy(id.bytes.data(), peer->bytes, id.bytes.size());
+    int32_t answer = PLEXUS_AGAIN;
+    guarded(interface.calls,
+            [&] { answer = interface.calls.failover->accepted(interface, link, id, cookie); });
+    return answer;
+}
+
+void opened(void* cookie) {
+    guarded(host_of(cookie), [&] { host_of(cookie).failover->opened(link_of(cookie)); });
+}
+
+void deliver(void* cookie, plexus_view message) {
+    guarded(host_of(cookie),
+            [&] { host_of(cookie).demux->deliver(link_of(cookie), view(message), nullptr); });
+}
+
+int32_t place(void* cookie, plexus_view head, std::size_t rest, void** where, void** token) {
+    int32_t answer = PLEXUS_TOO_LARGE;
+    guarded(host_of(cookie),
+            [&] { answer = host_of(cookie).demux->place(link_of(cookie), view(head), rest, where, token); });
+    return answer;
+}
+
+void placed(void* cookie, void* token, int32_t status) {
+    guarded(host_of(cookie), [&] {
+        host_of(cookie).demux->placed(link_of(cookie), static_cast<Placement*>(token),
+                                      static_cast<Status>(status));
+    });
+}
+
+void sent(void*, void* token, int32_t status) {
+    auto* const completion = static_cast<Completion*>(token);
+    completion->ended(completion, status == PLEXUS_OK ? Status::ok : Status::message_lost);
+}
+
+void writable(void* cookie) {
+    guarded(host_of(cookie), [&] { link_of(cookie).channel->flush(link_of(cookie)); });
+}
+
+void lost(void* cookie, int32_t status, plexus_view why) {
+    guarded(host_of(cookie), [&] {
+        host_of(cookie).failover->lost(link_of(cookie), static_cast<Status>(status),
+                                       std::string(static_cast<const char*>(why.data), why.size));
+    });
+}
+
+int32_t open_inner(void* self, const char* name, const plexus_host* under, const plexus_ops** ops,
+                   plexus_module** module) {
+    const loader::Module* const inner = interface_of(self).calls.modules->find(name);
+    if (inner == nullptr) {
+        log::error("transport",
+                   "{} was told to work over \"{}\", but there is no such method here: see plexus info",
+                   interface_of(self).name, name);
+        return PLEXUS_NO_METHOD;
+    }
+    *ops = &inner->ops;
+    return inner->ops.open(under, module);
+}
+
+} // namespace
+
+plexus_host make_host(Interface& interface) {
+    plexus_host host{};
+    host.size = PLEXUS_HOST_SIZE;
+    host.self = &interface;
+    std::memcpy(host.id.bytes, interface.calls.endpoint->self().bytes.data(), sizeof host.id.bytes);
+    host.log = &log_line;
+    host.setting = &setting;
+    host.random = &random_bytes;
+    host.prove = &prove;
+    host.accepted = &accepted;
+    host.opened = &opened;
+    host.deliver = &deliver;
+    host.place = &place;
+    host.placed = &placed;
+    host.sent = &sent;
+    host.writable = &writable;
+    host.lost = &lost;
+    host.open_inner = &open_inner;
+    return host;
+}
+
+} // namespace plexus::transport

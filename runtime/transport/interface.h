@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// An opened module: its table, its lane, its rows in the context's own table.
+#pragma once
+
+#include "base/result.h"
+#include "config/settings.h"
+#include "loader/modules.h"
+#include "plexus/module/abi.h"
+#include "plexus/table.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace plexus::transport {
+
+class Demux;
+class Endpoint;
+class Failover;
+
+/// What the callbacks of a module reach.
+struct Host {
+    Endpoint* endpoint = nullptr;
+    Demux* demux = nullptr;
+    Failover* failover = nullptr;
+    const loader::Modules* modules = nullptr;
+    const config::Settings* settings = nullptr;
+};
+
+/// The most bytes of one message, and up to which size a module never posts.
+struct InterfaceLimits {
+    std::uint64_t eager_bytes = 0;  ///< no send up to this size is ever posted
+    std::uint64_t max_message = 0;  ///< 0: no limit of its own
+    std::uint64_t remote_bytes = 0; ///< smallest transfer that it moves by itself; 0: none
+};
+
+struct Interface {
+    /// Opens a module for one context. @error what the module says, bad_module no descriptor. @thread setup
+    static Result<std::unique_ptr<Interface>> open(const loader::Module& module, const Host& calls);
+
+    std::string name;
+    std::string origin;
+    std::string help;
+    std::vector<plexus_parameter> parameters;
+    plexus_ops ops{};
+    plexus_host host{};
+    plexus_module* instance = nullptr;
+    Host calls;
+    std::size_t lane = 0;
+    InterfaceLimits limits;
+    std::vector<Descriptor> rows; ///< by which others reach this context; at least one
+    /// What the module said of its failure to open; set while `opening`.
+    std::string open_failure;
+    bool opening = false;
+
+    /// The name of the row that a link of this context goes by.
+    const std::string& row_of(plexus_link* link) const;
+    bool fragile() const noexcept { return (ops.caps & PLEXUS_CAP_FRAGILE) != 0; }
+    bool one_host() const noexcept { return (ops.caps & PLEXUS_CAP_LOCAL) != 0; }
+    std::uint64_t query(plexus_link* link, plexus_query what) const;
+};
+
+} // namespace plexus::transport

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "transport/peer.h"
+
+#include "transport/channel.h"
+#include "wire/table.h"
+
+#include <algorithm>
+#include <openssl/rand.h>
+
+namespace plexus::transport {
+
+std::shared_ptr<const KnownTable> KnownTable::make(DescriptorTable table) {
+    auto known = std::make_shared<KnownTable>();
+    known->encoded = wire::encode_table(table);
+    known->hash = wire::table_hash(known->encoded);
+    known->table = std::move(table);
+    return known;
+}
+
+std::shared_ptr<const KnownTable> KnownTables::find(std::uint64_t hash) const {
+    const auto found =
+        std::find_if(tables_.begin(), tables_.end(), [&](const auto& each) { return each->hash == hash; });
+    return found == tables_.end() ? nullptr : *found;
+}
+
+void KnownTables::learn(const std::shared_ptr<const KnownTable>& table, bool from_owner) {
+    if (from_owner || owners_ == nullptr) owners_ = table;
+    if (find(table->hash) != nullptr) return;
+    tables_.push_back(table);
+    auto unused = static_cast<std::size_t>(std::count_if(
+        tables_.begin(), tables_.end(), [](const auto& each) { return each.use_count() == 1; }));
+    for (auto at = tables_.begin(); unused > kMostUnused && at != tables_.end();) {
+        const bool forget = at->use_count() == 1;
+        unused -= forget ? 1 : 0;
+        at = forget ? tables_.erase(at) : std::next(at);
+    }
+}
+
+Peer::Peer(const ContextId& the_id)
+  : id(the_id)
+  , name(to_string(the_id).substr(0, 8)) {
+    if (RAND_bytes(reinterpret_cast<unsigned char*>(&relation.memory), sizeof relation.memory) != 1)
+        std::abort();     // no randomness, no safety
+    relation.memory |= 1; // never 0
+}
+
+Peer::~Peer() = default;
+
+std::shared_ptr<const KnownTable> Peer::find_table(std::uint64_t hash) const {
+    Lock hold(mutex);
+    return tables.find(hash);
+}
+
+void Peer::learn(const std::shared_ptr<const KnownTable>& table, bool owners) {
+    Lock hold(mutex);
+    tables.learn(table, owners);
+}
+
+std::shared_ptr<const KnownTable> Peer::owners_table() const {
+    Lock hold(mutex);
+    return tables.owners();
+}
+
+std::vector<Channel*> Peer::all_channels() const {
+    Lock hold(mutex);
+    std::vector<Channel*> all;
+    for (const auto& channel : channels) all.push_back(channel.get());
+    return all;
+}
+
+Presence Peer::presence() const {
+    Lock hold(mutex);
+    return state.presence;
+}
+
+} // namespace plexus::transport

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Another context, as this one knows it: its tables, the channels to it, and how far its
+// streams were delivered.
+#pragma once
+
+#include "base/mutex.h"
+#include "plexus/id.h"
+#include "plexus/status.h"
+#include "plexus/table.h"
+#include "transport/receive_window.h"
+#include "wire/bytes.h"
+
+#include <atomic>
+#include <chrono>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace plexus::detail {
+class Route;
+}
+
+namespace plexus::transport {
+
+class Channel;
+
+/// True if the names of two ends' rows allow a link between them: a context that has but one way by
+/// a method gives it no label.
+constexpr bool share_rows(std::string_view one, std::string_view other) noexcept {
+    return means_row(one, other) || means_row(other, one);
+}
+
+/// A table and its bytes; shared by every pointer that has it.
+struct KnownTable {
+    DescriptorTable table;
+    wire::Bytes encoded;
+    std::uint64_t hash = 0;
+
+    static std::shared_ptr<const KnownTable> make(DescriptorTable table);
+};
+
+/// What a higher room keeps of each peer.
+class Attachment {
+  public:
+    virtual ~Attachment() = default;
+};
+
+enum class Presence : std::uint8_t {
+    unknown, ///< nobody has tried
+    here,    ///< a link to it is or was open
+    lost,    ///< no row of its table reached it
+    gone,    ///< it has said goodbye
+};
+
+/// The verdict about a peer. Guarded by the peer's mutex.
+struct PeerState {
+    Presence presence = Presence::unknown;
+    Status status = Status::ok; ///< lost or gone: what calls end with
+    std::string why;
+    std::chrono::steady_clock::time_point since{}; ///< it is lost
+    bool ended = false; ///< a module knows that its process has ended: it will not come back
+    /// Rows that were tried and did not reach it, with the reason; forgotten on success.
+    std::map<std::string, std::string> failed;
+
+    void forget_failure(std::string_view row) {
+        std::erase_if(failed, [&](const auto& each) { return share_rows(each.first, row); });
+    }
+};
+
+/// The tables of one context that pointers name by their hash. Guarded by the peer's mutex.
+class KnownTables {
+  public:
+    /// Tables that no link and no pointer holds: of more than so many the oldest are forgotten.
+    static constexpr std::size_t kMostUnused = 64;
+
+    std::shared_ptr<const KnownTable> find(std::uint64_t hash) const;
+    /// The owner's own (or, before that is known, any) is what is used to reach the peer unasked.
+    void learn(const std::shared_ptr<const KnownTable>& table, bool owners);
+    const std::shared_ptr<const KnownTable>& owners() const noexcept { return owners_; }
+
+  private:
+    std::deque<std::shared_ptr<const KnownTable>> tables_; ///< the oldest first
+    std::shared_ptr<const KnownTable> owners_;
+};
+
+/// What both ends of a relation tell each other of their memory of it, in each hello. The leader's own.
+struct Relation {
+    std::uint64_t memory =
+        0; ///< names what this context remembers of the peer; another after it was forgotten
+    std::uint64_t theirs = 0;      ///< what the peer named last; 0: it was never heard
+    std::uint64_t their_drops = 0; ///< answers to us that the peer has dropped, as it said last
+    PastStreams past;
+    std::chrono::steady_clock::time_point
+        idle_since{}; ///< without any link since; see Failover::forget_idle()
+};
+
+class Peer : public std::enable_shared_from_this<Peer> {
+  public:
+    explicit Peer(const ContextId& the_id);
+    ~Peer();
+
+    const ContextId id;
+    /// The first eight digits, for texts.
+    const std::string name;
+
+    /// The table of that hash, if it is known. @thread any
+    std::shared_ptr<const KnownTable> find_table(std::uint64_t hash) const PLEXUS_EXCLUDES(mutex);
+    /// @thread any
+    void learn(const std::shared_ptr<const KnownTable>& table, bool owners) PLEXUS_EXCLUDES(mutex);
+    std::shared_ptr<const KnownTable> owners_table() const PLEXUS_EXCLUDES(mutex);
+    /// Those that are alive, dead ones too; they live as long as the peer. @thread any
+    std::vector<Channel*> all_channels() const PLEXUS_EXCLUDES(mutex);
+    Presence presence() const PLEXUS_EXCLUDES(mutex);
+
+    mutable RankedMutex<20> mutex;
+    PeerState state PLEXUS_GUARDED_BY(mutex);
+    KnownTables tables PLEXUS_GUARDED_BY(mutex);
+    std::vector<std::unique_ptr<Channel>> channels PLEXUS_GUARDED_BY(mutex);
+    /// The way that pointers take which have no wishes of their own, one for each table.
+    std::map<std::uint64_t, std::shared_ptr<detail::Route>> ways PLEXUS_GUARDED_BY(mutex);
+
+    /// The largest message that the peer takes, in bytes; 0: it has not said so yet. @thread any
+    std::atomic<std::uint64_t> max_message{0}; // alone is the message
+    /// Answers to the peer that were dropped so far. @thread any
+    std::atomic<std::uint64_t> dropped_answers{0}; // a count, read again for each frame that tells it
+    Relation relation;
+    std::unique_ptr<Attachment> attachment; ///< set before the peer is found by others
+};
+
+} // namespace plexus::transport

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "transport/route.h"
+
+#include <algorithm>
+
+namespace plexus::detail {
+namespace {
+
+/// After so long a lost peer is tried again: its network may have come back.
+constexpr auto kRetryLost = std::chrono::seconds(1);
+
+} // namespace
+
+Route::Route(std::shared_ptr<Core> keep, transport::Endpoint& endpoint, std::shared_ptr<transport::Peer> peer,
+             std::shared_ptr<const KnownTable> table)
+  : core_(std::move(keep))
+  , endpoint_(endpoint)
+  , peer_(std::move(peer))
+  , table_(std::move(table))
+  , rows_(table_->table) {}
+
+Route::Route(const Route& other)
+  : birth_(other.birth_)
+  , core_(other.core_)
+  , endpoint_(other.endpoint_)
+  , peer_(other.peer_)
+  , table_(other.table_) {
+    Lock hold(other.mutex_);
+    channel_.store(other.channel_.load(std::memory_order_acquire), std::memory_order_release);
+    fast_.store(other.fast_.load(std::memory_order_acquire), std::memory_order_release);
+    former_ = other.former_;
+    rows_ = other.rows_;
+    policy_ = other.policy_;
+    fallback_ = other.fallback_;
+}
+
+Status Route::refuse_forked(std::string* why) const {
+    if (!birth_.left()) [[likely]]
+        return Status::ok;
+    if (why != nullptr)
+        *why = "this process was forked from the one that started the context: start a context here, or call "
+               "exec after fork";
+    return Status::closed;
+}
+
+transport::Channel* Route::resolve(Status& status, std::string* why) {
+    status = refuse_forked(why);
+    if (status != Status::ok) return nullptr;
+    transport::Channel* channel = channel_.load(std::memory_order_acquire); // pairs with [way]
+    if (channel != nullptr && !channel->dead()) [[likely]]
+        return channel;
+    return select(status, why);
+}
+
+Status Route::send(transport::Frame& frame, std::string* why) {
+    for (;;) {
+        Status status = Status::ok;
+        transport::Channel* const channel = resolve(status, why);
+        if (channel == nullptr) return status;
+        frame.stays = stays();
+        status = channel->send(frame, why);
+        if (status != Status::link_lost) return status;
+    }
+}
+
+bool Route::stays() const {
+    Lock hold(mutex_);
+    return fallback_ == Fallback::forbid;
+}
+
+std::optional<Descriptor> Route::choose_row(Choice& choice, bool& preferred) const {
+    DescriptorTable rows;
+    Policy policy;
+    {
+        Lock hold(mutex_);
+        rows = rows_;
+        policy = policy_;
+    }
+    if (policy) {
+        const std::vector<RowFacts> known = facts();
+        for (const RowFacts& row : known)
+            choice.trail.push_back({row.descriptor.method, row.applies, row.because});
+        choice.row = policy(known);
+        if (choice.row && (*choice.row >= known.size() || !known[*choice.row].applies)) choice.row.reset();
+    } else {
+        choice = method::first_applicable(
+            rows, [&](const Descriptor& row) { return endpoint_.applicable(peer_.get(), row); });
+    }
+    preferred = choice.row && (*choice.row == 0 || policy);
+    return choice.row ? std::optional(rows[*choice.row]) : std::nullopt;
+}
+
+// Ok, or what a lost peer's calls end with. It is not tried again at once: that would cost every
+// sender a connection.
+Status Route::peer_end(std::string* why) {
+    using transport::Presence;
+    Lock hold(peer_->mutex);
+    transport::PeerState& state = peer_->state;
+    const bool gone = state.presence == Presence::gone;
+    if (!gone && state.presence != Presence::lost) return Status::ok;
+    if (!gone && std::chrono::steady_clock::now() - state.since > kRetryLost) {
+        state.status = Status::ok; // still lost as long as nothing answers: the program hears when it is back
+        state.failed.clear();
+        return Status::ok;
+    }
+    if (why != nullptr) *why = "context " + peer_->name + " is lost: " + state.why;
+    return state.status == Status::ok ? Status::peer_lost : state.status;
+}
+
+transport::Channel* Route::select(Status& status, std::string* why) {
+    status = peer_end(why);
+    if (status != Status::ok) return nullptr;
+    Choice choice;
+    bool preferred = false;
+    const auto row = choose_row(choice, preferred);
+    Fallback fallback;
+    transport::Channel* former;
+    {
+        Lock hold(mutex_);
+        fallback = fallback_.value_or(endpoint_.options().fallback);
+        former = former_ != nullptr ? former_ : channel_.load(std::memory_order_acquire);
+    }
+    if (!row || (!preferred && fallback == Fallback::forbid)) {
+        status = Status::no_method;
+        if (why != nullptr)
+            *why = "no method reaches context " + peer_->name +
+                   (row ? " but by falling back, which is forbidden: " : ": ") + to_string(choice);
+        return nullptr;
+    }
+    if (!preferred && fallback == Fallback::warn)
+        endpoint_.warn_once("falling back to " + row->method + " for context " + peer_->name + ": " +
+                            to_string(choice));
+    transport::Channel* const chosen = &endpoint_.channel(*peer_, *row);
+    // What went out by the former channel, or by the one that took over from it, must be there before
+    // anything leaves by the new one. Inside a turn nobody can wait: that channel stays in use until
+    // its frames have arrived.
+    transport::Channel* const before = former != nullptr ? former->successor() : nullptr;
+    if (before != nullptr && before != chosen && !before->settle() && endpoint_.scheduler().inside_turn())
+        return before;
+    Lock hold(mutex_);
+    former_ = nullptr;
+    channel_.store(chosen, std::memory_order_release); // [way]
+    fast_.store(fallback_ == Fallback::forbid ? nullptr : chosen, std::memory_order_release);
+    return chosen;
+}
+
+void Route::change() {
+    Lock hold(mutex_);
+    fast_.store(nullptr, std::memory_order_release);
+    transport::Channel* const now = channel_.exchange(nullptr, std::memory_order_acq_rel);
+    if (former_ == nullptr) former_ = now;
+    Lock inner(peer_->mutex);
+    peer_->state.failed.clear(); // an explicit wish is worth another try
+}
+
+void Route::set_table(DescriptorTable table) {
+    auto known = KnownTable::make(table);
+    {
+        Lock hold(mutex_);
+        table_ = std::move(known);
+        rows_ = std::move(table);
+    }
+    change();
+}
+
+void Route::pin(const std::vector<method::ListItem>& list) {
+    std::vector<std::string> available;
+    for (const Descriptor& row : table_->table)
+        if (std::find(available.begin(), available.end(), row.method) == available.end())
+            available.push_back(row.method);
+    DescriptorTable rows;
+    for (const method::ListItem& item : method::apply_list(list, available)) {
+        for (Descriptor row : table_->table) {
+            if (row.method != item.method) continue;
+            row.parameters = item.parameters;
+            rows.push_back(std::move(row));
+        }
+    }
+    if (rows.empty())
+        throw Error(
+            Status::no_method, "context " + peer_->name + " has none of the methods in \"" +
+                                   method::to_text(list) + "\": its table has " + [&] {
+                                       std::string names;
+                                       for (const std::string& name : available)
+                                           names += (names.empty() ? "" : ", ") + name;
+                                       return names;
+                                   }());
+    const Choice choice =
+        method::explain(rows, [&](const Descriptor& row) { return endpoint_.applicable(nullptr, row); });
+    if (!choice.row)
+        throw Error(Status::no_method,
+                    "context " + peer_->name + " can't be reached so: " + to_string(choice));
+    {
+        Lock hold(mutex_);
+        rows_ = std::move(rows);
+        policy_ = nullptr;
+    }
+    change();
+}
+
+void Route::set_policy(Policy policy) {
+    {
+        Lock hold(mutex_);
+        rows_ = table_->table;
+        policy_ = std::move(policy);
+    }
+    change();
+}
+
+void Route::set_automatic() { set_policy(nullptr); }
+
+void Route::set_fallback(Fallback fallback) {
+    {
+        Lock hold(mutex_);
+        fallback_ = fallback;
+    }
+    change();
+}
+
+std::string Route::method() {
+    Status status = Status::ok;
+    std::string why;
+    transport::Channel* const channel = resolve(status, &why);
+    if (channel == nullptr) throw Error(status, why);
+    return channel->row_name();
+}
+
+Choice Route::choose() const {
+    Lock hold(mutex_);
+    return method::explain(rows_,
+                           [&](const Descriptor& row) { return endpoint_.applicable(peer_.get(), row); });
+}
+
+std::vector<RowFacts> Route::facts() const {
+    std::vector<RowFacts> facts;
+    const Choice choice = choose();
+    Lock hold(mutex_);
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+        RowFacts row;
+        row.descriptor = rows_[i];
+        row.applies = choice.trail[i].applies;
+        row.because = choice.trail[i].because;
+        if (const transport::Interface* interface = endpoint_.find_interface(rows_[i].method)) {
+            // What any pointer has measured of this way: a policy is asked while its own has none.
+            transport::Channel* const channel = endpoint_.find_channel(*peer_, rows_[i]);
+            const auto ask = [&](plexus_query what) {
+                return channel != nullptr ? channel->query(what) : interface->query(nullptr, what);
+            };
+            row.latency_ns = ask(PLEXUS_QUERY_LATENCY_NS);
+            row.bandwidth = ask(PLEXUS_QUERY_BANDWIDTH_BPS);
+            row.queued = ask(PLEXUS_QUERY_QUEUED_BYTES);
+            row.max_message = interface->limits.max_message;
+            row.one_host = interface->one_host();
+        }
+        facts.push_back(std::move(row));
+    }
+    return facts;
+}
+
+} // namespace plexus::detail

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A pointer's way: its table, its wishes, and the channel that both led to.
+// Pointers without wishes of their own share one route for each table.
+#pragma once
+
+#include "base/fork.h"
+#include "base/mutex.h"
+#include "plexus/pointer.h"
+#include "transport/channel.h"
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace plexus::detail {
+
+class Route {
+  public:
+    using KnownTable = transport::KnownTable;
+
+    /// `keep` holds the context that `endpoint` belongs to.
+    Route(std::shared_ptr<Core> keep, transport::Endpoint& endpoint, std::shared_ptr<transport::Peer> peer,
+          std::shared_ptr<const KnownTable> table);
+    /// A copy with the same wishes, to be changed.
+    Route(const Route& other);
+    Route& operator=(const Route&) = delete;
+
+    const ContextId& context() const noexcept { return peer_->id; }
+    transport::Peer& peer() const noexcept { return *peer_; }
+    transport::Endpoint& endpoint() const noexcept { return endpoint_; }
+    const std::shared_ptr<Core>& core() const noexcept { return core_; }
+    const std::shared_ptr<const KnownTable>& known_table() const noexcept { return table_; }
+
+    /// The channel to send by; chosen on first use and when the last one is dead. Null: none,
+    /// `status` and `why` say more. @thread any
+    transport::Channel* resolve(Status& status, std::string* why);
+    /// The channel in use, which may be dead, for frames that may leave at once; null: none was chosen
+    /// yet, or this pointer's frames need care (fallback is forbidden for them). @thread any
+    transport::Channel* current() const noexcept {
+        return birth_.left() ? nullptr : fast_.load(std::memory_order_acquire); // pairs with [way]
+    }
+    /// Sends, choosing anew as long as ways break. @thread any
+    Status send(transport::Frame& frame, std::string* why);
+    /// True if frames of this pointer must not move to another method. @thread any
+    bool stays() const PLEXUS_EXCLUDES(mutex_);
+
+    // Wishes. @thread any, one at a time
+    void set_table(DescriptorTable table);
+    void pin(const std::vector<method::ListItem>& list);
+    void set_policy(Policy policy);
+    void set_automatic();
+    void set_fallback(Fallback fallback);
+
+    /// `closed` in a process that was forked from the context's own, else ok. @thread any
+    Status refuse_forked(std::string* why) const;
+    std::string method();
+    Choice choose() const;
+    std::vector<RowFacts> facts() const;
+
+  private:
+    transport::Channel* select(Status& status, std::string* why);
+    void change();
+    std::optional<Descriptor> choose_row(Choice& choice, bool& preferred) const;
+    Status peer_end(std::string* why);
+
+    const BirthProcess birth_; ///< a forked child must not touch the links
+    const std::shared_ptr<Core> core_;
+    transport::Endpoint& endpoint_;
+    const std::shared_ptr<transport::Peer> peer_;
+    std::shared_ptr<const KnownTable> table_; ///< as it travels
+
+    // [way] stored after the channel was made; whoever loads it may use the channel.
+    std::atomic<transport::Channel*> channel_{nullptr};
+    std::atomic<transport::Channel*> fast_{nullptr}; ///< the same, or null: see current()
+    mutable RankedMutex<14> mutex_;
+    transport::Channel*
+        former_ PLEXUS_GUARDED_BY(mutex_) = nullptr; ///< must settle before the new one is used
+    DescriptorTable rows_ PLEXUS_GUARDED_BY(mutex_); ///< what is chosen from: with parameters
+    Policy policy_ PLEXUS_GUARDED_BY(mutex_);
+    std::optional<Fallback> fallback_ PLEXUS_GUARDED_BY(mutex_);
+};
+
+} // namespace plexus::detail

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "transport/transport.h"
+
+#include "transport/route.h"
+
+#include <algorithm>
+
+namespace plexus::transport {
+
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+constexpr auto kDrainLook = std::chrono::milliseconds(1);
+
+} // namespace
+
+Transport::Transport(const ContextId& self, EndpointOptions options, poll::Scheduler& scheduler,
+                     Listener& listener)
+  : scheduler_(scheduler)
+  , endpoint_(self, options, scheduler, listener)
+  , acks_(scheduler)
+  , failover_(endpoint_, acks_)
+  , demux_(endpoint_, acks_, failover_) {
+    scheduler_.set_chores([this] { return run(); });
+}
+
+Transport::~Transport() = default;
+
+Result<void> Transport::open(const loader::Module& module, const config::Settings& settings,
+                             const loader::Modules& modules) {
+    auto opened = Interface::open(module, {&endpoint_, &demux_, &failover_, &modules, &settings});
+    if (!opened) return opened.failure();
+    std::unique_ptr<Interface> interface = std::move(*opened);
+    poll::LaneSource lane;
+    lane.name = module.name;
+    lane.ops = &interface->ops;
+    lane.module = interface->instance;
+    lane.sleeps = (interface->ops.caps & PLEXUS_CAP_SLEEP) != 0;
+    lane.blocking = settings.boolean("method." + module.name + ".blocking");
+    lane.skip_poll = settings.skip_poll("method." + module.name + ".skip_poll");
+    interface->lane = scheduler_.add(lane);
+    endpoint_.add(std::move(interface));
+    return {};
+}
+
+std::chrono::nanoseconds Transport::run() {
+    const auto next = std::min(failover_.run(), endpoint_.listener().chores());
+    if (goodbye_wanted_.load(std::memory_order_acquire)) { // pairs with [goodbye]
+        failover_.say_goodbyes();
+        goodbye_wanted_.store(false, std::memory_order_release); // [goodbye]
+    }
+    return std::min(next, acks_.run());
+}
+
+void Transport::close(Clock::time_point deadline) {
+    endpoint_.refuse_work();
+    const auto peers = endpoint_.peers(); // holds the channels: the leader forgets peers that go
+    std::vector<Channel*> channels;
+    for (const auto& peer : peers)
+        for (Channel* channel : peer->all_channels()) channels.push_back(channel);
+    bool said_goodbye = false;
+    const auto drained = [&] {
+        return std::all_of(channels.begin(), channels.end(),
+                           [&](Channel* channel) { return channel->drained(said_goodbye); });
+    };
+    // What the kernel still holds empties without an event: look again by the clock.
+    const auto drain = [&] {
+        while (!scheduler_.wait_for_true(drained, std::min(deadline, Clock::now() + kDrainLook)))
+            if (Clock::now() >= deadline) break;
+    };
+    for (Channel* channel : channels) channel->request_ack();
+    drain();
+    goodbye_wanted_.store(true, std::memory_order_release); // [goodbye]
+    scheduler_.request_chores();
+    scheduler_.wait_for_true([&] { return !goodbye_wanted_.load(std::memory_order_acquire); }, deadline);
+    said_goodbye = true;
+    drain();
+}
+
+void Transport::destroy() {
+    for (const auto& interface : endpoint_.interfaces()) interface->ops.close(interface->instance);
+    endpoint_.regions().remove_all();
+    for (const auto& interface : endpoint_.interfaces()) interface->ops.drain(interface->instance);
+    for (const auto& peer : endpoint_.peers()) {
+        std::map<std::uint64_t, std::shared_ptr<detail::Route>> ways; // end outside of the lock
+        {
+            Lock hold(peer->mutex);
+            ways.swap(peer->ways);
+        }
+        failover_.abandon_all(*peer);
+        endpoint_.listener().peer_lost(*peer, Status::closed, "this context was closed");
+    }
+    for (const auto& interface : endpoint_.interfaces()) interface->ops.destroy(interface->instance);
+    failover_.clear();
+    for (const auto& peer : endpoint_.peers())
+        for (Channel* channel : peer->all_channels()) channel->drop_links();
+    endpoint_.forget_all();
+}
+
+} // namespace plexus::transport

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Closing a context takes no longer than progress.close_timeout and a little, whatever handlers do.
+#include "contexts.h"
+#include "key_file.h"
+#include "support/process.h"
+
+#include <csignal>
+#include <optional>
+#include <thread>
+
+using namespace plexus;
+using namespace plexus::testing;
+
+namespace closing_test {
+
+struct Far {};
+struct Near {
+    std::optional<GlobalPointer<Far>> far;
+    std::atomic<int> inside{0}; ///< handlers that have begun
+    std::atomic<bool> over{false};
+    std::atomic<Status> end{Status::ok};
+    std::atomic<bool> release{false};
+};
+constexpr Request<int(Far&)> ask{"closing.ask"};
+constexpr Request<void(Far&, std::vector<std::byte>)> take{"closing.take"};
+constexpr Request<void(Near&)> work{"closing.work"};
+
+constexpr auto kTimeout = std::chrono::milliseconds(400);
+/// The bound, for links that end in time of their own, and for a machine that is busy.
+constexpr auto kLongest = kTimeout + std::chrono::seconds(1) + std::chrono::seconds(2);
+
+/// A peer in a process of its own that answers until it is stopped.
+class StoppedPeer {
+  public:
+    explicit StoppedPeer(const std::string& method)
+      : process_([&](Channel& channel) {
+          Context context(by(method, {{"job.key_file", key_.path()}}));
+          Far far;
+          context.on(ask, [](Far&) { return 1; });
+          context.on(take, [](Far&, const std::vector<std::byte>&) {});
+          const auto bound = context.bind(far);
+          channel.put(bound.pointer().save());
+          context.run();
+          return 0;
+      }) {
+        const auto saved = process_.channel().take(std::chrono::seconds(20));
+        if (!saved) throw std::runtime_error("the peer did not start");
+        pointer_ = *saved;
+    }
+    const std::vector<std::byte>& pointer() const { return pointer_; }
+    void stop() { process_.kill(SIGSTOP); }
+
+    const std::string& key() const { return key_.path(); }
+
+  private:
+    KeyFile key_;
+    Process process_;
+    std::vector<std::byte> pointer_;
+};
+
+/// A context with one threaded handler that does `what`, which runs when this returns.
+template <class What>
+std::unique_ptr<Context> busy_context(Near& near, Bound<Near>& bound, const std::string& method,
+                                      Context& caller, StoppedPeer* peer, What what) {
+    Values values{{"progress.close_timeout", "400 ms"}};
+    if (peer != nullptr) values.emplace("job.key_file", peer->key());
+    auto context = std::make_unique<Context>(by(method, std::move(values)));
+    if (peer != nullptr) {
+        near.far = GlobalPointer<Far>::load(*context, peer->pointer());
+        if (within(near.far->call(ask)) != 1) throw std::runtime_error("the peer gives no answer");
+        peer->stop();
+    }
+    context->on(work, threaded, [what](Near& it) {
+        ++it.inside;
+        try {
+            what(it);
+        } catch (const Error& error) { it.end = error.status(); }
+        it.over = true;
+    });
+    bound = context->bind(near);
+    handed(caller, bound.pointer()).send(work);
+    if (!eventually(kLimit, [&] { return near.inside > 0; })) throw std::runtime_error("no handler runs");
+    return context;
+}
+
+std::chrono::nanoseconds time_to_close(std::unique_ptr<Context>& context) {
+    const auto start = std::chrono::steady_clock::now();
+    context.reset();
+    return std::chrono::steady_clock::now() - start;
+}
+
+} // namespace closing_test
+
+using namespace closing_test;
+
+TEST_CASE("a handler that waits for an answer which never comes does not keep its context from closing") {
+    const std::string method = GENERATE(as<std::string>{}, "shm", "tcp");
+    CAPTURE(method);
+    StoppedPeer peer(method);
+    Near near;
+    Context caller(by("local", {{"progress.close_timeout", "200 ms"}}));
+    Bound<Near> bound; // ends after the context
+    auto context = busy_context(near, bound, "local, " + method, caller, &peer,
+                                [](Near& it) { it.far->call(ask).get(); });
+    CHECK(time_to_close(context) < kLongest * kPatience);
+    CHECK(eventually(kLimit, [&] { return near.over.load(); }));
+    CHECK(near.end == Status::closed);
+    near.far.reset();
+}
+
+TEST_CASE("a handler that sends to a peer which reads nothing does not keep its context from closing") {
+    const std::string method = GENERATE(as<std::string>{}, "shm", "tcp");
+    CAPTURE(method);
+    StoppedPeer peer(method);
+    Near near;
+    Context caller(by("local", {{"progress.close_timeout", "200 ms"}}));
+    Bound<Near> bound;
+    auto context = busy_context(near, bound, "local, " + method, caller, &peer, [](Near& it) {
+        const std::vector<std::byte> large(8'000'000);
+        for (;;) it.far->send(take, large);
+    });
+    CHECK(time_to_close(context) < kLongest * kPatience);
+    CHECK(eventually(kLimit, [&] { return near.over.load(); }));
+    CHECK(near.end != Status::ok);
+    near.far.reset();
+}
+
+TEST_CASE("a handler that never returns is left behind, and the log names its request") {
+    const auto expected = expect_warning("closing.work");
+    auto* const near = new Near; // the handler outlives this scope: what it uses must, too
+    static auto& kept = *new std::vector<Near*>;
+    kept.push_back(near);
+    Context caller(by("local", {{"progress.close_timeout", "200 ms"}}));
+    Bound<Near> bound;
+    auto context = busy_context(*near, bound, "local", caller, nullptr, [](Near& it) {
+        while (!it.release) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    });
+    CHECK(time_to_close(context) < kLongest * kPatience);
+    CHECK(expected.count() == 1);
+    CHECK_FALSE(near->over);
+    near->release = true;
+    CHECK(eventually(kLimit, [&] { return near->over.load(); }));
+    bound = {}; // waits until the handler has let go of the object
+}
+
+TEST_CASE("a handler that ends in time keeps its answer, and closing waits no longer than for that") {
+    Near near;
+    Context caller(by("local, tcp"));
+    Bound<Near> bound;
+    auto context = busy_context(near, bound, "local, tcp", caller, nullptr, [](Near& it) {
+        while (!it.release) std::this_thread::yield();
+    });
+    auto answer = handed(caller, bound.pointer()).call(work); // a second one, beside the first
+    REQUIRE(eventually(kLimit, [&] { return near.inside == 2; }));
+    std::thread releaser([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        near.release = true;
+    });
+    time_to_close(context);
+    releaser.join();
+    CHECK(near.over);
+    CHECK(refusal_of(std::move(answer)).status == Status::ok);
+}

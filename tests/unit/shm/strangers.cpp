@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Whoever runs on this host can open sockets at a context's door: that delays peers, and keeps none out.
+#include "parts.h"
+#include "support/catch.h"
+#include "support/footprint.h"
+
+#include "plexus/module/handshake.h"
+#include "shm/door.h"
+
+#include <deque>
+
+using namespace plexus::testing;
+using plexus::module::Handshake;
+using plexus::module::OwnedFd;
+using plexus::shm::Door;
+
+namespace {
+
+plexus::shm::SocketName name_of(BareHost& host) {
+    const Bytes bytes = host.descriptor();
+    return plexus::shm::decode({bytes.data(), bytes.size()}).value().socket;
+}
+
+/// Opens sockets at a door without pause, from a thread; never more than 200 at a time.
+class Refill {
+  public:
+    explicit Refill(const plexus::shm::SocketName& name)
+      : thread_([this, name] {
+          std::deque<OwnedFd> open;
+          while (!stop_) {
+              OwnedFd socket = plexus::shm::call(name);
+              if (!socket) {
+                  std::this_thread::yield();
+                  continue;
+              }
+              ++calls_;
+              open.push_back(std::move(socket));
+              if (open.size() > 200) open.pop_front();
+          }
+      }) {}
+    ~Refill() {
+        stop_ = true;
+        thread_.join();
+    }
+    std::uint64_t calls() const { return calls_; }
+
+  private:
+    std::atomic<bool> stop_{false};
+    std::atomic<std::uint64_t> calls_{0};
+    std::thread thread_;
+};
+
+} // namespace
+
+TEST_CASE("one poll lets in no more callers than its share") {
+    BareHost host(shm());
+    const auto name = name_of(host);
+    std::vector<OwnedFd> strangers;
+    for (int i = 0; i < 200; ++i) {
+        strangers.push_back(plexus::shm::call(name));
+        REQUIRE(strangers.back());
+    }
+    std::size_t most = 0;
+    std::size_t before = Footprint::now().descriptors;
+    const std::size_t first = before;
+    for (int i = 0; i < 1'000; ++i) {
+        host.poll();
+        const std::size_t now = Footprint::now().descriptors;
+        if (now > before) most = std::max(most, now - before);
+        before = now;
+    }
+    CHECK(most > 0);
+    CHECK(most <= Door::kMostAtOnce);
+    CHECK(before - first <= Door::kMostCallers); // and the others were dropped for them
+}
+
+TEST_CASE("strangers that call again without pause neither keep a context busy nor peers out") {
+    BareHost hub(shm());
+    BareHost friendly(shm());
+    End* far = nullptr;
+    End* const steady = link_up(friendly, hub, &far);
+    REQUIRE(steady != nullptr);
+    const Refill refill(name_of(hub));
+    const Poller hub_thread(hub); // peers are other processes: they call while it lets others in
+    REQUIRE(eventually(10s, [&] { return refill.calls() > 1'000; }));
+    for (int i = 0; i < 5; ++i) {
+        BareHost peer(shm());
+        End* const end = peer.connect(hub.descriptor(), hub.id());
+        REQUIRE(end != nullptr);
+        CHECK(pump({&peer}, 10s, [&] { return end->is_opened(); }));
+        const std::uint64_t before = far->received();
+        CHECK(friendly.push(*steady, numbered(32, 1)));
+        CHECK(pump({&friendly}, 10s, [&] { return far->received() > before; }));
+    }
+}
+
+TEST_CASE("of too many callers those are dropped that have said nothing, the oldest first") {
+    BareHost here(shm()); // only its table
+    BareHost there(shm());
+    plexus::shm::EventSet events;
+    REQUIRE(events.open());
+    Door door(here.table(), events);
+    plexus::shm::SocketName name{};
+    here.table().random(here.table().self, name.data(), name.size());
+    REQUIRE(door.open(name));
+    const auto until = plexus::shm::Clock::now() + 60s;
+    const auto let_in = [&] {
+        int count = 0;
+        door.let_in(until, [&](std::uint32_t id) {
+            ++count;
+            CHECK(door.step(id) == nullptr);
+        });
+        CHECK(count == 1);
+    };
+    std::deque<OwnedFd> silent;
+    const auto add_silent = [&] {
+        silent.push_back(plexus::shm::call(name));
+        REQUIRE(silent.back());
+        let_in();
+    };
+    const auto dropped = [](const OwnedFd& caller) { return !plexus::shm::peer_is_there(caller.get(), -1); };
+
+    add_silent();
+    auto handshake = Handshake::connecting(there.table(), here.id());
+    const OwnedFd peer = plexus::shm::call(name);
+    REQUIRE(plexus::shm::send_packet(peer.get(), handshake.take_outgoing()));
+    let_in();
+    while (door.caller_count() < Door::kMostCallers) add_silent();
+    CHECK_FALSE(dropped(silent[0]));
+    add_silent();
+    CHECK(dropped(silent[0]));
+    CHECK_FALSE(dropped(silent[1]));
+    for (int i = 0; i < 300; ++i) add_silent();
+    CHECK(door.caller_count() == Door::kMostCallers);
+    CHECK_FALSE(dropped(peer)); // older than all of them, but it has spoken
+    CHECK_FALSE(dropped(silent[silent.size() - 63]));
+    CHECK(dropped(silent[silent.size() - 64]));
+    CHECK(door.next_check() == until);
+    door.check_time(until + 1s);
+    CHECK_FALSE(door.is_busy());
+    CHECK(dropped(peer));
+}
+
+TEST_CASE("callers beyond the limit that have all spoken give way to a new one, the oldest first") {
+    BareHost here(shm());
+    BareHost there(shm());
+    plexus::shm::EventSet events;
+    REQUIRE(events.open());
+    Door door(here.table(), events);
+    plexus::shm::SocketName name{};
+    here.table().random(here.table().self, name.data(), name.size());
+    REQUIRE(door.open(name));
+    std::vector<OwnedFd> callers;
+    for (std::size_t i = 0; i <= Door::kMostCallers; ++i) {
+        auto handshake = Handshake::connecting(there.table(), here.id());
+        callers.push_back(plexus::shm::call(name));
+        REQUIRE(plexus::shm::send_packet(callers.back().get(), handshake.take_outgoing()));
+        door.let_in(plexus::shm::Clock::now() + 60s,
+                    [&](std::uint32_t id) { CHECK(door.step(id) == nullptr); });
+        CHECK(door.caller_count() == std::min(i + 1, Door::kMostCallers));
+    }
+    CHECK(door.caller_count() == Door::kMostCallers);
+    CHECK(plexus::shm::peer_is_there(callers[1].get(), -1));
+    CHECK_FALSE(plexus::shm::peer_is_there(callers[0].get(), -1));
+    door.close();
+    CHECK_FALSE(door.is_busy());
+    CHECK_FALSE(plexus::shm::peer_is_there(callers[1].get(), -1));
+    CHECK_FALSE(plexus::shm::call(name));
+}
