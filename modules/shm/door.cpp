@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "shm/door.h"
 
+#include "common/system_text.h"
+
 #include <algorithm>
 #include <cerrno>
-#include <system_error>
 
 namespace plexus::shm {
 
@@ -43,7 +44,7 @@ void Door::shut(int reason) {
     events_.unwatch(socket_.get());
     shut_ = true;
     tried_ = Clock::now();
-    const std::string text = "a caller can not be let in for now: " + std::system_category().message(reason);
+    const std::string text = "a caller can not be let in for now: " + module::system_text(reason);
     host_.log(host_.self, PLEXUS_WARN, text.c_str());
 }
 

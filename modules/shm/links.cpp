@@ -2,25 +2,24 @@
 // Module: how links come and go.
 #include "shm/module.h"
 
+#include "common/system_text.h"
 #include "shm/process.h"
 
 #include <algorithm>
 #include <bit>
 #include <cerrno>
-#include <system_error>
 
 namespace plexus::shm {
 
 using module::Lock;
 using module::OwnedFd;
+using module::system_text;
 using module::view;
 
 namespace {
 
 constexpr std::uint32_t kLeastLines = 64;
 constexpr std::uint32_t kMostLines = 1 << 14;
-
-std::string system_text() { return std::system_category().message(errno); }
 
 } // namespace
 
@@ -91,7 +90,8 @@ void Module::begin(Link& link) {
     if (closing_) return lose(link, PLEXUS_LINK_LOST, "this context is closing");
     const std::uint32_t lines = options_.ring_lines;
     link.segment = SharedMemory::create("plexus link", segment_bytes(lines), link.segment_fd);
-    if (!link.segment) return lose(link, PLEXUS_LINK_LOST, "no shared memory can be made: " + system_text());
+    if (!link.segment)
+        return lose(link, PLEXUS_LINK_LOST, "no shared memory can be made: " + system_text(errno));
     const std::array fds{link.segment_fd.get(), mailbox_.memory_fd(), mailbox_.event_fd()};
     link.opening = std::make_unique<Opening>(host_, link.name, link.peer, setup_for(link, lines), fds,
                                              Clock::now() + options_.connect_timeout);
@@ -106,7 +106,7 @@ void Module::step(Link& link) {
     if (status == PLEXUS_OK) return finish_opening(link);
     if (status != PLEXUS_AGAIN) return lose(link, status, std::string(opening.why()));
     if (!dialled && opening.socket() >= 0 && !events_.watch(opening.socket(), kLinkTag + link.slot))
-        lose(link, PLEXUS_LINK_LOST, "the peer's socket can't be watched: " + system_text());
+        lose(link, PLEXUS_LINK_LOST, "the peer's socket can't be watched: " + system_text(errno));
 }
 
 void Module::finish_opening(Link& link) {
@@ -132,11 +132,11 @@ std::string Module::join(Link& link, Opening& opening, bool connected, std::uint
     const bool light = joined_ && theirs.barrier == 1;
     const Direction& out = link.segment.at<Direction>(0)[connected ? 0 : 1];
     if (!link.bell.attach(mailbox.get(), opening.take_fd(first + 1), theirs.bell, out, light))
-        return "the peer's mailbox can't be used: " + system_text();
+        return "the peer's mailbox can't be used: " + system_text(errno);
     const bool reads = options_.limits.fetch && can_read(opening.process(), theirs.cookie);
     if (!reads && options_.insist_on_fetch) {
         const std::string text = "cma = on, but the kernel forbids to read a peer's memory (" +
-                                 system_text() + "): large messages are copied through shared memory";
+                                 system_text(errno) + "): large messages are copied through shared memory";
         host_.log(host_.self, PLEXUS_WARN, text.c_str());
     }
     link.socket = opening.take_socket();
@@ -183,7 +183,7 @@ void Module::adopt(Opening& opening) {
     }
     const std::array fds{mailbox_.memory_fd(), mailbox_.event_fd()};
     if (!opening.welcome(link.socket.get(), setup_for(link, opening.theirs().ring_lines), fds))
-        lose(link, PLEXUS_LINK_LOST, "the peer left while the link was opened: " + system_text());
+        lose(link, PLEXUS_LINK_LOST, "the peer left while the link was opened: " + system_text(errno));
 }
 
 std::string Module::prepare(Link& link, Opening& opening) {
@@ -193,11 +193,11 @@ std::string Module::prepare(Link& link, Opening& opening) {
     const OwnedFd segment_fd = opening.take_fd(0);
     const std::size_t bytes = segment_bytes(lines);
     link.segment = SharedMemory::map(segment_fd.get(), bytes, bytes);
-    if (!link.segment) return "its segment can't be mapped: " + system_text();
+    if (!link.segment) return "its segment can't be mapped: " + system_text(errno);
     if (!give_slot(link)) return "this context has as many shm links as it can";
     if (std::string why = join(link, opening, false, lines); !why.empty()) return why;
     if (!events_.watch(link.socket.get(), kLinkTag + link.slot))
-        return "its socket can't be watched: " + system_text();
+        return "its socket can't be watched: " + system_text(errno);
     return {};
 }
 

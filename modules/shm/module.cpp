@@ -3,11 +3,11 @@
 
 #include "plexus/module/table.h"
 
+#include "common/system_text.h"
 #include "shm/process.h"
 
 #include <cerrno>
 #include <poll.h>
-#include <system_error>
 
 namespace plexus::shm {
 
@@ -28,7 +28,7 @@ Module::~Module() {
 
 std::int32_t Module::open() {
     const auto refuse = [&](const char* what) {
-        const std::string text = std::string(what) + ": " + std::system_category().message(errno);
+        const std::string text = std::string(what) + ": " + module::system_text(errno);
         host_.log(host_.self, PLEXUS_ERROR, text.c_str());
         return std::int32_t{PLEXUS_UNSUPPORTED};
     };

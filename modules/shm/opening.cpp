@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "shm/opening.h"
 
+#include "common/system_text.h"
 #include "shm/layout.h"
 
 #include <algorithm>
 #include <cerrno>
-#include <system_error>
 
 namespace plexus::shm {
 namespace {
 
 using module::Handshake;
-
-std::string system_text(int reason) { return std::system_category().message(reason); }
+using module::system_text;
 
 template <class T>
 std::uint8_t* put(std::uint8_t* to, const T& value) {

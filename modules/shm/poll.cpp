@@ -2,11 +2,11 @@
 // Module: what a turn does, which links it looks at, and how the context sleeps.
 #include "shm/module.h"
 
+#include "common/system_text.h"
 #include "shm/process.h"
 
 #include <algorithm>
 #include <cerrno>
-#include <system_error>
 #include <utility>
 
 namespace plexus::shm {
@@ -264,7 +264,7 @@ void Module::hear(Link& link) {
     if (std::erase(short_, &link) == 0) return;
     if (!events_.watch(link.socket.get(), kLinkTag + link.slot))
         return lose(link, PLEXUS_LINK_LOST,
-                    "the peer's socket can't be watched: " + std::system_category().message(errno));
+                    "the peer's socket can't be watched: " + module::system_text(errno));
     mailbox_.ring(link.slot); // there may be more
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "shm/receiver.h"
 
+#include "common/system_text.h"
 #include "shm/socket.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <system_error>
 
 namespace plexus::shm {
 namespace {
@@ -118,7 +118,7 @@ std::int32_t Receiver::go_on_copying(void* cookie, const std::atomic<bool>& gone
         if (reason != EFAULT) in_->can_fetch.store(0, std::memory_order_relaxed);
         const std::string text = "a message of " + std::to_string(in.rest) +
                                  " more bytes is lost, reading them from the peer's memory failed: " +
-                                 std::system_category().message(reason) +
+                                 module::system_text(reason) +
                                  "; if this goes on, set cma = off for the shm method";
         host_.log(host_.self, PLEXUS_WARN, text.c_str());
         return end_copying(cookie, PLEXUS_MESSAGE_LOST);
@@ -247,7 +247,7 @@ Receiver::Heard Receiver::hear() {
     packet.fds[0].reset();
     spare_->restore();
     if (!area_ && reason != EINVAL)
-        return wait_for("the peer's shared area can't be mapped: " + std::system_category().message(reason));
+        return wait_for("the peer's shared area can't be mapped: " + module::system_text(reason));
     if (!area_) {
         trouble_ = "the peer's shared area can be cut short, or has no sensible size";
         return Heard::nonsense;

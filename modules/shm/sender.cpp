@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "shm/sender.h"
 
+#include "common/system_text.h"
+
 #include <cerrno>
-#include <system_error>
 
 namespace plexus::shm {
 
@@ -57,7 +58,7 @@ std::int32_t Sender::try_send(const Message& message, Wants& wants, bool& stream
     if (eager && message.size <= ring_.largest()) return send_in_ring(message, wants);
     if (message.token == nullptr) return status; // an attempt in haste: it is repeated, and logged then
     const std::string text = "no shared memory for a message of " + std::to_string(message.size) +
-                             " bytes: " + std::system_category().message(errno) +
+                             " bytes: " + module::system_text(errno) +
                              "; raise the process's limits, or set a smaller area";
     host_.log(host_.self, PLEXUS_ERROR, text.c_str());
     return status;

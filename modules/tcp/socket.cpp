@@ -28,8 +28,6 @@ void keep_alive(int socket, std::chrono::nanoseconds dead_after) {
 
 } // namespace
 
-std::string system_text(int error) { return std::system_category().message(error); }
-
 std::string text_of(const asio::ip::tcp::endpoint& endpoint) {
     const std::string address = endpoint.address().to_string();
     const std::string port = std::to_string(endpoint.port());

@@ -2,6 +2,7 @@
 // Small things that every TCP socket here needs. Errors are errno values.
 #pragma once
 
+#include "common/system_text.h"
 #include "tcp/options.h"
 
 #include <asio/ip/tcp.hpp>
@@ -9,8 +10,8 @@
 
 namespace plexus::tcp {
 
-/// The system's sentence for an errno value.
-std::string system_text(int error);
+using module::system_text;
+
 /// "127.0.0.1:7000", "[::1]:7000".
 std::string text_of(const asio::ip::tcp::endpoint& endpoint);
 /// Who is at the other end; "an unknown address" if it is gone.
