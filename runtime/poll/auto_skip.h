@@ -50,9 +50,14 @@ class AutoSkip {
             if (is_cheap) return turns_ = 1;
             return turns_ = std::max(1u, std::min(turns_, busy_turns_));
         }
-        // A poll that was interrupted says nothing about polls: follow rises slowly.
+        // A poll that was interrupted says nothing about polls: rises are followed slowly, and one poll
+        // that took a thousand times as long does not make a cheap lane dear.
         const double seen = static_cast<double>(poll.cost);
-        cost_ = cost_ == 0 ? seen : cost_ + (seen - cost_) * (seen < cost_ ? 0.5 : 0.03);
+        if (cost_ == 0 || seen < cost_) {
+            cost_ = cost_ == 0 ? seen : (cost_ + seen) / 2;
+        } else {
+            cost_ += std::min((seen - cost_) * 0.03, cost_ / 2);
+        }
         share_ = std::max(limits_.idle_share / std::max(1u, poll.idlers), share_ * kDecay);
         if (poll.others_quiet || (poll.lately && is_cheap)) return turns_ = 1;
         const double wanted = (cost_ + limits_.beside_ticks) * (1 - share_) / share_;

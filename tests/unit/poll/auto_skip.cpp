@@ -114,6 +114,21 @@ TEST_CASE("one poll that was interrupted does not throw the lane out of the loop
     CHECK(loop.idle(20) < before * 3 / 2);
 }
 
+TEST_CASE("one poll that was interrupted does not make a cheap lane dear") {
+    Loop loop;
+    loop.cost = 20;
+    loop.lately = true;
+    loop.idle(500);
+    loop.cost = 1'000'000;
+    CHECK(loop.poll() == 1);
+    loop.cost = 20;
+    for (int i = 0; i < 200; ++i) REQUIRE(loop.poll(true) == 1);
+    loop.cost = 1'000'000; // and one that has become dear is noticed
+    loop.lately = false;
+    loop.idle(500);
+    CHECK(loop.skip.cost_ticks() > 500'000);
+}
+
 TEST_CASE("the number of turns has bounds") {
     Loop loop;
     loop.cost = 1'000'000'000;

