@@ -64,13 +64,11 @@ Status Objects::remove(const detail::Target& target, const std::function<void()>
     const std::uint32_t own = turn && own_ == &slot ? 1 : 0;
     unsigned round = 0;
     while (status == Status::ok) {
-        // In this order: what ends meanwhile is counted once too often, never too seldom.
-        const std::uint32_t pins = slot.pins.load(std::memory_order_acquire); // [pins]
-        const std::uint32_t queued = slot.queued.load(std::memory_order_seq_cst);
-        const std::uint32_t used = pins - std::min(pins, queued);
+        const std::uint64_t pins = slot.pins.load(std::memory_order_seq_cst); // [pins]
+        const std::uint32_t used = used_in(pins);
         if (used <= own) break;
+        const std::uint32_t running = running_in(pins);
         const std::uint32_t waiting = slot.waiting.load(std::memory_order_acquire);
-        const std::uint32_t running = slot.running.load(std::memory_order_acquire);
         if (!turn && used > running - std::min(running, waiting)) status = Status::would_deadlock;
         if (Clock::now() >= deadline) status = Status::timed_out;
         if (turn) turn();
@@ -116,22 +114,17 @@ void Objects::recycle(Slot& slot) noexcept {
 Objects::HandlerPin::HandlerPin(Slot& slot, std::uint64_t key) noexcept
   : slot_(slot)
   , key_(key) {
-    pin(slot);
-    slot.queued.fetch_add(1, std::memory_order_release);
+    slot.pins.fetch_add(kQueued, std::memory_order_relaxed);
 }
 
 bool Objects::HandlerPin::begin() noexcept {
     begun_ = true;
-    slot_.running.fetch_add(1, std::memory_order_relaxed);
-    // remove() takes the key away, then looks at `queued`; we count down, then look at the key: a
+    // remove() takes the key away, then looks at the pins; we become a running one, then look at the key: a
     // handler that begins is seen there, or sees that it must not.
-    slot_.queued.fetch_sub(1, std::memory_order_seq_cst);
+    slot_.pins.fetch_add(kRunning - kQueued, std::memory_order_seq_cst);
     return slot_.key.load(std::memory_order_seq_cst) == key_;
 }
 
-Objects::HandlerPin::~HandlerPin() {
-    (begun_ ? slot_.running : slot_.queued).fetch_sub(1, std::memory_order_release);
-    unpin(slot_);
-}
+Objects::HandlerPin::~HandlerPin() { unpin(slot_, begun_ ? kRunning : kQueued); }
 
 } // namespace plexus::request

@@ -35,11 +35,10 @@ class Objects {
         // [bind] the key is stored last and loaded first: who sees it sees the rest. 0: nobody.
         std::atomic<std::uint64_t> key{0};
         std::atomic<std::uint32_t> generation{0};
-        // [pins] users outside of the leader's own turn; the next three count some of them.
-        std::atomic<std::uint32_t> pins{0};
-        std::atomic<std::uint32_t> queued{0};  ///< threaded handlers that have not begun
-        std::atomic<std::uint32_t> running{0}; ///< threaded handlers that have
-        std::atomic<std::uint32_t> waiting{0}; ///< of these: they wait for an answer
+        // [pins] users outside of the leader's own turn, counted by kind in one word: whoever decides by
+        // them sees all kinds at the same moment.
+        std::atomic<std::uint64_t> pins{0};
+        std::atomic<std::uint32_t> waiting{0}; ///< of the running handlers: they wait for an answer
         // [retired] unbound while it had users: the last of them gives the slot back.
         std::atomic<bool> retired{false};
         Objects* table = nullptr;
@@ -86,14 +85,8 @@ class Objects {
     void leave() noexcept { using_.store(nullptr, std::memory_order_release); } // [use]
 
     /// Keeps a slot that was entered beyond leave(), for a thread of the pool.
-    static void pin(Slot& slot) noexcept { slot.pins.fetch_add(1, std::memory_order_relaxed); }
-    static void unpin(Slot& slot) noexcept {
-        // [retired] the unpinner counts down, then looks at the flag; remove() sets the flag, then looks
-        // at the count: one of them sees the other.
-        if (slot.pins.fetch_sub(1, std::memory_order_seq_cst) == 1 &&
-            slot.retired.load(std::memory_order_seq_cst))
-            slot.table->recycle(slot);
-    }
+    static void pin(Slot& slot) noexcept { slot.pins.fetch_add(kOther, std::memory_order_relaxed); }
+    static void unpin(Slot& slot) noexcept { unpin(slot, kOther); }
 
     /// A pin for a handler that waits for a thread of the pool, then runs there.
     class HandlerPin {
@@ -149,6 +142,26 @@ class Objects {
     // Chunk i has kFirst << i slots, so slots never move.
     static constexpr std::uint32_t kFirst = 64;
     static constexpr std::size_t kChunks = 24;
+
+    // Kinds of pins. A pin is of one kind at a time.
+    static constexpr std::uint64_t kOther = 1;
+    static constexpr std::uint64_t kQueued = 1ull << 24;  ///< threaded handlers that have not begun
+    static constexpr std::uint64_t kRunning = 1ull << 50; ///< threaded handlers that have
+    static constexpr std::uint32_t running_in(std::uint64_t pins) noexcept {
+        return static_cast<std::uint32_t>(pins / kRunning);
+    }
+    /// All but the queued ones, which are not waited for.
+    static constexpr std::uint32_t used_in(std::uint64_t pins) noexcept {
+        return static_cast<std::uint32_t>(pins % kQueued) + running_in(pins);
+    }
+
+    static void unpin(Slot& slot, std::uint64_t kind) noexcept {
+        // [retired] the unpinner counts down, then looks at the flag; remove() sets the flag, then looks
+        // at the count: one of them sees the other.
+        if (slot.pins.fetch_sub(kind, std::memory_order_seq_cst) == kind &&
+            slot.retired.load(std::memory_order_seq_cst))
+            slot.table->recycle(slot);
+    }
 
     Slot* find(std::uint32_t handle) const noexcept {
         const std::uint32_t shifted = handle + kFirst;

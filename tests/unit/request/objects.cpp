@@ -208,6 +208,35 @@ TEST_CASE("inside a turn a handler that runs is waited for, one that is queued i
     handler.join();
 }
 
+TEST_CASE("a handler that ends just now is no deadlock inside a turn") {
+    Objects objects;
+    int object = 0;
+    std::atomic<Objects::Slot*> next{nullptr};
+    std::atomic<bool> over{false};
+    std::thread handlers([&] {
+        while (!over) {
+            Objects::Slot* const slot = next.load();
+            if (slot == nullptr) {
+                std::this_thread::yield();
+                continue;
+            }
+            Objects::HandlerPin running(*slot, kKey);
+            running.begin();
+            next = nullptr;
+        }
+    });
+    for (int round = 0; round < 2'000; ++round) {
+        const Target target = objects.add(&object, 0, 0, kKey);
+        Objects::Slot* const slot = objects.enter(target.handle, target.generation, kKey);
+        next = slot;
+        while (next.load() != nullptr) std::this_thread::yield();
+        if (objects.remove(target, nullptr, kNever) != Status::ok) FAIL("round " << round);
+        objects.leave();
+    }
+    over = true;
+    handlers.join();
+}
+
 TEST_CASE("taking an object out ends at its deadline, whatever its users do") {
     Objects objects;
     int object = 0;
