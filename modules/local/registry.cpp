@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "local/registry.h"
 
+#include <pthread.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -10,6 +11,12 @@ Registry& Registry::of_process() {
     static Registry registry;
     return registry;
 }
+
+namespace {
+void before_fork() { Registry::of_process().before_fork(); }
+void after_fork() { Registry::of_process().after_fork(); }
+[[maybe_unused]] const int kRegistered = ::pthread_atfork(&before_fork, &after_fork, &after_fork);
+} // namespace
 
 Registry::Registry() {
     // Should the kernel have no random bytes, process ids and contexts' own ids still differ.

@@ -28,6 +28,10 @@ class Registry {
 
     ProcessToken token() const;
 
+    /// Hold and free the lock for the time of a fork(2), so that the child finds it free.
+    void before_fork() PLEXUS_MODULE_ANNOTATION(no_thread_safety_analysis) { mutex_.lock(); }
+    void after_fork() PLEXUS_MODULE_ANNOTATION(no_thread_safety_analysis) { mutex_.unlock(); }
+
   private:
     Registry();
 

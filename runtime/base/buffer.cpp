@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/buffer.h"
 
+#include "base/fork.h"
 #include "base/mutex.h"
 
 #include <array>
@@ -61,6 +62,7 @@ class Kept {
         bytes_ += size;
         return true;
     }
+    RankedSpinlock<90>& mutex() noexcept { return mutex_; }
     std::size_t bytes() noexcept {
         Lock hold(mutex_);
         return bytes_;
@@ -77,6 +79,7 @@ Kept& kept() {
     static Kept& one = *new Kept;
     return one;
 }
+const HeldAcrossFork kKeptAcrossFork(kept().mutex());
 
 } // namespace
 

@@ -3,6 +3,8 @@
 // parent do not exist, locks may be held for ever, and sockets and shared memory belong to the parent.
 #pragma once
 
+#include "base/mutex.h"
+
 #include <atomic>
 #include <cstdint>
 
@@ -24,6 +26,37 @@ class BirthProcess {
 
   private:
     std::uint32_t count_ = fork_count();
+};
+
+/// Holds a lock of the whole process during every fork(2), so that a forked child finds the lock free and
+/// the data behind it whole. Stands beside each such lock as an object of the namespace: what the lock
+/// belongs to is then also made before any thread may fork. Never ends. Not copied by the caller.
+class HeldAcrossFork {
+  public:
+    template <int Rank, template <int> class Mutex>
+    explicit HeldAcrossFork(Mutex<Rank>& mutex)
+      : HeldAcrossFork({Rank, &mutex, [](void* it) { take(*static_cast<Mutex<Rank>*>(it)); },
+                        [](void* it) { give(*static_cast<Mutex<Rank>*>(it)); }}) {}
+    HeldAcrossFork(const HeldAcrossFork&) = delete;
+    HeldAcrossFork& operator=(const HeldAcrossFork&) = delete;
+
+    struct Entry {
+        int rank;
+        void* mutex;
+        void (*lock)(void*);
+        void (*unlock)(void*);
+    };
+
+  private:
+    explicit HeldAcrossFork(const Entry& entry) noexcept;
+    template <class Mutex>
+    static void take(Mutex& mutex) PLEXUS_NO_THREAD_SAFETY {
+        mutex.lock();
+    }
+    template <class Mutex>
+    static void give(Mutex& mutex) PLEXUS_NO_THREAD_SAFETY {
+        mutex.unlock();
+    }
 };
 
 } // namespace plexus

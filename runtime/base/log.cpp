@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/log.h"
 
+#include "base/fork.h"
 #include "base/log_names.h"
 #include "base/mutex.h"
 
@@ -36,6 +37,7 @@ State& state() {
     static State& the = *new State;
     return the;
 }
+const HeldAcrossFork kStateAcrossFork(state().mutex);
 
 constexpr std::string_view kNames[] = {"trace", "debug", "info", "warn", "error", "off"};
 

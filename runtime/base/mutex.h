@@ -6,7 +6,8 @@
 // Ranks in use, with the files that have them (the lint test `ranks` compares):
 // 14 transport/route.h: what a pointer wishes
 // 18 transport/endpoint.h: table of peers
-// 20 transport/peer.h, bootstrap/book.h, bootstrap/local_directory.cpp, bootstrap/job.cpp: names, states
+// 19 bootstrap/job.cpp: the job's key
+// 20 transport/peer.h, bootstrap/book.h, bootstrap/local_directory.cpp: names, states
 // 21 request/dispatcher.h, request/reporter.h: what the program has installed
 // 22 request/names.cpp: numbers of request names
 // 24 request/objects.h: handles of bound objects
@@ -17,6 +18,7 @@
 // 36 transport/memory_regions.h: memory that peers may reach
 // 40 request/calls.h: calls that wait
 // 60 base/log.cpp: where lines of the log go
+// 70 base/crypto.cpp: OpenSSL
 // 90 base/buffer.cpp: memory kept for reuse
 #pragma once
 

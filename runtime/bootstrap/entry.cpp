@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bootstrap/entry.h"
+#include "base/crypto.h"
 
 #include <algorithm>
 #include <cstring>
@@ -17,7 +18,7 @@ void append(Bytes& out, std::span<const std::byte> bytes) {
 
 void append_nonce(Bytes& out) {
     std::array<std::byte, kNonceBytes> nonce;
-    fill_random(nonce.data(), nonce.size());
+    crypto::fill_random(nonce.data(), nonce.size());
     append(out, nonce);
 }
 

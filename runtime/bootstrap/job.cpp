@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bootstrap/job.h"
 
+#include "base/fork.h"
 #include "base/log.h"
 #include "base/mutex.h"
 
@@ -32,24 +33,30 @@ Result<std::uint32_t> number(const char* name) {
 
 /// The key that this process was given, for contexts that start when the environment has it no more.
 struct Kept {
-    RankedMutex<20> mutex;
+    RankedMutex<19> mutex;
     std::string job PLEXUS_GUARDED_BY(mutex);
     std::optional<Key> key PLEXUS_GUARDED_BY(mutex);
 };
 
+Kept& kept() {
+    static Kept& the = *new Kept; // contexts may start while static objects end
+    return the;
+}
+const HeldAcrossFork kKeptAcrossFork(kept().mutex);
+
 /// Takes the key out of the environment, so that neither child processes nor /proc/PID/environ show it.
 /// The variable stays, empty: other threads may be reading the array of variables.
 Result<Key> take_key(const std::string& job) {
-    static Kept& kept = *new Kept; // contexts may start while static objects end
-    Lock hold(kept.mutex);
+    Kept& kept_key = kept();
+    Lock hold(kept_key.mutex);
     if (char* text = ::secure_getenv(kJobKey); text != nullptr && *text != '\0') {
         const auto key = key_from_hex(text);
         if (!key) return fail(Status::bad_config, "{}: {}", kJobKey, key.failure().why);
         OPENSSL_cleanse(text, std::strlen(text));
-        kept.job = job;
-        kept.key = *key;
+        kept_key.job = job;
+        kept_key.key = *key;
     }
-    if (kept.key && kept.job == job) return *kept.key;
+    if (kept_key.key && kept_key.job == job) return *kept_key.key;
     return fail(
         Status::bad_config,
         "{} is missing: the launcher gives it to the processes that it starts, and these do not hand it "

@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bootstrap/key.h"
 
+#include "base/crypto.h"
 #include "base/log.h"
 #include "base/unique_fd.h"
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <openssl/crypto.h>
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
-#include <openssl/rand.h>
 #include <sys/stat.h>
 #include <vector>
 
@@ -31,34 +27,16 @@ int digit_value(char c) noexcept {
     return -1;
 }
 
-[[noreturn]] void no_crypto(const char* what) noexcept {
-    std::fprintf(stderr, "plexus: %s: no key can be made or checked without it\n", what);
-    std::abort();
-}
-
 // What a trial costs who guesses: 16 MiB of memory and some ten milliseconds. The salt is one for all
 // jobs, because nothing but the file is common to the members.
 constexpr std::string_view kStretchSalt = "plexus key file";
 constexpr std::uint64_t kStretchCost = 1 << 14;
 constexpr std::uint64_t kStretchBlock = 8;
-constexpr std::uint64_t kStretchMemory = 64 * 1024 * 1024;
 
 Key stretched(const std::vector<unsigned char>& bytes) {
-    Key key;
-    const auto* salt = reinterpret_cast<const unsigned char*>(kStretchSalt.data());
-    if (EVP_PBE_scrypt(reinterpret_cast<const char*>(bytes.data()), bytes.size(), salt, kStretchSalt.size(),
-                       kStretchCost, kStretchBlock, 1, kStretchMemory, key.bytes.data(),
-                       key.bytes.size()) != 1)
-        no_crypto("OpenSSL's scrypt failed");
-    return key;
-}
-
-Key digested(const std::vector<unsigned char>& bytes) {
-    Key key;
-    unsigned size = 0;
-    if (EVP_Digest(bytes.data(), bytes.size(), key.bytes.data(), &size, EVP_sha256(), nullptr) != 1)
-        no_crypto("OpenSSL's SHA-256 failed");
-    return key;
+    return {crypto::scrypt(bytes,
+                           {reinterpret_cast<const unsigned char*>(kStretchSalt.data()), kStretchSalt.size()},
+                           kStretchCost, kStretchBlock)};
 }
 
 Result<std::vector<unsigned char>> read_all(int fd, std::size_t size, const std::string& path) {
@@ -79,28 +57,16 @@ Result<std::vector<unsigned char>> read_all(int fd, std::size_t size, const std:
 } // namespace
 
 Proof prove(const Key& key, std::span<const std::byte> transcript) {
-    Proof proof{};
-    unsigned size = 0;
-    const auto* text = reinterpret_cast<const unsigned char*>(transcript.data());
-    if (HMAC(EVP_sha256(), key.bytes.data(), static_cast<int>(key.bytes.size()), text, transcript.size(),
-             proof.data(), &size) == nullptr ||
-        size != proof.size())
-        no_crypto("OpenSSL's HMAC-SHA256 failed");
-    return proof;
+    return crypto::hmac_sha256(key.bytes, transcript);
 }
 
 bool same_proof(std::span<const std::byte, 32> a, std::span<const std::byte, 32> b) noexcept {
     return CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
-void fill_random(void* data, std::size_t size) noexcept {
-    if (RAND_bytes(static_cast<unsigned char*>(data), static_cast<int>(size)) != 1)
-        no_crypto("OpenSSL has no random bytes");
-}
-
 Key random_key() {
     Key key;
-    fill_random(key.bytes.data(), key.bytes.size());
+    crypto::fill_random(key.bytes.data(), key.bytes.size());
     return key;
 }
 
@@ -135,7 +101,7 @@ Result<Key> key_from_file(const std::string& path) {
             "the key file {} holds {} bytes only, which may be guessed: make a good one with `openssl rand "
             "-base64 32 > {}`, for all who share it",
             path, bytes->size(), path);
-    const Key key = is_strong ? digested(*bytes) : stretched(*bytes);
+    const Key key = is_strong ? Key{crypto::sha256(*bytes)} : stretched(*bytes);
     OPENSSL_cleanse(bytes->data(), bytes->size());
     return key;
 }

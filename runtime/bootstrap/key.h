@@ -28,10 +28,6 @@ Proof prove(const Key& key, std::span<const std::byte> transcript);
 /// Compares in constant time: how far two proofs agree is a secret.
 [[nodiscard]] bool same_proof(std::span<const std::byte, 32> a, std::span<const std::byte, 32> b) noexcept;
 
-/// Fills `size` bytes from the system's cryptographic generator; aborts if it has none,
-/// because no key or nonce may ever be made without it.
-void fill_random(void* data, std::size_t size) noexcept;
-
 /// A key that nobody else has.
 Key random_key();
 

@@ -4,6 +4,7 @@
 // copies a lock that somebody holds.
 #include "plexus/launch.h"
 
+#include "base/crypto.h"
 #include "base/log.h"
 #include "base/unique_fd.h"
 #include "bootstrap/directory.h"
@@ -179,7 +180,7 @@ Result<int> launch_job(const LaunchOptions& options) {
     open_missing_streams();
     const Key key = random_key();
     std::array<std::uint8_t, 8> id;
-    fill_random(id.data(), id.size());
+    crypto::fill_random(id.data(), id.size());
     auto plan = plan_launch(options, to_hex(id), to_hex(key.bytes));
     if (!plan) return plan.failure();
     const std::size_t size = plan->processes.size();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Views of a book for contexts of this process, and the book that they share when they
 // have neither job nor URL.
+#include "base/fork.h"
 #include "base/mutex.h"
 #include "bootstrap/book.h"
 #include "bootstrap/io_thread.h"
@@ -57,6 +58,13 @@ struct Shared {
     std::weak_ptr<ProcessBook> book PLEXUS_GUARDED_BY(mutex);
 };
 
+Shared& shared() {
+    // Never destroyed: contexts may end after static objects do.
+    static Shared& the = *new Shared;
+    return the;
+}
+const HeldAcrossFork kSharedAcrossFork(shared().mutex);
+
 } // namespace
 
 Directory::~Directory() = default;
@@ -66,16 +74,15 @@ std::shared_ptr<Directory> view_of(std::shared_ptr<Book> book, std::string url, 
 }
 
 std::shared_ptr<Directory> process_directory() {
-    // Never destroyed: contexts may end after static objects do.
-    static Shared& shared = *new Shared;
+    Shared& found = shared();
     std::shared_ptr<ProcessBook> mine;
     {
-        Lock hold(shared.mutex);
-        mine = shared.book.lock();
+        Lock hold(found.mutex);
+        mine = found.book.lock();
         // After a fork the thread is not here, only its book: this process starts its own.
         if (!mine || mine->process != ::getpid()) {
             mine.reset(new ProcessBook, delete_elsewhere<ProcessBook>);
-            shared.book = mine;
+            found.book = mine;
         }
     }
     return view_of(mine->book, {}, mine);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "plexus/context.h"
 
+#include "base/crypto.h"
 #include "base/log.h"
 #include "context/core.h"
 #include "plexus/polling.h"
@@ -188,7 +189,7 @@ Binding::Binding(std::shared_ptr<Core> core, void* object, std::size_t bytes, st
                  std::shared_ptr<request::Attached> attached)
   : core_(std::move(core)) {
     std::uint64_t key = 0;
-    while (key == 0) bootstrap::fill_random(&key, sizeof key);
+    while (key == 0) crypto::fill_random(&key, sizeof key);
     target_ = core_->dispatcher().objects().add(object, bytes, type, key, std::move(attached));
     target_.context = core_->id();
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "context/core.h"
 
+#include "base/crypto.h"
 #include "base/log.h"
 #include "bootstrap/url.h"
 #include "transport/route.h"
@@ -42,7 +43,7 @@ std::shared_ptr<Core> Core::start(const std::vector<std::string>& arguments, con
 Core::~Core() { close(); }
 
 void Core::configure(const std::vector<std::string>& arguments, const Options& options) {
-    bootstrap::fill_random(id_.bytes.data(), id_.bytes.size());
+    crypto::fill_random(id_.bytes.data(), id_.bytes.size());
     job_ = bootstrap::Job::from_environment().value();
 
     config::Sources sources;

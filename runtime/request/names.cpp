@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "request/names.h"
 
+#include "base/fork.h"
 #include "base/mutex.h"
 #include "plexus/error.h"
 
@@ -22,6 +23,7 @@ Names& names() {
     static Names& the = *new Names;
     return the;
 }
+const HeldAcrossFork kNamesAcrossFork(names().mutex);
 
 } // namespace
 

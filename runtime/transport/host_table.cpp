@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transport/host_table.h"
 
+#include "base/crypto.h"
 #include "transport/demux.h"
-
-#include <openssl/hmac.h>
-#include <openssl/rand.h>
 
 namespace plexus::transport {
 namespace {
@@ -55,18 +53,13 @@ int32_t setting(void* self, const char* key, plexus_text* value) {
     return PLEXUS_OK;
 }
 
-void random_bytes(void*, void* data, std::size_t size) {
-    if (RAND_bytes(static_cast<unsigned char*>(data), static_cast<int>(size)) != 1)
-        std::abort(); // no randomness, no safety
-}
+void random_bytes(void*, void* data, std::size_t size) { crypto::fill_random(data, size); }
 
 int32_t prove(void* self, plexus_view transcript, std::uint8_t proof[32]) {
-    const auto& key = interface_of(self).calls.endpoint->options().key;
-    unsigned size = 32;
-    const auto* done =
-        HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
-             static_cast<const unsigned char*>(transcript.data), transcript.size, proof, &size);
-    return done != nullptr ? PLEXUS_OK : PLEXUS_RUNTIME_LOST;
+    const auto made = crypto::hmac_sha256(interface_of(self).calls.endpoint->options().key,
+                                          {static_cast<const std::byte*>(transcript.data), transcript.size});
+    std::copy(made.begin(), made.end(), proof);
+    return PLEXUS_OK;
 }
 
 int32_t accepted(void* self, plexus_link* link, const plexus_id* peer, void** cookie) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transport/peer.h"
 
+#include "base/crypto.h"
 #include "transport/channel.h"
 #include "wire/table.h"
 
 #include <algorithm>
-#include <openssl/rand.h>
 
 namespace plexus::transport {
 
@@ -39,8 +39,7 @@ void KnownTables::learn(const std::shared_ptr<const KnownTable>& table, bool fro
 Peer::Peer(const ContextId& the_id)
   : id(the_id)
   , name(to_string(the_id).substr(0, 8)) {
-    if (RAND_bytes(reinterpret_cast<unsigned char*>(&relation.memory), sizeof relation.memory) != 1)
-        std::abort();     // no randomness, no safety
+    crypto::fill_random(&relation.memory, sizeof relation.memory);
     relation.memory |= 1; // never 0
 }
 

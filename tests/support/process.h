@@ -45,6 +45,8 @@ class Process {
     void kill(int signal) const;
     /// The exit code, 128 + the signal that ended it, or nothing when the time is over.
     std::optional<int> wait(std::chrono::milliseconds limit);
+    /// The same for an assertion: -1 when the time is over, a number that a failure prints.
+    int code(std::chrono::milliseconds limit) { return wait(limit).value_or(-1); }
 
   private:
     pid_t pid_ = -1;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The program that the launcher's tests start as a job: does one small thing per run, as
 // its first word says. Not a test itself.
+#include "base/crypto.h"
 #include "base/log.h"
 #include "bootstrap/directory.h"
 
@@ -137,7 +138,7 @@ int copy_input(const Words&) {
 int meet(const Words&) {
     const auto job = bootstrap::Job::from_environment().value();
     ContextId who;
-    bootstrap::fill_random(who.bytes.data(), who.bytes.size());
+    crypto::fill_random(who.bytes.data(), who.bytes.size());
     const auto deadline = Clock::now() + 20s;
     const auto directory = bootstrap::join(job.url, job.key.value(), who, deadline).value();
     const std::string mine = "word of " + std::to_string(job.rank);

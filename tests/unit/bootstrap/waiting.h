@@ -2,6 +2,7 @@
 // Turns a directory's callbacks into values that the test's own thread waits for.
 #pragma once
 
+#include "base/crypto.h"
 #include "bootstrap/directory.h"
 #include "support/eventually.h"
 
@@ -65,7 +66,7 @@ inline bool mentions(const Failure& failure, std::string_view part) {
 
 inline ContextId some_context() {
     ContextId id;
-    fill_random(id.bytes.data(), id.bytes.size());
+    crypto::fill_random(id.bytes.data(), id.bytes.size());
     return id;
 }
 
