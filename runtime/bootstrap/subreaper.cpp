@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bootstrap/shepherd.h"
+#include "bootstrap/subreaper.h"
 
 #include <cerrno>
 #include <cstdio>
@@ -20,12 +20,12 @@
 namespace plexus::bootstrap {
 namespace {
 
-class Shepherd {
+class Subreaper {
   public:
-    Shepherd(int launcher, const Herd& herd)
+    Subreaper(int launcher, const JobProcesses& job)
       : launcher_(launcher)
-      , herd_(herd)
-      , pids_(herd.charges.size(), 0) {}
+      , job_(job)
+      , pids_(job.processes.size(), 0) {}
 
     void run();
 
@@ -33,7 +33,7 @@ class Shepherd {
     bool take_order();
     void start_all();
     pid_t start(std::uint32_t rank);
-    [[noreturn]] void become(const Charge& charge, std::uint32_t rank) const;
+    [[noreturn]] void become(const ProcessSpec& process, std::uint32_t rank) const;
     void report(Report report);
     void report_failures();
     void reap();
@@ -42,22 +42,22 @@ class Shepherd {
     bool kill_children() const;
 
     const int launcher_;
-    const Herd& herd_;
+    const JobProcesses& job_;
     const pid_t self_ = ::getpid();
     std::vector<pid_t> pids_; // by rank; 0: not running
     std::size_t running_ = 0;
     bool all_started_ = false;
     bool launcher_is_there_ = true;
-    int failures_[2] = {-1, -1}; // pipe: children that could not become the program say so
+    int failures_[2] = {-1, -1}; // pipe: children report a failed exec
 };
 
-void Shepherd::run() {
-    // Away from the terminal's keys: they go to the launcher, which passes them on.
+void Subreaper::run() {
+    // Out of the terminal's process group: its signals go to the launcher, which passes them on.
     ::setpgid(0, 0);
-    ::prctl(PR_SET_NAME, "plexus-shepherd");
+    ::prctl(PR_SET_NAME, "plexus-reaper");
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-    ::signal(SIGCHLD, SIG_DFL); // an ignored one would swallow the exit codes
-    for (const int fd : herd_.launcher_fds) ::close(fd);
+    ::signal(SIGCHLD, SIG_DFL); // an ignored SIGCHLD would lose the exit codes
+    for (const int fd : job_.launcher_fds) ::close(fd);
     sigset_t blocked;
     sigfillset(&blocked);
     ::sigprocmask(SIG_SETMASK, &blocked, nullptr);
@@ -81,7 +81,7 @@ void Shepherd::run() {
     sweep();
 }
 
-bool Shepherd::take_order() {
+bool Subreaper::take_order() {
     Order order{};
     const ssize_t got = ::recv(launcher_, &order, sizeof order, MSG_DONTWAIT);
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return true;
@@ -89,13 +89,13 @@ bool Shepherd::take_order() {
     if (order.verb == Order::signal) {
         signal_all(order.number);
     } else if (!all_started_) {
-        ::snprintf(herd_.url.data(), herd_.url.size(), "%s", order.url);
+        ::snprintf(job_.url.data(), job_.url.size(), "%s", order.url);
         start_all();
     }
     return true;
 }
 
-void Shepherd::start_all() {
+void Subreaper::start_all() {
     for (std::uint32_t rank = 0; rank < pids_.size(); ++rank) {
         const pid_t pid = start(rank);
         if (pid < 0) {
@@ -108,55 +108,55 @@ void Shepherd::start_all() {
         report({Report::started, rank, pid, 0});
     }
     all_started_ = true;
-    for (const Charge& charge : herd_.charges)
-        for (const int fd : {charge.in, charge.out, charge.err})
+    for (const ProcessSpec& process : job_.processes)
+        for (const int fd : {process.in, process.out, process.err})
             if (fd > STDERR_FILENO) ::close(fd);
 }
 
-pid_t Shepherd::start(std::uint32_t rank) {
+pid_t Subreaper::start(std::uint32_t rank) {
     const pid_t pid = ::fork();
-    if (pid == 0) become(herd_.charges[rank], rank);
+    if (pid == 0) become(job_.processes[rank], rank);
     return pid;
 }
 
-void Shepherd::become(const Charge& charge, std::uint32_t rank) const {
+void Subreaper::become(const ProcessSpec& process, std::uint32_t rank) const {
     ::setpgid(0, 0);
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != self_) ::_exit(127); // the shepherd died before that could help
-    const int in = charge.in >= 0 ? charge.in : ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (::getppid() != self_) ::_exit(127); // the subreaper died before the signal was set
+    const int in = process.in >= 0 ? process.in : ::open("/dev/null", O_RDONLY | O_CLOEXEC);
     // Standard input of rank 0 may be ours already: then there is nothing to do.
     if (in != STDIN_FILENO) ::dup2(in, STDIN_FILENO);
-    if (charge.out >= 0) ::dup2(charge.out, STDOUT_FILENO);
-    if (charge.err >= 0) ::dup2(charge.err, STDERR_FILENO);
-    if (charge.processor >= 0) {
+    if (process.out >= 0) ::dup2(process.out, STDOUT_FILENO);
+    if (process.err >= 0) ::dup2(process.err, STDERR_FILENO);
+    if (process.processor >= 0) {
         cpu_set_t set;
         CPU_ZERO(&set);
-        CPU_SET(static_cast<std::size_t>(charge.processor), &set);
+        CPU_SET(static_cast<std::size_t>(process.processor), &set);
         ::sched_setaffinity(0, sizeof set, &set);
     }
     rlimit files{};
-    if (::getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur != herd_.file_limit) {
-        files.rlim_cur = herd_.file_limit;
+    if (::getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur != job_.file_limit) {
+        files.rlim_cur = job_.file_limit;
         ::setrlimit(RLIMIT_NOFILE, &files);
     }
-    ::sigprocmask(SIG_SETMASK, &herd_.signal_mask, nullptr);
-    ::execve(charge.path, charge.arguments, charge.environment);
+    ::sigprocmask(SIG_SETMASK, &job_.signal_mask, nullptr);
+    ::execve(process.path, process.arguments, process.environment);
     const Report failure{Report::not_started, rank, ::getpid(), errno};
     if (::write(failures_[1], &failure, sizeof failure) < 0) ::_exit(126);
     ::_exit(127);
 }
 
-void Shepherd::report(Report report) {
+void Subreaper::report(Report report) {
     if (::send(launcher_, &report, sizeof report, MSG_NOSIGNAL) < 0) launcher_is_there_ = false;
 }
 
-void Shepherd::report_failures() {
+void Subreaper::report_failures() {
     Report failure{};
     while (::read(failures_[0], &failure, sizeof failure) == static_cast<ssize_t>(sizeof failure))
         report(failure);
 }
 
-void Shepherd::reap() {
+void Subreaper::reap() {
     int status = 0;
     for (pid_t pid; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) {
         report_failures(); // what kept it from starting comes before how it ended
@@ -169,7 +169,7 @@ void Shepherd::reap() {
     }
 }
 
-void Shepherd::signal_all(int signal) const {
+void Subreaper::signal_all(int signal) const {
     for (const pid_t pid : pids_) {
         if (pid <= 0) continue;
         ::kill(-pid, signal);
@@ -179,7 +179,7 @@ void Shepherd::signal_all(int signal) const {
 }
 
 /// Kills whatever the job has left behind, to the last grandchild.
-void Shepherd::sweep() {
+void Subreaper::sweep() {
     for (;;) {
         int status = 0;
         const pid_t pid = ::waitpid(-1, &status, WNOHANG);
@@ -190,7 +190,7 @@ void Shepherd::sweep() {
     }
 }
 
-bool Shepherd::kill_children() const {
+bool Subreaper::kill_children() const {
     DIR* processes = ::opendir("/proc");
     if (processes == nullptr) return false;
     bool any = false;
@@ -218,8 +218,8 @@ bool Shepherd::kill_children() const {
 
 } // namespace
 
-void be_shepherd(int launcher, const Herd& herd) {
-    Shepherd(launcher, herd).run();
+void run_subreaper(int launcher, const JobProcesses& job) {
+    Subreaper(launcher, job).run();
     ::_exit(0);
 }
 
