@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a verb of the `plexus` program is. A new one is a file that defines its function, a
+// What a verb of the `plexus` program is. A new verb is a folder whose code defines its function, a
 // declaration here, and a line in main.cpp and in meson.build.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bulk memory: rank 0 lends an array; every other context writes its own part of it,
-// one-sided, and a request runs at the owner once a part has landed. Then each reads all.
+// Bulk memory: rank 0 registers an array. Every other context writes its own part of the array one-sided, and
+// a request runs at the owner when a part has arrived. Then each context reads the whole array.
 //
 //     plexus run -n 3 -- bulk
 #include <plexus/plexus.h>
@@ -19,7 +19,7 @@ constexpr std::uint64_t kPart = 1 << 20; // elements a context
 struct Board {
     plexus::GlobalSpan<double> memory;
     std::span<const double> own;         // the same memory, seen by its owner
-    std::atomic<std::uint32_t> parts{0}; // the number is all the waiting thread reads
+    std::atomic<std::uint32_t> parts{0}; // the waiting thread reads this number only
     bool wrong = false;                  // read after fence() only
 };
 inline constexpr plexus::Request<plexus::GlobalSpan<double>(Board&)> borrow{"board.borrow"};
@@ -61,7 +61,7 @@ int run(int argc, char** argv) {
             if (!holds(it.own.subspan(first, kPart), value)) it.wrong = true;
             it.parts.fetch_add(1, std::memory_order_relaxed);
         });
-        // Where peers reach it best; here.bind(std::span(…)) lends memory of the program's own.
+        // Memory that peers reach best; here.bind(std::span(…)) registers memory of the program's own.
         memory = here.allocate<double>((here.size() - 1) * kPart);
         board.memory = memory.span();
         board.own = memory.local();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Choosing a method: the table of a pointer is listed, put into another order, overruled
-// by hand and by a policy. After each choice a request shows that it holds.
+// Choosing a method: lists the table of a pointer, changes the order, chooses a method by hand and by a
+// policy. After each choice a request shows that the choice is in effect.
 //
 //     plexus run -n 2 -- choose_method
 #include <plexus/plexus.h>

@@ -21,7 +21,7 @@ struct Ocean {
 };
 inline constexpr plexus::Request<double(Ocean&, int, int)> probe{"ocean.probe"};
 
-/// The smallest coroutine there is: starts at once, nobody waits for it, errors end the program.
+/// A minimal coroutine: starts at once, nobody waits for its end, errors end the program.
 struct Errand {
     struct promise_type {
         Errand get_return_object() noexcept { return {}; }
@@ -32,7 +32,7 @@ struct Errand {
     };
 };
 
-/// Goes on where it was on whichever thread brings the answer, like an inline handler.
+/// Continues on the thread that receives the answer, like an inline handler.
 Errand measure(plexus::GlobalPointer<Ocean> ocean, std::atomic<bool>& done) {
     double sum = 0;
     for (int i = 0; i < 4; ++i) sum += co_await ocean.call(probe, i, 2);

@@ -21,16 +21,16 @@ class Atmosphere {
     /// `sea` is the part of each cell that is water, the band's rows only.
     Atmosphere(const Grid& grid, const Band& band, std::vector<double> sea);
 
-    /// The longest stable step with something in hand, in seconds.
+    /// The longest stable step, with a margin, in seconds.
     static double time_step(const Grid& grid);
 
     /// Back to the first moment, balanced jets with a storm track.
     void reset(Halo& halo);
     void step(Halo& halo);
 
-    /// Takes the sea's surface temperatures (K, one a cell) and computes what leaves the sea
-    /// from now on: fluxes() is, row by row, the heat flux (W/m2 of water) and the wind speed
-    /// (m/s) of each cell.
+    /// Takes the sea's surface temperatures (K, one for each cell) and computes the fluxes out of the sea
+    /// from now on: fluxes() is, row by row, the heat flux (W/m2 of water) and the wind speed (m/s) of each
+    /// cell.
     void meet(std::span<const double> sea_temperature);
     std::span<const double> fluxes() const noexcept { return fluxes_; }
     std::size_t flux_row_size() const noexcept { return 2 * static_cast<std::size_t>(grid_.columns); }
@@ -60,7 +60,7 @@ class Atmosphere {
     double dt_;
     std::vector<double> sea_;
     State now_, first_, second_;
-    // What derive() finds: transports and potential vorticity, on faces and corners.
+    // The results of derive(): transports and potential vorticity, on faces and corners.
     Field flow_east_, flow_north_, spin_, pressure_, temperature_, heat_east_, heat_north_;
     std::vector<double> fluxes_;
     std::vector<RowBudget> books_;

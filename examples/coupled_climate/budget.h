@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The books of one row of a model: what it held at the start, what it holds now, and every
-// joule that crossed its surface. Rows are summed from south to north whoever owned them,
-// so that totals do not depend on how many contexts took part. Plain data.
+// The budget of one row of a model: mass and heat at the start and now, and every joule that crossed the
+// surface. Rows are summed from south to north, whichever context owned them, so that totals do not
+// depend on the number of contexts. Plain data.
 #pragma once
 
 #include <bit>

@@ -23,7 +23,7 @@ class Canvas {
 
     int width() const noexcept { return width_; }
     int height() const noexcept { return height_; }
-    /// Row 0 is the top one. Outside the picture nothing happens.
+    /// Row 0 is at the top. Drawing outside the picture has no effect.
     void dot(int x, int y, Colour colour) noexcept;
     void box(int x, int y, int width, int height, Colour colour) noexcept;
     void frame(int x, int y, int width, int height, Colour colour) noexcept;

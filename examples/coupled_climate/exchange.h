@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The two conversations of the model: halo rows with the bands next to one's own, several
-// times a step, and surface temperature and fluxes with the other model, every two steps.
-// Model thread only.
+// The two exchanges of the model: halo rows with the neighbouring bands, several times a step; surface
+// temperature and fluxes with the other model, every two steps. Model thread only.
 #pragma once
 
 #include "atmosphere.h"
@@ -25,16 +24,16 @@ class Coupler {
   public:
     Coupler(Station& station, const Layout& layout);
 
-    /// Selective polling: ask tcp for work only while the models talk.
+    /// Selective polling: polls tcp only while the models exchange data.
     void poll_here_only(bool selective) noexcept { selective_ = selective; }
 
-    /// Both sides meet: the sea's temperature goes one way, the fluxes that the atmosphere
-    /// makes of it the other.
+    /// Exchanges with the other model: the ocean sends its surface temperature, the atmosphere sends the
+    /// fluxes that it computes from the temperature.
     void meet(Atmosphere& atmosphere);
     void meet(Ocean& ocean);
 
   private:
-    /// Rows of all our shores, put together from what arrives.
+    /// The rows that this band shares with bands of the other model, put together from the arrived messages.
     std::span<const double> collect(std::size_t row_size);
     void send(std::span<const double> rows, std::size_t row_size);
 

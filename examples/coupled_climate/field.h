@@ -54,7 +54,7 @@ class Field {
         }
     }
 
-    /// What lies beyond a wall in the south or north: the mirror image of what lies before it.
+    /// The rows beyond a wall in the south or north: the mirror image of the rows before the wall.
     void mirror(const Band& band) noexcept {
         for (int k = 0; k < kHalo; ++k) {
             if (band.at_south_wall()) copy(k, -1 - k);
@@ -72,8 +72,8 @@ class Field {
     std::vector<double> cells_;
 };
 
-/// Fills the halo rows of several fields from the bands next to them; what lies beyond a
-/// wall is left alone. Returns when all of them are there.
+/// Fills the halo rows of several fields from the neighbouring bands; rows beyond a wall are not changed.
+/// Returns when all rows have arrived.
 class Halo {
   public:
     virtual ~Halo() = default;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who does what: which contexts make up the atmosphere and which the ocean, whose rows are
-// whose, and who meets whom where the two models touch. Pure functions of the job's size
-// and the options: every context computes the same answer.
+// Which contexts are the atmosphere and which the ocean, which rows each context has, and which bands
+// of the two models overlap. Pure functions of the job's size and the options: every context computes
+// the same result.
 #pragma once
 
 #include "field.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where rows of numbers from other contexts wait for the model: numbered boxes, each with
-// room for two deliveries, because a neighbour may be one exchange ahead, never two.
-// put() runs in a handler, the rest on the model's thread.
+// Receive buffers for rows of numbers from other contexts: numbered boxes, each with room for two
+// deliveries, because a neighbour may be one exchange ahead, never two. put() runs in a handler, all
+// else on the model's thread.
 #pragma once
 
 #include <array>
@@ -18,10 +18,10 @@ class Mailbox {
     explicit Mailbox(std::size_t values)
       : slots_{Slot(values), Slot(values)} {}
 
-    /// Keeps a copy of delivery number `turn` (1, 2, ...). Throws std::logic_error if it is
-    /// not of the agreed size or overtakes one that nobody has taken yet.
+    /// Keeps a copy of delivery number `turn` (1, 2, ...). Throws std::logic_error if the delivery does not
+    /// have the agreed size, or if the slot still holds an earlier delivery.
     void put(std::uint64_t turn, std::span<const double> values);
-    // [arrived] pairs with the store in put(): whoever sees the number also sees the values.
+    // [arrived] pairs with the store in put(): a thread that reads the number also reads the values.
     bool has(std::uint64_t turn) const noexcept {
         return slot(turn).arrived.load(std::memory_order_acquire) == turn;
     }
@@ -43,7 +43,7 @@ class Mailbox {
     std::array<Slot, 2> slots_;
 };
 
-/// What a member of a partition shows to others: its boxes.
+/// The object that a member of a partition publishes: its boxes.
 class Mailroom {
   public:
     static constexpr std::uint32_t kFields = 4; // at most so many in one halo exchange

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The coupled model: an atmosphere and an ocean, each on several contexts, that talk by the
-// best method inside a model and by tcp between both.
+// The coupled model: an atmosphere and an ocean, each on several contexts, which exchange data by the
+// best method inside a model and by tcp between the models.
 //
 //     plexus run -n 6 -- coupled_climate --quick        4 contexts of atmosphere, 2 of ocean
 //     plexus run -n 6 -- coupled_climate --table        Table 1 of the Nexus paper
@@ -19,7 +19,7 @@ namespace {
 
 constexpr double kAllowedDrift = 1e-11;
 
-/// Better now than after a long run.
+/// Fails before a long run, not after it.
 void check_image(const std::string& file) {
     const std::filesystem::path folder = std::filesystem::path(file).parent_path();
     if (!folder.empty()) std::filesystem::create_directories(folder);
@@ -39,7 +39,7 @@ struct Plan {
     climate::Layout layout;
 };
 
-/// What to do, the same in every context. Throws climate::Ending.
+/// The options, the same in every context. Throws climate::Ending.
 Plan make_plan(const plexus::Context& here) {
     const int contexts = static_cast<int>(here.size());
     climate::Options options = climate::read_options(here.arguments(), contexts);
@@ -49,7 +49,7 @@ Plan make_plan(const plexus::Context& here) {
     } catch (const std::invalid_argument& error) { throw climate::Ending{2, error.what()}; }
 }
 
-/// Every context has come to the same end: one of them says so before any leaves.
+/// Every context ends for the same reason: one context prints the reason before any context leaves.
 int end(plexus::Context& here, const climate::Ending& ending) {
     if (here.rank() == 0) {
         std::FILE* const where = ending.code == 0 ? stdout : stderr;
@@ -79,7 +79,7 @@ int run(plexus::Context& here, const Plan& plan) {
             std::printf("%-14s %s\n", "picture", options.image.c_str());
         }
     }
-    simulation.fence(); // nobody leaves while others still talk to him
+    simulation.fence(); // no context leaves while others still send to it
     return good ? 0 : 1;
 }
 

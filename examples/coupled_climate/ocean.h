@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ocean's mixed layer: its temperature, carried by currents that no coast lets through
-// and mixed by the wind, in flux form, Runge-Kutta of third order. Finer than the
-// atmosphere by a whole ratio; what passes between both is averaged or shared out without
-// a remainder. Knows its own band of rows and a Halo; nothing of messages. One thread.
+// The ocean's mixed layer: its temperature, carried by currents that do not cross coasts and mixed by the
+// wind, in flux form, Runge-Kutta of third order. Finer than the atmosphere by a whole ratio; values
+// that pass between the models are averaged or distributed without a remainder. Knows its own band of
+// rows and a Halo; nothing of messages. One thread.
 #pragma once
 
 #include "budget.h"
@@ -46,8 +46,8 @@ class Ocean {
     double time_ = 0; // s
     Field wet_;       // 1 for water, 0 for land
     Field now_, first_, second_;
-    // Currents through the western and southern faces, m/s: the steady part and two patterns
-    // of eddies; then what steer() makes of them, and what they carry.
+    // Currents through the western and southern faces, m/s: the steady part and two patterns of eddies; then
+    // their sum from steer(), and the transports.
     std::array<Field, 3> east_parts_, north_parts_;
     Field east_, north_, heat_east_, heat_north_;
     Field wind_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the user asked for: the grid, the length, who computes what, and the experiments
-// with methods and polling. Reads the command line; runs nothing.
+// The options of the user: the grid, the length, the sizes of the partitions, and the experiments with
+// methods and polling. Reads the command line; runs nothing.
 #pragma once
 
 #include "planet.h"
@@ -32,7 +32,7 @@ struct Options {
     std::vector<Experiment> experiments; // one, or the rows of the table
 };
 
-/// What ends the program instead of a run: help, or a complaint.
+/// Ends the program instead of a run: with help, or with an error.
 struct Ending {
     int code = 0;
     std::string text;
@@ -41,7 +41,7 @@ struct Ending {
 /// Reads `arguments` for a job of `contexts`. Throws Ending.
 Options read_options(const std::vector<std::string>& arguments, int contexts);
 
-/// True if blocking polling is asked for: the context must know it from the start.
+/// True if blocking polling is wanted: the context must be started with that setting.
 bool wants_blocking(int argc, const char* const* argv);
 
 } // namespace climate

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Draws the planet: the temperature of the air above and of the sea below, with coasts,
-// axes and colour bars. Takes whole fields; knows nothing of who computed them. One thread.
+// Draws the planet: the temperature of the air at the top and of the sea at the bottom, with coasts, axes
+// and colour bars. Takes whole fields. One thread.
 #pragma once
 
 #include "planet.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The planet: its size, sun, continents, first winds and currents. An idealised Earth,
-// rolled out between 75 degrees south and north, with an ocean in a hurry: currents are
-// strong, so that days show what takes the real one years. Pure functions of place.
+// The planet: its size, sun, continents, first winds and currents. An idealised Earth as a flat channel
+// between 75 degrees south and north. Currents are stronger than real ones, so that days show changes
+// which take years on Earth. Pure functions of place.
 #pragma once
 
 #include <vector>
@@ -31,9 +31,9 @@ struct Grid {
 
 /// Twice the planet's rotation, seen from `latitude`; 1/s.
 double coriolis(double latitude);
-/// What the ground takes from the sun, a yearly mean; W/m2.
+/// The heat that the ground absorbs from the sun, a yearly mean; W/m2.
 double sunshine(double latitude);
-/// What air of this temperature (K) loses to space; W/m2.
+/// The heat that air of this temperature (K) loses to space; W/m2.
 double radiated(double temperature);
 
 bool is_land(double longitude, double latitude);

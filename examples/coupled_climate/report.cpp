@@ -12,7 +12,7 @@
 namespace climate {
 namespace {
 
-/// A model's books, rows summed from south to north.
+/// A model's budget, rows summed from south to north.
 struct Totals {
     RowBudget sum;
 
@@ -25,7 +25,7 @@ struct Totals {
         sum.space += row.space;
         sum.sea_to_air += row.sea_to_air;
     }
-    /// What is there and was not before, without what came in through the surface.
+    /// The change of the content minus the flow through the surface.
     double heat_drift(double sign) const {
         return (sum.heat_now - sum.heat_first - (sum.sun - sum.space + sign * sum.sea_to_air)) /
                sum.heat_first;

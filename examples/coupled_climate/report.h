@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The end of a run: every context tells the coordinator (context 0) how long things took
-// and what its rows hold; the coordinator adds it all up in a fixed order. Handlers run on
-// the thread that polls, the rest on the model's thread.
+// The end of a run: every context sends its times and the budgets of its rows to the coordinator (context
+// 0), which adds them up in a fixed order. Handlers run on the thread that polls, all else on the model's
+// thread.
 #pragma once
 
 #include "options.h"
@@ -14,7 +14,7 @@
 
 namespace climate {
 
-/// What a run comes to. Drifts are relative: 0 but for rounding.
+/// The result of a run. Drifts are relative: 0 except for rounding.
 struct Outcome {
     double step = 0;                           // s, the slowest context's mean
     double inside_mean = 0, inside_most = 0;   // s a step in halo exchange, over contexts

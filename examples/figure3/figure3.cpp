@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Figure 3 of the Nexus paper. Nodes 1 and 2 share a fast method, node 0 has the Ethernet only.
-// Node 2 sends node 0 a pointer to something of its own; node 0 can use it by tcp alone, and
-// passes it on to node 1. On arrival there the fast method applies: the pointer carries the
-// descriptors of node 2, and each who holds it chooses among them.
+// Node 2 sends node 0 a pointer to its own object. Node 0 can use the pointer by tcp only, and passes the
+// pointer on to node 1. There the fast method applies: the pointer carries the descriptors of node 2,
+// and every holder chooses among them.
 //
 //     plexus run -n 3 --per-process-config 0:ethernet_only.toml -- figure3
 #include <plexus/plexus.h>

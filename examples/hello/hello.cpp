@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hello: every context of a job greets the first one and says by which method it comes.
+// Hello: every context of a job greets the first context, which prints the method of each greeting.
 //
 //     plexus run -n 4 -- hello
 #include <plexus/plexus.h>
@@ -12,7 +12,7 @@
 namespace {
 
 struct Door {
-    std::atomic<std::uint32_t> greetings{0}; // the number is all the waiting thread reads
+    std::atomic<std::uint32_t> greetings{0}; // the waiting thread reads this number only
 };
 
 // A request is declared once and shared by both sides.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A client joins a running server, without a launcher: the server prints where it listens,
-// the client attaches to that URL. Both hold the same secret in a file that only its owner
-// may read.
+// A client joins a running server, without a launcher: the server prints the URL where it listens, and the
+// client attaches to that URL. Both have the same secret in a file that only its owner may read.
 //
 //     head -c 32 /dev/urandom > key; chmod 600 key
 //     join_server serve key                           prints plexus://127.0.0.1:PORT
@@ -34,7 +33,7 @@ int serve(const std::string& key_file) {
     here.publish("counter", bound.pointer());
 
     std::printf("%s\n", here.url().c_str());
-    std::fflush(stdout); // whoever starts us waits for this line
+    std::fflush(stdout); // the starting program waits for this line
     here.run_until([&] { return counter.closed.load(std::memory_order_relaxed); });
     std::printf("served up to %ld\n", counter.total);
     return 0;

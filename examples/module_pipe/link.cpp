@@ -120,8 +120,8 @@ std::uint64_t Link::queued_bytes() const {
 
 // --- writing ------------------------------------------------------------------------------
 
-// Writes until the socket takes no more. Tokens of posted messages that are through go to
-// `over`. Needs mutex_.
+// Writes until the socket is full. Appends the tokens of posted messages that were written to `over`. Needs
+// mutex_.
 void Link::write(std::vector<void*>& over) {
     while (!out_.empty() && !broken_) {
         Waiting& item = out_.front();
@@ -224,7 +224,7 @@ bool Link::greet() {
     return false;
 }
 
-// Both have proved who they are.
+// Both have authenticated themselves.
 bool Link::welcome() {
     const bool came_in = !known_;
     {
@@ -264,7 +264,7 @@ std::uint32_t Link::read(std::uint32_t budget) {
         more = taken || (is_alive() && fill());
         if (more) ++handled;
     }
-    // What lies in room_ is no news to epoll.
+    // Epoll does not see the bytes in room_.
     if (more && is_alive() && begin_ < end_) module_.read_again(*this);
     return handled;
 }
@@ -298,7 +298,7 @@ bool Link::take_frame() {
     return true;
 }
 
-// Moves what has been read already of a large message.
+// Moves the bytes of a large message that were read already.
 bool Link::take_rest() {
     const auto bytes = static_cast<std::size_t>(std::min<std::uint64_t>(rest_, end_ - begin_));
     if (bytes == 0) return false;
@@ -321,7 +321,7 @@ bool Link::end_rest_if_done() {
     return true;
 }
 
-// Reads what the socket has, where possible to where it belongs. False: nothing for now, or ever.
+// Reads from the socket, if possible to the final place. False: nothing for now, or ever.
 bool Link::fill() {
     ssize_t got = 0;
     if (placing_ && rest_ > 0 && begin_ == end_) {
@@ -366,7 +366,7 @@ void Link::wait_at_most(std::chrono::nanoseconds time) {
     module_.watch_clock(*this);
 }
 
-// A process may be stopped and its kernel still takes connections for it, or it may never read.
+// The kernel accepts connections also for a process that is stopped or never reads.
 bool Link::expire(Clock::time_point now) {
     const bool waits = given_up_ ? released_ && !dead_ : step_ == Step::waiting || step_ == Step::greeting;
     if (waits && now < until_) return false;
@@ -377,7 +377,8 @@ bool Link::expire(Clock::time_point now) {
     return true;
 }
 
-// Given up: what still comes is dropped, lest two that have given each other up wait for ever.
+// Disconnected: arriving bytes are dropped, or two ends that have disconnected each other would wait for
+// ever.
 void Link::discard() {
     ssize_t got = 1;
     for (int i = 0; i < 8 && got > 0; ++i)
@@ -387,8 +388,8 @@ void Link::discard() {
     broken_ = true;
 }
 
-// Given up: what was accepted before is still written, for a while. Frees the link once the host's last
-// word on it has been heard.
+// Disconnected: accepted messages are still written, for a while. Frees the link after the host has
+// released it.
 void Link::end_if_flushed() {
     {
         const std::lock_guard hold(mutex_);
@@ -422,8 +423,8 @@ void Link::cut() {
         out.swap(out_);
         if (socket_) {
             module_.unwatch(socket_.get());
-            // A forked child may hold the descriptor too: without this the other side would not hear of the
-            // end.
+            // A forked child may hold the descriptor too: without shutdown() the other side would not notice
+            // the end.
             ::shutdown(socket_.get(), SHUT_RDWR);
         }
         socket_ = Fd();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One link: a connected Unix socket. Whoever sends and the thread that polls share the
-// writing half under a lock; the reading half is the polling thread's own. The host is never
-// called with that lock held.
+// One link: a connected Unix socket. Sending threads and the polling thread share the writing half under a
+// lock; the reading half belongs to the polling thread. The host is never called with that lock held.
 //
 // In the stream each message follows one word: its size in the low 56 bits, the size of its
 // head (piece 0) in the high 8. Both ends are on one machine, so its byte order is the wire's.
@@ -30,13 +29,13 @@ class Module;
 bool parse_queue(std::string_view text, std::size_t& messages);
 inline constexpr const char* kWantedQueue = "queue is a number of messages from 1 to 1000000";
 
-/// Largest message that is copied, here and by the receiver. A larger one goes from the
-/// sender's memory to the place that the receiving host names.
+/// Largest message that is copied, here and by the receiver. A larger message goes from the sender's memory
+/// to the place that the receiving host names.
 constexpr std::size_t kEager = 8 * 1024;
 
-/// How long the other end may take to prove who it is.
+/// How long the other end may take to authenticate itself.
 constexpr std::chrono::seconds kPatience{5};
-/// How long one that does not read may hold up the end of a link that was given up.
+/// How long a peer that does not read may delay the end of a disconnected link.
 constexpr std::chrono::seconds kLinger{1};
 
 class Link {
@@ -45,7 +44,7 @@ class Link {
 
     /// To the context `peer` at `target`; begins when it is attended to.
     Link(Module& module, const Place& target, const plexus_id& peer, void* cookie);
-    /// From somebody who has connected to us and has yet to prove who it is.
+    /// For a peer that has connected and has not yet authenticated itself.
     Link(Module& module, Fd socket);
 
     // The host's half. @thread any
@@ -55,22 +54,22 @@ class Link {
     std::uint64_t queued_bytes() const;
 
     // The polling thread's half.
-    /// There is news on the socket. Returns how many events were handled, about `budget` at most.
+    /// Handles events of the socket. Returns how many events were handled, about `budget` at most.
     std::uint32_t ready(std::uint32_t events, std::uint32_t budget);
-    /// The same, without news: goes on with what has been read already.
+    /// The same without new events: goes on with the bytes that were read already.
     std::uint32_t read(std::uint32_t budget);
-    /// The host has asked for a connection or given the link up.
+    /// The host has asked for a connection, or has disconnected the link.
     void attend();
     /// What the link waits for now may take no longer: expire() is called until it is over.
     void wait_at_most(std::chrono::nanoseconds time);
     /// False: it still waits, and has time. Otherwise nothing is waited for, or the link has ended.
     bool expire(Clock::time_point now);
     Clock::time_point until() const { return until_; }
-    /// Ends the link and says so to the host, if that knows it.
+    /// Ends the link, and tells the host if the host knows the link.
     void lose(std::int32_t status, const std::string& why);
     /// At the module's end: writes what can be written; true if something is left.
     bool flush();
-    /// At the module's end: ends every transfer and the connection, without a word.
+    /// At the module's end: ends every transfer and the connection, without callbacks about the link.
     void cut();
 
     bool is_known() const { return known_; } ///< to the host

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The method of one context: the socket it listens on, its links, and the turn that asks them
-// for news. One epoll descriptor holds every socket, and an event counter for what other
-// threads want; so a thread can sleep on it, and arm has next to nothing to do.
+// The method of one context: the listening socket, the links, and the turn that polls them. One epoll
+// descriptor holds every socket, and an event counter for requests of other threads. So a thread can
+// sleep on that descriptor, and arm has next to nothing to do.
 #pragma once
 
 #include "link.h"
@@ -36,7 +36,7 @@ class Module {
     const plexus_host& host() const { return host_; }
     bool is_closing() const { return closing_; }
     std::size_t queue() const { return queue_; }
-    /// Calls attend() in the next turn, and wakes whoever sleeps until then.
+    /// Calls attend() in the next turn, and wakes a sleeping thread.
     void note(Link& link);
     bool watch(int fd, void* who, std::uint32_t events, bool is_new) const;
     void unwatch(int fd) const;

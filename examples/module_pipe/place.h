@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where a context is for this method: the abstract Unix socket (unix(7)) that it listens on.
-// Such a name has no file: it is gone with the process, however that ends. It is known within
-// one network namespace of one boot of one machine, and here only to one user. Any thread.
+// The place of a context for this method: the abstract Unix socket (unix(7)) that the context listens on.
+// Such a name has no file and ends with the process, however the process ends. The name is valid in one
+// network namespace of one boot of one machine, and here for one user only. Any thread.
 #pragma once
 
 #include <plexus/module/module.h>
@@ -37,9 +37,9 @@ class Fd {
 struct Place {
     std::string boot, network, user, name;
 
-    /// Here, with a fresh name. False: the kernel does not tell where that is.
+    /// This process, with a fresh name. False: the kernel does not tell the boot or the namespace.
     static bool here(const plexus_host& host, Place& out);
-    /// False: these bytes, which came from the wire, are no place.
+    /// False: these bytes from the wire are no place.
     static bool read(plexus_view bytes, Place& out);
     std::string text() const { return "pipe1 " + boot + ' ' + network + ' ' + user + ' ' + name; }
     /// Why a context at this place can't be reached from `other`; null if it can.
@@ -50,7 +50,7 @@ struct Place {
     Fd connect() const;
 };
 
-/// Whether the process at the other end runs as our user.
+/// Whether the process at the other end has the same user.
 bool is_our_user(const Fd& socket);
 
 } // namespace pipes

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The fluid: where its atoms are and how fast, in a periodic cube, in Lennard-Jones units.
-// Knows nothing of forces, nor of who computes what. Values; any thread.
+// The fluid: positions and velocities of atoms in a periodic cube, in Lennard-Jones units. Knows nothing
+// of forces nor of members. Values; any thread.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,8 @@ Vector momentum(std::span<const Vector> velocities);
 double kinetic_energy(std::span<const Vector> velocities);
 double temperature(double kinetic_energy, std::size_t atoms);
 
-/// Moves `position` by `way`, back into the cube where it leaves it. Throws std::range_error for a
-/// way longer than the cube.
+/// Moves `position` by `way`, wrapped into the cube. Throws std::range_error if the way is longer than the
+/// cube.
 void move(Vector& position, const Vector& way, double side);
 
 /// Of the bits of every number, in the order of atoms.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Molecular dynamics with replicated data, the first application of the ECO paper: how long a
-// step takes, and how much of it goes into the two collective operations.
+// Molecular dynamics with replicated data, the first application of the ECO paper: measures a step, and the
+// part of the step that the two collective operations take.
 //
 //     plexus run -n 4 -- molecular_dynamics
 //     plexus run -n 4 -- molecular_dynamics --pattern tree:4 --sums fixed
@@ -57,7 +57,7 @@ bool run(const eco::Group& all, const dynamics::Options& options) {
     return dynamics::conserved(outcome);
 }
 
-/// Every context has come to the same end: one of them says so before any leaves.
+/// Every context ends for the same reason: one context prints the reason before any context leaves.
 int end(plexus::Context& here, const dynamics::Ending& ending) {
     if (here.rank() == 0) {
         std::FILE* const where = ending.code == 0 ? stdout : stderr;
@@ -76,7 +76,7 @@ int run(plexus::Context& here) {
         const eco::Group all = eco::Group::world(here, with);
         const bool good =
             options.fixed_sums ? run<dynamics::Fixed>(all, options) : run<dynamics::Doubles>(all, options);
-        all.barrier(); // nobody leaves while others still talk to him
+        all.barrier(); // no context leaves while others still send to it
         return good ? 0 : 1;
     } catch (const dynamics::Ending& ending) { return end(here, ending); }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the user asked for: the fluid, the length of the run, and how the members talk.
-// Reads the command line; runs nothing.
+// The options of the user: the fluid, the length of the run, and the collective algorithm. Reads the
+// command line; runs nothing.
 #pragma once
 
 #include <plexus/eco/how.h>
@@ -26,7 +26,7 @@ struct Options {
     std::string map;      ///< file; empty: none
 };
 
-/// What ends the program instead of a run: help, or a complaint.
+/// Ends the program instead of a run: with help, or with an error.
 struct Ending {
     int code = 0;
     std::string text;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a run says: energies as it goes, and at its end times and digest. Prints; no network.
+// The output of a run: energies meanwhile, times and digest at the end. Prints; no network.
 #pragma once
 
 #include "options.h"
@@ -27,7 +27,7 @@ void print_head(const Options& options, std::uint32_t members);
 void print_state(int step, const Options& options, const State& state);
 void print_end(const Options& options, const Outcome& outcome);
 
-/// True if energy and momentum were conserved; else it says what was not.
+/// True if energy and momentum were conserved; otherwise prints what was not.
 bool conserved(const Outcome& outcome);
 
 } // namespace dynamics

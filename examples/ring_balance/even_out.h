@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Load balancing over a ring, as Dome has it on ECO's topologies (the ECO paper, section 6.2):
-// each member tells its two neighbours its load, and passes rows to the one that has less. Loads
-// spread like heat (Cybenko, Journal of Parallel and Distributed Computing 7, 1989).
+// Load balancing over a ring, as in Dome on ECO's topologies (the ECO paper, section 6.2): each member
+// tells its two neighbours its load, and passes rows to a neighbour with less load. Loads spread by
+// diffusion (Cybenko, Journal of Parallel and Distributed Computing 7, 1989).
 #pragma once
 
 #include "worker.h"

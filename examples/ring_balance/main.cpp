@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Load balancing over a ring: rows of the Mandelbrot set move to the neighbours that have less to
-// do, while every row is worked on once in each iteration, as one member alone would.
+// Load balancing over a ring: rows of the Mandelbrot set move to neighbours with less load. Every row is
+// computed once in each iteration, as by a single member.
 //
 //     plexus run -n 4 -- ring_balance
 //     plexus run -n 4 -- ring_balance --slow 1:3
@@ -24,7 +24,7 @@ namespace {
 
 namespace eco = plexus::eco;
 
-/// What one member alone comes to.
+/// The result of a single member.
 balance::Total alone(const balance::Options& options) {
     balance::Total total;
     const balance::Picture picture(options.rows, options.columns);
@@ -80,7 +80,7 @@ bool run(const eco::Group& all, const balance::Options& options) {
     return balance::print_end(total, alone(options), balancing.count() / options.iterations);
 }
 
-/// Every context has come to the same end: one of them says so before any leaves.
+/// Every context ends for the same reason: one context prints the reason before any context leaves.
 int end(plexus::Context& here, const balance::Ending& ending) {
     if (here.rank() == 0) {
         std::FILE* const where = ending.code == 0 ? stdout : stderr;
@@ -98,7 +98,7 @@ int run(plexus::Context& here) {
         with.map_file = options.map;
         const eco::Group all = eco::Group::world(here, with);
         const bool good = run(all, options);
-        all.barrier(); // nobody leaves while others still talk to him
+        all.barrier(); // no context leaves while others still send to it
         return good ? 0 : 1;
     } catch (const balance::Ending& ending) { return end(here, ending); }
 }

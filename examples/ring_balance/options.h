@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the user asked for: the picture, how often it is worked on, and who is slow. Reads the
-// command line; runs nothing.
+// The options of the user: the picture, the number of iterations, and the slow members. Reads the command
+// line; runs nothing.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct Options {
     std::string map;          ///< file; empty: none
 };
 
-/// What ends the program instead of a run: help, or a complaint.
+/// Ends the program instead of a run: with help, or with an error.
 struct Ending {
     int code = 0;
     std::string text;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The Mandelbrot set as work that is uneven and changes: each row keeps where its points have
-// got to, and goes on from there. Knows nothing of members or messages. Values; any thread.
+// The Mandelbrot set as uneven work that changes: each row keeps the state of its points, and each iteration
+// continues from that state. Knows nothing of members or messages. Values; any thread.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ class Picture {
     std::uint32_t columns_;
 };
 
-/// Of everything in a row but its cost. Digests of rows are added up: the order is nobody's concern.
+/// Of everything in a row except its cost. Digests of rows are added up, in any order.
 std::uint64_t digest(const Row& row);
 
 } // namespace balance

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a run says: the imbalance of each iteration, and whether members together did what
-// one alone does. Prints; no network.
+// The output of a run: the imbalance of each iteration, and whether the members together computed the same
+// as a single member. Prints; no network.
 #pragma once
 
 #include "options.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One member's rows, and what working on them costs it. Knows nothing of other members.
+// One member's rows, and the cost of computing them. Knows nothing of other members.
 // Thread: one.
 #pragma once
 

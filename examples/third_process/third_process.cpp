@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A pointer that travels: rank 0 owns a lamp, rank 1 looks it up and hands the pointer to
-// rank 2, which has never heard of rank 0. The pointer works there, by the method that
-// rank 2 itself finds best. Rank 2 without shared memory:
+// A pointer that travels: rank 0 owns a lamp, rank 1 looks the lamp up and sends the pointer to rank 2,
+// which knows nothing of rank 0. Rank 2 uses the pointer by the method that it prefers itself. Rank 2
+// without shared memory:
 //
 //     plexus run -n 3 --per-process-config 2:tcp_only.toml -- third_process
 #include <plexus/plexus.h>

@@ -17,7 +17,7 @@ T body_of(Record& record) {
     return value;
 }
 
-// One look at `given_up` for so many bytes.
+// Bytes copied between two looks at `given_up`.
 constexpr std::size_t kOneStep = 1 << 20;
 
 // False: the end was given up meanwhile.
@@ -100,7 +100,7 @@ void Module::take(Record& record, bool deliver) {
         }
         return;
     case Kind::closing:
-        settle(); // it may name the end that goes
+        settle(); // the pending room may refer to the end that is freed
         end_other(end, kPeerClosed);
         forget(end);
         return;
@@ -137,7 +137,7 @@ void Module::fetch(Link& end, Post& post, bool deliver) {
         whole = copy_into(end, static_cast<std::byte*>(where), post.rest);
         copied_ += post.rest_size;
     }
-    const bool taken = deliver && claimed && whole; // also what the host refused is over for the sender
+    const bool taken = deliver && claimed && whole; // a refused message is over for the sender, too
     if (claimed) finish(post, taken ? PLEXUS_OK : PLEXUS_MESSAGE_LOST);
     if (wanted && !end.given_up.load(std::memory_order_relaxed))
         host_.placed(end.cookie, token, taken ? PLEXUS_OK : PLEXUS_MESSAGE_LOST);
@@ -145,7 +145,7 @@ void Module::fetch(Link& end, Post& post, bool deliver) {
     post.release();
 }
 
-// Our own post is over, whoever ended it.
+// This module's own post is over, ended by either side.
 void Module::end_post(Post& post) {
     remove(post);
     host_.sent(post.from->cookie, post.token, post.status);

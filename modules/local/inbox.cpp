@@ -23,7 +23,8 @@ Inbox::~Inbox() {
 
 Chunk* Inbox::take() {
     const module::Lock hold(mutex_);
-    // Whoever pushed has rung; and a forked child, which has the same descriptor, may have.
+    // The pushing thread has signalled the descriptor. A forked child has the same descriptor and may have
+    // signalled it too.
     if ((state_.exchange(0, std::memory_order_relaxed) & kArmed) != 0) {
         std::uint64_t rings = 0;
         (void)!::read(event_.get(), &rings, sizeof rings);

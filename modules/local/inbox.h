@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The one queue of a context's local method: every link's messages and news to it, in the
-// order in which they were pushed, in recycled chunks of memory. Pushed from any thread,
-// emptied by the owner's progress thread, which sleeps on the queue's descriptor if it
-// likes. Knows nothing of what the records mean. Outlives its module while links name it.
+// order in which they were pushed, in recycled chunks of memory. Any thread pushes. The owner's
+// progress thread empties the queue, and may sleep on the queue's descriptor. Knows nothing of
+// what the records mean. The queue outlives its module while links refer to it.
 #pragma once
 
 #include "common/mutex.h"
@@ -47,7 +47,7 @@ struct Chunk {
 };
 
 constexpr std::size_t padded(std::size_t size) noexcept { return (size + 15) / 16 * 16; }
-/// What a record of so many bytes takes up in a chunk.
+/// The room in a chunk that a record of so many bytes needs.
 constexpr std::size_t record_bytes(std::size_t size) noexcept { return sizeof(Record) + padded(size); }
 /// Largest body of a record.
 inline constexpr std::size_t kMaxBody = Chunk::kBytes - sizeof(Record);
@@ -73,12 +73,12 @@ class Inbox {
         return true;
     }
 
-    /// True: there is nothing, and nobody armed. One load. @thread progress
+    /// True: the queue is empty, and arm() was not called. One load. @thread progress
     bool idle() const noexcept { return state_.load(std::memory_order_relaxed) == 0; }
 
-    /// Takes all chunks there are, oldest first, and undoes arm(). @thread progress
+    /// Takes all chunks, oldest first, and undoes arm(). @thread progress
     Chunk* take();
-    /// Gives an emptied chunk back. @thread progress
+    /// Returns an emptied chunk for reuse. @thread progress
     void recycle(Chunk* chunk);
 
     /// False: there is work, do not sleep. @thread progress

@@ -30,7 +30,7 @@ bool has_room(Link& link, std::uint64_t charge, std::uint64_t queue_bytes) {
     if (fits()) return true;
     link.wake_at.store(sent - std::min(sent, queue_bytes / 2), std::memory_order_seq_cst);
     if (!fits()) return false;
-    link.wake_at.store(Link::kNever, std::memory_order_relaxed); // at worst `writable` comes for nothing
+    link.wake_at.store(Link::kNever, std::memory_order_relaxed); // at worst a needless `writable` follows
     return true;
 }
 
@@ -66,7 +66,7 @@ std::int32_t Link::send(const plexus_view* pieces, std::uint32_t count, void* to
     if (!fits_record && pieces[0].size > PLEXUS_HEAD_MAX) return PLEXUS_BAD_ARGUMENT;
     const std::size_t charge = record_bytes(std::min<std::size_t>(total, module->eager_bytes()));
     if (!has_room(*this, charge, module->queue_bytes())) return PLEXUS_AGAIN;
-    // Before the push: the receiver may be done with it at once.
+    // Before the push: the receiver may finish the post at once.
     sent_bytes.store(sent_bytes.load(std::memory_order_relaxed) + charge, std::memory_order_relaxed);
     if (!fits_record) return send_posted(*this, pieces, count, total, charge, token);
     Link& far = *other;
@@ -81,10 +81,10 @@ void Link::disconnect() {
         const module::Lock border(landing);
         given_up.store(true, std::memory_order_relaxed);
     }
-    const std::shared_ptr<Inbox> held = home; // this may be freed as soon as it is pushed
+    const std::shared_ptr<Inbox> held = home; // the link may be freed as soon as the record is pushed
     const bool pushed = held->push_if(
         this, Kind::closing, 0, [&] { return !deaf; }, [&](std::byte*) { deaf = true; });
-    if (!pushed) module->forget(*this); // drained: no poll will come to do it
+    if (!pushed) module->forget(*this); // drained: no poll will follow that would forget it
 }
 
 std::int32_t Link::set(const char* key, const char*, plexus_text& why) const {
@@ -93,7 +93,7 @@ std::int32_t Link::set(const char* key, const char*, plexus_text& why) const {
 
 void end_other(Link& mine, Reason reason) {
     Link& far = *mine.other;
-    if (far.home == nullptr) return; // there was nobody to connect to
+    if (far.home == nullptr) return; // the connection was never made
     (void)far.home->push_if(
         &far, Kind::ended, sizeof reason, [&] { return !far.deaf && !far.ended; },
         [&](std::byte* body) {
@@ -107,7 +107,7 @@ void finish(Post& post, std::int32_t status) {
     Link& from = *post.from;
     post.status = status;
     post.state.store(Post::done, std::memory_order_release); // [fetch]
-    // A queue that is shut: its drain ends the post.
+    // The queue is shut: its drain ends the post.
     (void)from.home->push_if(
         &from, Kind::sent, sizeof over, [] { return true; },
         [&](std::byte* body) { std::memcpy(body, &over, sizeof over); });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A link between two contexts of one process: two ends, freed when both have been given up
-// and no posted send is under way. Small messages are copied into the queue of the context
-// they go to; a larger one is posted, and its receiver copies it straight into place.
+// A link between two contexts of one process: two ends, freed when both are disconnected and no
+// posted send is under way. Small messages are copied into the queue of the receiving context; a
+// larger message is posted, and the receiver copies the bytes to their destination.
 #pragma once
 
 #include "local/inbox.h"
@@ -22,11 +22,11 @@ struct Reason {
     const char* text; ///< a literal
 };
 
-/// One large message on its way. Held by the sender's module and by the record that announces it.
+/// One large message under way. The sender's module and the record that announces the message refer to it.
 struct Post {
     // [fetch] The receiver moves waiting -> copying before it reads the sender's bytes and
-    // copying -> done after; a sender that gives up moves waiting -> done. Whoever sees done
-    // with acquire sees that the bytes are no longer read.
+    // copying -> done after; a sender that gives up moves waiting -> done. A thread that reads done
+    // with acquire knows that nobody reads the bytes any more.
     enum State : std::uint32_t { waiting, copying, done };
 
     Link* from;
@@ -35,7 +35,7 @@ struct Post {
     std::size_t head_size;
     std::vector<plexus_view> rest;
     std::size_t rest_size;
-    std::size_t charge; ///< what it counts in the link's queue
+    std::size_t charge; ///< bytes that the message counts in the link's queue
     std::atomic<State> state{waiting};
     std::int32_t status = PLEXUS_MESSAGE_LOST;
     Post* previous = nullptr; // the module's list
@@ -71,14 +71,15 @@ struct Link {
     // [given up] Set by disconnect before `closing` is pushed; poll looks at it before each
     // callback. Relaxed: a callback that began before may still be running.
     std::atomic<bool> given_up{false};
-    // Held while bytes are written to a place of the host's, and by disconnect: afterwards none are.
+    // Held while bytes are written into the host's memory, and by disconnect: no bytes are written
+    // afterwards.
     module::Mutex landing;
     // [ready] Set by the side that accepts, pairs with the load in send().
     std::atomic<bool> ready{false};
 
-    // Back-pressure. A sender that finds no room says in `wake_at` at which count of `taken` it
-    // wants to hear, then looks at `taken` again; a receiver that has made room raises `taken`,
-    // then looks at `wake_at`. All in one total order (seq_cst): one of them sees the other.
+    // Back-pressure. A sender that finds no room stores in `wake_at` the count of `taken` at which the
+    // receiver reports room, then reads `taken` again. A receiver that has made room raises `taken`,
+    // then reads `wake_at`. All are seq_cst, so at least one of the two sees the other's store.
     std::atomic<std::uint64_t> sent_bytes{0}; ///< written by senders of this end, which the host serialises
     std::atomic<std::uint64_t> taken{0};      ///< of these, taken out by the receiver
     std::atomic<std::uint64_t> wake_at{kNever};
@@ -97,7 +98,7 @@ struct Channel {
     Link connecting;
     Link accepting;
     plexus_id connecting_id{};
-    // Two ends and every Post. The last to let go frees.
+    // References by the two ends and by every Post. The last release frees the link.
     std::atomic<std::uint32_t> holders{2};
 
     void hold() noexcept { holders.fetch_add(1, std::memory_order_relaxed); }
@@ -106,12 +107,12 @@ struct Channel {
     }
 };
 
-/// What the other side hears when an end is given up.
+/// The reason that the other side is told when an end is disconnected.
 inline constexpr Reason kPeerClosed{PLEXUS_LINK_LOST, "the other context closed the link"};
 
-/// Tells the other side that this end is over, unless it knows.
+/// Tells the other side that this end is over, unless the other side knows already.
 void end_other(Link& mine, Reason reason);
-/// Receiver: ends a post that it holds the claim of, or that nobody may read any more.
+/// Receiver: ends a post that the receiver has claimed, or that nobody may read any more.
 void finish(Post& post, std::int32_t status);
 /// Receiver: so many bytes that `sender` had sent are out of the queue.
 void make_room(Link& sender, std::uint64_t bytes);

@@ -49,8 +49,8 @@ void Module::close() {
     if (!closing_.exchange(true)) Registry::of_process().remove(host_.id);
 }
 
-// Ends every link. Others still push until the queue is shut, and may be copying what we
-// posted; everything that names us is over when this returns.
+// Ends every link. Other contexts push until the queue is shut, and may be copying posted bytes of this
+// module; nothing refers to the module when this returns.
 void Module::drain() {
     if (is_forked()) return;
     close();
@@ -127,7 +127,7 @@ std::int32_t Module::connect(plexus_view descriptor, const plexus_id& peer, void
                                  &theirs, Kind::opening, 0, [] { return true; }, [](std::byte*) {}))
         return PLEXUS_OK;
 
-    // It ends in `lost`, from a later poll.
+    // The link ends with `lost`, from a later poll.
     channel->release();
     end_other(theirs, here && !right ? kOther : kGone);
     return PLEXUS_OK;

@@ -43,11 +43,11 @@ class Module {
     std::uint64_t queue_bytes() const noexcept { return queue_bytes_; }
     void add(Post& post);
     void remove(Post& post);
-    /// Takes an end off the books and frees it. Nothing names it any more.
+    /// Removes an end from the module's list and frees the end, to which nothing refers any more.
     void forget(Link& end);
 
   private:
-    // Room that the record before has made, told to its sender once for a run of records.
+    // Room made by the records of one link in a row; their sender is told once.
     struct Credit {
         Link* sender = nullptr;
         std::uint64_t bytes = 0;

@@ -42,7 +42,7 @@ std::shared_ptr<Inbox> Registry::find(const plexus_id& context) const {
 ProcessToken Registry::token() const {
     ProcessToken token = random_;
     const auto process =
-        static_cast<std::uint32_t>(::getpid()); // a forked child has our memory, but not our contexts
+        static_cast<std::uint32_t>(::getpid()); // a forked child has this memory, but not these contexts
     for (std::size_t i = 0; i < 4; ++i) token[i] = static_cast<std::uint8_t>(token[i] ^ (process >> (8 * i)));
     return token;
 }

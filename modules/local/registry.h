@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which contexts of this process can be reached by the local method. One registry per copy
-// of this code: the same module loaded twice is two, which their descriptors tell apart.
+// Which contexts of this process can be reached by the local method. Each copy of this code has a
+// registry: a module that is loaded twice has two, and descriptors tell them apart.
 // Any thread.
 #pragma once
 

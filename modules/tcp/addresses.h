@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which addresses this host has, and which of them a configuration means. Link-local ones
+// Which addresses this host has, and which of them a configuration selects. Link-local addresses
 // are left out: they mean nothing without the name of an interface. @thread any
 #pragma once
 

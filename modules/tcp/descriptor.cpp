@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint8_t kVersion = 1;
 enum : std::uint8_t { kFour = 4, kSix = 6 };
 
-// Reads forward; once it has run over the end, everything is zero and ok() false.
+// Reads forward. After a read past the end all results are zero and ok() is false.
 class Reader {
   public:
     explicit Reader(std::span<const std::uint8_t> bytes)

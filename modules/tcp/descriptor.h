@@ -25,7 +25,7 @@ struct Descriptor {
     /// Nothing: these bytes are no descriptor.
     static std::optional<Descriptor> decode(plexus_view bytes);
 
-    /// Those worth trying from `here`: loopback ones only where they mean the same host.
+    /// The addresses worth trying from `here`: loopback addresses only if both are on the same host.
     std::vector<asio::ip::address> reachable_from(const module::Surroundings& here) const;
     /// Why reachable_from() is empty.
     std::string why_not(const module::Surroundings& here) const;

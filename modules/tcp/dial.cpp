@@ -14,11 +14,12 @@
 namespace plexus::tcp {
 namespace {
 
-// How long an address may be quiet before the next is tried beside it (RFC 8305 says 250 ms
+// How long an address may be quiet before the next address is tried as well (RFC 8305 says 250 ms
 // for the open internet; hosts that compute together are nearer).
 constexpr auto kStagger = std::chrono::milliseconds(100);
 
-// How often in all an address is tried again whose owner has cut a connection off before it answered.
+// How often addresses are tried again after the peer has closed a connection without an answer, all addresses
+// together.
 constexpr int kMostRetries = 8;
 
 std::vector<asio::ip::tcp::endpoint> in_order(Module& module, const Descriptor& target) {
@@ -34,8 +35,8 @@ std::int32_t verdict_of(const asio::ip::tcp::endpoint& endpoint, const std::stri
     return ended ? PLEXUS_PEER_LOST : PLEXUS_LINK_LOST;
 }
 
-// True if the peer's kernel has said that our greeting has arrived. A connection that then ends in order was
-// closed by a peer who had read all of it: with something unread it would be reset.
+// True if the peer's kernel has acknowledged the greeting. If the connection then ends in order, the peer had
+// read the whole greeting: with unread bytes the kernel would reset the connection.
 bool greeting_was_taken(int socket) {
     int unconfirmed = 0;
     return ::ioctl(socket, SIOCOUTQ, &unconfirmed) == 0 && unconfirmed == 0;
@@ -78,7 +79,7 @@ void Attempt::greet() {
     socket_.change(EPOLLIN, *this);
 }
 
-// A few bytes into an empty socket: they all fit.
+// A few bytes fit into an empty socket.
 bool Attempt::send_outgoing() {
     const auto bytes = handshake_->take_outgoing();
     return ::send(socket_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL) ==
@@ -115,7 +116,7 @@ void Attempt::receive() {
     }
 }
 
-// No answer, and none that was refused: the peer is ending, or has no room for more strangers.
+// No answer and no refusal: the peer is ending, or has no room for more unauthenticated connections.
 void Attempt::cut_off(const std::string& why) {
     dial_.cut_off(*this, why + ": it is ending, or has too many connections");
 }
@@ -137,7 +138,7 @@ void Dial::expired() {
     give_up("no address of the peer answered within connect_timeout");
 }
 
-// Starts the next address; what fails at once doesn't wait.
+// Starts the next address; an address that fails at once is followed by the next at once.
 void Dial::next() {
     while (next_ < endpoints_.size()) {
         auto attempt = std::make_unique<Attempt>(*this, endpoints_[next_++]);
@@ -194,7 +195,7 @@ void Dial::note(const asio::ip::tcp::endpoint& endpoint, std::int32_t status, co
 void Dial::drop(Attempt& attempt) {
     const auto found = std::find_if(attempts_.begin(), attempts_.end(),
                                     [&](const auto& one) { return one.get() == &attempt; });
-    poller().retire(std::move(*found)); // it may be the one that is running
+    poller().retire(std::move(*found)); // the attempt may be the caller
     attempts_.erase(found);
 }
 

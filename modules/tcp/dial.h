@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One link's way to a connection: tries the addresses of its peer, a new one whenever the
-// others have been quiet for a while or have failed, and takes the first on which the very
-// context that was asked for proves itself. An address that answers as somebody else means
-// nothing: the next may be right. @thread progress
+// Connects one link: tries the addresses of the peer, the next address whenever the others have been
+// quiet for a while or have failed, and takes the first connection on which the wanted context
+// authenticates itself. If another context answers at an address, the next address may still be
+// right. @thread progress
 #pragma once
 
 #include "common/owned_fd.h"
@@ -30,9 +30,9 @@ class Attempt final : public Watched {
     void ready(std::uint32_t events, std::uint32_t budget, std::uint32_t& handled) override;
 
     const asio::ip::tcp::endpoint& endpoint() const noexcept { return endpoint_; }
-    /// It stays registered: the next owner changes whom its events name.
+    /// The socket stays registered: the next owner changes to whom its events go.
     module::OwnedFd take_socket() noexcept { return socket_.release(); }
-    /// Once the peer has proved itself.
+    /// After the peer has authenticated itself.
     std::uint64_t peer_max_message() const noexcept { return handshake_->peer_max_message(); }
 
   private:
@@ -54,9 +54,9 @@ class Dial final : public Watched {
     Dial(Module& module, Link& link);
     /// Starts with the first address. May end the dial at once.
     void start();
-    /// Ends all attempts; events that were fetched before are not theirs any more.
+    /// Ends all attempts; events that were fetched before do not reach them any more.
     void stop();
-    void ready(std::uint32_t, std::uint32_t, std::uint32_t&) override {} // it has no socket of its own
+    void ready(std::uint32_t, std::uint32_t, std::uint32_t&) override {} // a dial has no socket of its own
     void expired() override; ///< time for the next address, or over
 
     // What attempts tell.
@@ -79,7 +79,7 @@ class Dial final : public Watched {
     std::size_t next_ = 0;
     Clock::time_point over_{};
     std::vector<std::unique_ptr<Attempt>> attempts_;
-    std::string notes_; // what each address said
+    std::string notes_; // the result of each address
     bool wrong_peer_ = false;
     bool denied_ = false;
     bool judged_ = false; ///< some address has failed for good

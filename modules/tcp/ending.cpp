@@ -24,7 +24,7 @@ void Link::attend() {
         dial_ = std::make_unique<Dial>(module_, *this);
         return dial_->start();
     }
-    // A connection that the other side broke says so when it is read, after what has arrived.
+    // If the other side broke the connection, reading reports the end after the bytes that have arrived.
     char byte = 0;
     if (error != 0 && ::recv(fd_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN) lose_by(error);
 }
@@ -62,7 +62,7 @@ void Link::lose_by(int error) {
     const bool inside = reader_.inside_message() || !kept_.empty();
     {
         const module::Lock hold(mutex_);
-        if (error == 0) error = error_; // reading only sees the end of what a write met
+        if (error == 0) error = error_; // the error was reported to a write
     }
     std::string why = error != 0 ? "the connection to " + peer_address_ + " broke: " + system_text(error)
                                  : "the peer closed the connection";
@@ -70,8 +70,8 @@ void Link::lose_by(int error) {
     lose(PLEXUS_LINK_LOST, why);
 }
 
-// A host that is there confirms what it gets, and the kernel's questions while its window is
-// shut. Without an answer the kernel repeats itself, and counts.
+// A live host acknowledges data, and the kernel's probes while its window is closed. Without an answer the
+// kernel sends again, and counts.
 void Link::end_if_silent(std::chrono::nanoseconds dead_after) {
     if (!established_) return;
     tcp_info info{};
@@ -90,7 +90,7 @@ void Link::lose(std::int32_t status, const std::string& why) {
     if (!given_up()) module_.host().lost(cookie_, status, module::view(why));
 }
 
-// No socket, nothing to write, nothing to read; what was under way is ended by callbacks.
+// Closes the socket and drops both halves; callbacks end the sends and placements under way.
 void Link::end_everything() {
     established_ = false;
     clear_deadline();
@@ -109,9 +109,9 @@ void Link::end_everything() {
     for (void* token : tokens) module_.host().sent(cookie_, token, PLEXUS_MESSAGE_LOST);
 }
 
-// The host has given the link up. What it had accepted is still sent, then the other side
-// gets its end of stream, and time to see it: closing at once with something unread would
-// make the system throw away what is on its way.
+// The host has disconnected the link. Accepted messages are still sent, then the other side gets the end of
+// stream and time to read it: if the socket were closed with unread bytes, the kernel would reset the
+// connection and drop the bytes under way.
 void Link::wind_up() {
     if (dial_ != nullptr) {
         dial_->stop();

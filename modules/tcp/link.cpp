@@ -118,7 +118,7 @@ std::int32_t Link::write_now(const plexus_view* pieces, std::uint32_t count, std
     return queue(pieces, count, size, done, token);
 }
 
-// A message that has begun must be taken whole; another only within the bounds.
+// A message that was partly written must be kept whole; another message is taken within the bounds only.
 std::int32_t Link::queue(const plexus_view* pieces, std::uint32_t count, std::uint64_t size,
                          std::uint64_t done, void* token) {
     const bool small = size <= module_.options().eager;
@@ -143,7 +143,7 @@ void Link::watch_writing(bool on) {
     poller().change(fd_, on ? EPOLLIN | EPOLLOUT : EPOLLIN, *this);
 }
 
-// The reading half still hands over what has arrived, then finds the end and reports it.
+// The reading half still delivers the frames that have arrived, then finds the end and reports it.
 void Link::break_off(int error) {
     state_ = State::broken;
     error_ = error;

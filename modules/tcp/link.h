@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One link: a connected socket, what it could not write yet, and the reader of its stream.
+// One link: a connected socket, the frames that were not written yet, and the reader of the stream.
 // Senders and the progress thread share the writing half under one lock; the reading half
 // belongs to the progress thread. No callback runs under a lock.
 #pragma once
@@ -46,13 +46,13 @@ class Link final : public Watched {
     void expired() override;
     /// Reads and hands over what there is; returns how many events that were.
     std::uint32_t read(std::uint32_t budget);
-    /// Goes on with what an exhausted budget left in the receive buffer, which the link holds.
+    /// Delivers the frames that an exhausted budget left in the receive buffer, which the link holds.
     std::uint32_t resume(std::uint32_t budget);
     bool has_backlog() const noexcept { return !backlog_.empty(); }
     /// A sender or the host asked for attention by Module::notify().
     void attend();
-    /// The watchdog's: something is on its way that the other host has not yet confirmed.
-    /// If not, the next send reports to it again.
+    /// For the watchdog: the other host has not yet acknowledged all that was sent. If false, the next send
+    /// reports to the watchdog again.
     bool has_unanswered();
     void end_if_silent(std::chrono::nanoseconds dead_after);
     /// The module's end: flushes; true if something is left. @thread setup
@@ -63,13 +63,13 @@ class Link final : public Watched {
     /// Largest message that both sides take; 0: no limit.
     std::uint64_t max_message() const;
 
-    // What a dial ends in. @thread progress
+    // The results of a dial. @thread progress
     /// `peer_most`: the largest message that the peer takes; 0: any.
     void connected(module::OwnedFd socket, std::uint64_t peer_most);
     void not_connected(std::int32_t status, const std::string& why);
-    /// An accepted link: from here on the host knows it.
+    /// An accepted link: the host has accepted it.
     void set_cookie(void* cookie) noexcept { cookie_ = cookie; }
-    /// An accepted link: the host does not want it.
+    /// An accepted link: the host has refused it.
     void refuse();
 
     const plexus_id& peer() const noexcept { return peer_; }
@@ -78,7 +78,7 @@ class Link final : public Watched {
     bool given_up() const noexcept { return given_up_.load(std::memory_order_relaxed); }
     bool is_open() const noexcept { return established_; }
 
-    // The module's books.
+    // For the module's lists.
     bool noted = false;       ///< under the module's lock: waits for attend()
     std::uint32_t misses = 0; ///< progress thread: fruitless reads in a row while hot
     Link* previous = nullptr; ///< under the module's lock
@@ -126,7 +126,7 @@ class Link final : public Watched {
     bool watching_writing_ PLEXUS_MODULE_GUARDED_BY(mutex_) = false;
     int error_ PLEXUS_MODULE_GUARDED_BY(mutex_) = 0;        // what a write said
     bool watched_ PLEXUS_MODULE_GUARDED_BY(mutex_) = false; // by the watchdog
-    std::atomic<std::uint64_t> queued_{0};                  // of out_, for whoever asks without the lock
+    std::atomic<std::uint64_t> queued_{0};                  // of out_, for readers without the lock
     std::uint64_t most_ PLEXUS_MODULE_GUARDED_BY(mutex_);   // bytes of a message
     Outgoing out_ PLEXUS_MODULE_GUARDED_BY(mutex_);
     SocketOptions socket_options_ PLEXUS_MODULE_GUARDED_BY(mutex_);
@@ -134,9 +134,9 @@ class Link final : public Watched {
     // The progress thread's.
     bool established_ = false;
     bool lingering_ = false;
-    std::string peer_address_; // asked for early: a broken socket has forgotten it
-    // Held while the kernel writes into the host's memory, so that disconnect is a border:
-    // nothing is written there after it.
+    std::string peer_address_; // read early: a broken socket does not have it any more
+    // Held while the kernel writes into the host's memory, and by disconnect: nothing is written there after
+    // disconnect.
     module::Mutex landing_mutex_;
     module::FrameReader reader_;
     std::vector<std::byte> kept_;          // the beginning of a frame

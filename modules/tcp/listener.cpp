@@ -76,7 +76,7 @@ void Door::ready(std::uint32_t, std::uint32_t, std::uint32_t& handled) {
         module::OwnedFd socket(::accept4(socket_.get(), from.data(), &size, SOCK_NONBLOCK | SOCK_CLOEXEC));
         if (!socket) {
             const int error = errno;
-            if (!is_shortage(error) || !is_waited_at(socket_.get())) return; // nobody there any more
+            if (!is_shortage(error) || !is_waited_at(socket_.get())) return; // no connection waits any more
             listener_.report_shortage(error);
             if (listener_.make_room()) continue;
             open(false);
@@ -149,14 +149,14 @@ void Stranger::evict() {
     turn_away("others came after it, and it had not proved yet that it holds the job's key", from);
 }
 
-// A few bytes into an empty socket: all of them fit, or the other side plays games.
+// A few bytes fit into an empty socket, unless the other side is hostile.
 bool Stranger::answer() {
     const auto bytes = handshake_.take_outgoing();
     return ::send(socket_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL) ==
            static_cast<ssize_t>(bytes.size());
 }
 
-// In order, not by a reset: the other side may tell a refusal from a lack of room.
+// In order, not by a reset: so the other side can tell a refusal from a lack of room.
 void Stranger::turn_away(const std::string& why) {
     const std::string from = peer_text(socket_.get());
     socket_.close();
@@ -176,7 +176,7 @@ int Listener::bind(const std::vector<Interface>& where, std::uint16_t first_port
             error = bind_all(where, static_cast<std::uint16_t>(port), failed);
             if (error == 0) break;
         }
-        if (error != EADDRINUSE && error != EACCES) break; // another port would fare no better
+        if (error != EADDRINUSE && error != EACCES) break; // another port would fail as well
     }
     if (error == 0) {
         for (module::OwnedFd& socket : bound_)
@@ -230,7 +230,8 @@ void Listener::admit(module::OwnedFd socket, const Stranger::Source& source) {
 
 bool Listener::make_room() {
     while (Stranger* stranger = first_to_go()) {
-        // What it has sent may lie in its socket. A greeting earns it a place; so does nothing else.
+        // The stranger's greeting may be unread in its socket. Only a stranger with a greeting keeps its
+        // place.
         const bool unknown = stranger->is_unknown();
         std::uint32_t handled = 0;
         const std::size_t before = strangers_.size();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The doors: listening sockets, and the strangers who have knocked but not yet proved that
-// they hold the job's key. Strangers are bounded in number, bytes and time, and leave one
-// line in the log when they are turned away. The door stays open however many there are: the
-// oldest that has not said a whole greeting makes room for the next, first among those of the
-// address that most of them come from. @thread progress, made and ended in setup
+// Listening sockets (doors), and strangers: connections whose peer has not yet authenticated itself.
+// Strangers are bounded in number, bytes and time; a rejected stranger is one line in the log. A new
+// connection is accepted however many strangers there are: the oldest stranger without a whole
+// greeting makes room, first among the strangers of the address with the most strangers.
+// @thread progress, made and ended in setup
 #pragma once
 
 #include "common/owned_fd.h"
@@ -36,7 +36,7 @@ class Door final : public Watched {
     bool open_ = true;
 };
 
-/// A connection whose other end has not proved itself.
+/// A connection whose peer has not authenticated itself.
 class Stranger final : public Watched {
   public:
     /// Where a connection comes from: the address, of IPv6 the network of 64 bits.
@@ -46,11 +46,11 @@ class Stranger final : public Watched {
     ~Stranger() override { socket_.abort(); }
     void ready(std::uint32_t events, std::uint32_t budget, std::uint32_t& handled) override;
     void expired() override;
-    /// Resets the connection: another needs the room.
+    /// Resets the connection: another connection needs the room.
     void evict();
 
     const Source& source() const noexcept { return source_; }
-    /// Its greeting, made by a holder of the job's key, has not come yet.
+    /// A greeting made with the job's key has not come yet.
     bool is_unknown() const noexcept { return unknown_; }
 
   private:
@@ -81,10 +81,10 @@ class Listener {
     /// The addresses that it listens on.
     const std::vector<asio::ip::address>& addresses() const noexcept { return addresses_; }
 
-    // What doors and strangers ask for.
+    // For doors and strangers.
     Module& module() noexcept { return module_; }
     void admit(module::OwnedFd socket, const Stranger::Source& source);
-    /// Closes the connection of a stranger who should go first. False: there is none.
+    /// Closes the stranger that makes room for another. False: there is none.
     bool make_room();
     /// The stranger has sent a greeting that only a holder of the job's key can have made.
     void greeted(const Stranger& stranger);
@@ -104,8 +104,8 @@ class Listener {
     std::vector<std::unique_ptr<Door>> doors_;
     std::vector<std::unique_ptr<Stranger>> strangers_; ///< oldest first
     std::map<Stranger::Source, std::size_t> unknown_;  ///< how many unknown strangers come from where
-    Clock::time_point quiet_until_{};                  ///< no further line about a shortage before
-    Clock::time_point crowd_quiet_until_{};            ///< nor about a crowd
+    Clock::time_point quiet_until_{};                  ///< no further log line about a shortage before
+    Clock::time_point crowd_quiet_until_{};            ///< nor about too many strangers
 };
 
 } // namespace plexus::tcp

@@ -12,7 +12,7 @@
 namespace plexus::tcp {
 namespace {
 
-constexpr std::size_t kReceive = 64 * 1024; // what one read asks for at most
+constexpr std::size_t kReceive = 64 * 1024; // most bytes of one read
 // Guesses, until the kernel has measured a connection.
 constexpr std::uint64_t kLatencyNs = 25'000;
 constexpr std::uint64_t kBandwidth = 1'250'000'000;

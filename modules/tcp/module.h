@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tcp method of one context: its listening sockets, its links, and the turn that polls
-// them. The links that spoke last are read directly, everything else through one epoll set.
+// The tcp method of one context: its listening sockets, its links, and the turn that polls them. The hot
+// links, which received most recently, are read directly, everything else through one epoll set.
 #pragma once
 
 #include "common/mutex.h"
@@ -48,7 +48,7 @@ class Module {
     std::int32_t poll(std::uint32_t budget);
     std::int32_t arm(std::uint64_t& sleep_ns);
 
-    // What its parts ask for.
+    // For links, listeners and dials.
     const plexus_host& host() const noexcept { return host_; }
     const Options& options() const noexcept { return options_; }
     const module::Surroundings& here() const noexcept { return here_; }
@@ -61,22 +61,22 @@ class Module {
     bool closing() const noexcept { return closing_.load(std::memory_order_relaxed); }
     /// `link` has sent something and is not being watched. @thread any
     void watch(Link& link);
-    /// Calls attend() in the next turn, and sees that there is one. @thread any
+    /// Calls attend() in the next turn, and wakes a sleeping thread for the turn. @thread any
     void notify(Link& link);
 
     // @thread progress
     ReceiveBuffers& buffers() noexcept { return buffers_; }
-    /// A stranger has proved itself: makes a link of its connection, if the host wants it.
+    /// A stranger has authenticated itself: makes a link of the connection if the host accepts.
     void welcome(module::OwnedFd socket, const module::Handshake& proved);
     /// `link` is read directly from now on.
     void heat(Link& link);
-    /// It is not, and its receive buffer is free.
+    /// `link` is not read directly any more, and its receive buffer is free.
     void cool(Link& link);
-    /// Epoll has found something that reading the hot links would not have.
+    /// Epoll has found an event of a link that is not hot.
     void found_cold() noexcept { found_cold_ = true; }
-    /// The link is over: off the books, and freed at the end of the turn.
+    /// The link is over: removed from the lists, and freed at the end of the turn.
     void forget(Link& link);
-    /// After drain there are no turns: forgets a link that the host gives up at once.
+    /// After drain there are no turns: a link that the host disconnects is freed at once.
     bool drained() const noexcept { return drained_; }
 
   private:

@@ -12,7 +12,7 @@ namespace plexus::tcp {
 namespace {
 
 constexpr std::array<std::byte, 8> kZeros{};
-constexpr int kWrites = 16;                    // in one call: a fast reader must not keep us for ever
+constexpr int kWrites = 16;                    // in one call: a fast reader must not keep the thread for ever
 constexpr std::uint64_t kCoalesce = 64 * 1024; // copies share a block up to this size
 
 iovec part(const void* data, std::size_t size) { return {const_cast<void*>(data), size}; }
@@ -21,7 +21,7 @@ std::size_t head_size(const plexus_view* pieces, std::uint32_t count) {
     return count == 0 ? 0 : std::min<std::size_t>(pieces[0].size, PLEXUS_HEAD_MAX);
 }
 
-// Adds what is left of one stretch of bytes after `skip`, which shrinks by what it covers.
+// Adds the bytes of one range that are left after `skip`; `skip` shrinks by the bytes left out.
 void add_rest(iovec* parts, std::size_t& count, std::uint64_t& skip, const void* data, std::size_t size) {
     if (skip >= size) {
         skip -= size;

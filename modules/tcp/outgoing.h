@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a link could not write at once, in order: small messages as copies, large ones as
-// the caller's own pieces. Knows neither threads nor the host; the link's lock guards it.
+// Frames that a link could not write at once, in order: small messages as copies, large messages as
+// the caller's own pieces. Knows neither threads nor the host; the link's lock guards the queue.
 #pragma once
 
 #include "plexus/module/abi.h"
@@ -44,10 +44,10 @@ class Outgoing {
     void post(const plexus_view* pieces, std::uint32_t count, std::uint64_t size, std::uint64_t done,
               void* token);
 
-    /// Writes to `socket` until it takes no more, within a bound. Returns 0, or errno (EAGAIN: it is full).
-    /// Tokens of posted messages that are through are appended to `over`.
+    /// Writes to `socket` until the socket is full, within a bound. Returns 0, or errno (EAGAIN: the socket
+    /// is full). Appends the tokens of posted messages that were written to `over`.
     int write(int socket, std::vector<void*>& over);
-    /// Gives up: the tokens of all posted messages.
+    /// Drops everything. Returns the tokens of all posted messages.
     void drop(std::vector<void*>& tokens);
 
   private:

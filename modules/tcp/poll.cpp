@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The turn: who is asked for work, in which order, at which price. An idle turn is one
-// system call: either a read of the link that spoke last or one of epoll.
+// The turn: which sources are asked for work, in which order. An idle turn is one system call: a read of the
+// link that received last, or epoll_wait.
 #include "tcp/module.h"
 
 #include <algorithm>
 
 namespace plexus::tcp {
 
-// Four kinds of work, each with a share of its own, so that none is left out while another never ends: what
-// other threads have asked for, links with messages that are already here, hot links, and the epoll set.
+// Four kinds of work, each with a share of its own, so that no kind starves while another never ends:
+// requests of other threads, links with messages in a receive buffer, hot links, and the epoll set.
 std::int32_t Module::poll(std::uint32_t budget) {
     if (std::exchange(slept_, false)) {
         const module::Lock hold(mutex_);
@@ -81,7 +81,7 @@ std::uint32_t Module::read_hot(std::uint32_t budget) {
     return handled;
 }
 
-// As long as only the hot links have something, the rest is asked ever more rarely.
+// While only the hot links have work, the others are asked ever more rarely.
 std::uint32_t Module::wait(std::uint32_t budget) {
     found_cold_ = false;
     const std::uint32_t handled = poller_.wait(budget);
@@ -121,7 +121,7 @@ std::int32_t Module::arm(std::uint64_t& sleep_ns) {
         armed_ = true;
     }
     slept_ = true;
-    skips_left_ = 0; // what wakes us is found at once
+    skips_left_ = 0; // the next turn looks for the event that woke the thread
     if (const auto due = poller_.next_deadline(); due != Clock::time_point::max()) {
         const auto left = std::max(Clock::duration::zero(), due - Clock::now());
         sleep_ns = std::min(sleep_ns, static_cast<std::uint64_t>(std::chrono::nanoseconds(left).count()));

@@ -60,7 +60,7 @@ void Poller::abort(int fd) noexcept {
     if (is_own_process()) {
         (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
         sockaddr nobody{};
-        nobody.sa_family = AF_UNSPEC; // TCP sends a reset, whoever else holds the socket
+        nobody.sa_family = AF_UNSPEC; // TCP sends a reset, also while another process holds the socket
         (void)::connect(fd, &nobody, sizeof nobody);
     }
     ::close(fd);
@@ -71,8 +71,8 @@ void Poller::wake() noexcept {
     (void)!::write(wake_.get(), &one, sizeof one);
 }
 
-// No more sockets are asked for than there is budget for: each gets some of it, and the kernel puts those
-// that it has told behind the others.
+// At most one socket for each unit of the budget: each socket gets a share, and the kernel puts the reported
+// sockets behind the others.
 std::uint32_t Poller::wait(std::uint32_t budget) {
     std::array<epoll_event, kBatch> events;
     const auto most = static_cast<int>(std::clamp<std::uint32_t>(budget, 1, kBatch));

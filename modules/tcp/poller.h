@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a context's sockets are waited for with: one epoll set, level triggered, and the
-// deadlines of those that have one. Asio's own reactor is not used here because it keeps
-// its epoll descriptor to itself, and the host needs one descriptor to sleep on that covers
-// everything. Knows nothing of links.
+// Waits for a context's sockets: one epoll set, level triggered, and the sockets' deadlines. Asio's
+// reactor is not used because it does not show its epoll descriptor, and the host needs one
+// descriptor for everything to sleep on. Knows nothing of links.
 #pragma once
 
 #include "common/owned_fd.h"
@@ -31,7 +30,7 @@ class Watched {
     Watched(const Watched&) = delete;
     Watched& operator=(const Watched&) = delete;
 
-    /// Its socket has something: EPOLL* bits. Adds to `handled`, at most about `budget`.
+    /// Events of the socket: EPOLL* bits. Adds to `handled`, at most about `budget`.
     virtual void ready(std::uint32_t events, std::uint32_t budget, std::uint32_t& handled) = 0;
     /// Its deadline has passed, and is cleared.
     virtual void expired() {}
@@ -47,7 +46,7 @@ class Watched {
     Poller& poller_;
     Clock::time_point due_{};
     bool has_deadline_ = false;
-    bool retired_ = false; // events that were fetched before it was are not for it any more
+    bool retired_ = false; // events that were fetched before are dropped
 };
 
 class Poller {
@@ -59,8 +58,8 @@ class Poller {
     // One registration per socket. @thread any
     bool add(int fd, std::uint32_t events, Watched& who) noexcept;
     void change(int fd, std::uint32_t events, Watched& who) noexcept;
-    /// Removes the socket from the epoll set, ends its connection in order, and closes it. Closing alone
-    /// does neither while a forked child holds the socket too.
+    /// Removes the socket from the epoll set, ends the connection in order, and closes the socket. close()
+    /// alone does neither while a forked child holds the socket too.
     void close(int fd) noexcept;
     /// The same, but resets the connection: the peer learns that what it sent may not have been read.
     void abort(int fd) noexcept;
@@ -69,13 +68,13 @@ class Poller {
     /// Makes the descriptor readable until the next wait(). @thread any
     void wake() noexcept;
 
-    /// Asks the kernel once. Everyone who is ready runs with a share of `budget`, then everyone whose
+    /// Asks the kernel once. Each ready object runs with a share of `budget`, then each object whose
     /// deadline has passed. Returns how many events were handled. @thread progress
     std::uint32_t wait(std::uint32_t budget);
     /// The earliest deadline, or time_point::max(). @thread progress
     Clock::time_point next_deadline() const noexcept;
 
-    /// Frees it when no event of this turn can name it any more. @thread progress
+    /// Frees the object when no event of this turn can refer to it any more. @thread progress
     void retire(std::unique_ptr<Watched> who) {
         who->clear_deadline();
         who->retired_ = true;

@@ -16,7 +16,7 @@ constexpr std::size_t kMostLanding = 512 * 1024; // bytes of a large message in 
 constexpr std::size_t kPeek = 256;               // read along with the end of a large message
 constexpr std::size_t kFair = 64 * 1024;         // bytes of one read, divided by the links that wait
 
-// Where in an aligned buffer the next bytes belong, so that frames begin on a border of 8.
+// Where in an aligned buffer the next bytes belong, so that frames begin at multiples of 8.
 std::size_t offset_of(const module::FrameReader& reader) { return (8 - reader.skew()) % 8; }
 
 } // namespace
@@ -39,7 +39,7 @@ void Link::ready(std::uint32_t events, std::uint32_t budget, std::uint32_t& hand
 }
 
 std::uint32_t Link::read(std::uint32_t budget) {
-    if (!backlog_.empty()) return 0; // first what is here; the socket stays readable
+    if (!backlog_.empty()) return 0; // first the frames in the buffer; the socket stays readable
     std::uint32_t left = budget;
     ++misses; // until something arrives
     for (std::size_t i = 0; left > 0 && i < kReads && established_ && !given_up(); ++i) {
@@ -50,8 +50,8 @@ std::uint32_t Link::read(std::uint32_t budget) {
     return misses == 0 ? std::max(budget - left, 1U) : 0;
 }
 
-// Straight into the host's memory, and with the last bytes a look at what follows.
-// False: there is no more for now.
+// Reads into the host's memory, and with the last bytes the beginning of what follows. False: there is no
+// more for now.
 bool Link::read_landing(std::uint32_t& budget) {
     const std::span<std::byte> buffer = module_.buffers().current();
     if (buffer.empty()) return false;
@@ -84,7 +84,7 @@ bool Link::read_frames(std::uint32_t& budget) {
     const std::size_t before = kept_.size();
     if (before > 0) std::memcpy(room.data(), kept_.data(), before);
     std::size_t asked = room.size() - before;
-    // The more links have messages waiting here, the fewer another needs to bring.
+    // The more links have messages in a buffer, the fewer bytes another link needs to read.
     if (const std::size_t held = module_.buffers().held(); held > 0) asked = std::min(asked, kFair / held);
     const ssize_t got = ::recv(fd_, room.data() + before, asked, MSG_DONTWAIT);
     if (got <= 0) return arrived(got, 0);
@@ -94,14 +94,14 @@ bool Link::read_frames(std::uint32_t& budget) {
     return arrived(got, asked);
 }
 
-// What a read said. False: no more for now, or never.
+// The result of a read. False: no more for now, or never.
 bool Link::arrived(ssize_t got, std::size_t asked) {
     if (!established_ || given_up()) return false;
     if (reader_.corrupt() != nullptr) {
         lose(PLEXUS_LINK_LOST, "the stream from " + peer_address_ + " is damaged: " + reader_.corrupt());
         return false;
     }
-    // Fewer bytes than asked for: the socket is empty, another call would only say so.
+    // Fewer bytes than asked for: the socket is empty, another call would find nothing.
     if (got > 0) return static_cast<std::size_t>(got) == asked;
     if (got < 0 && errno == EINTR) return true;
     if (got < 0 && errno == EAGAIN) return false;
@@ -125,8 +125,8 @@ std::uint32_t Link::resume(std::uint32_t budget) {
     return budget - left;
 }
 
-// What is left begins a frame. If that is whole, only the budget has stopped us: all stays where it is for
-// the next turn. The beginning of one is set aside.
+// The rest begins with a frame. If the frame is whole, the budget has ended: the rest stays in the buffer for
+// the next turn. The beginning of a frame is copied.
 void Link::set_aside(std::span<const std::byte> bytes) {
     if (bytes.empty() || given_up() || reader_.corrupt() != nullptr) return;
     if (bytes.size() >= reader_.enough(bytes)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The memory that links read into. One buffer serves all links as long as each hands over at once what it
-// has read. A link that stops at the end of its share keeps the buffer, and the others read into another:
-// there are a few, so that a link with thousands of small messages does not keep the rest waiting.
+// The memory that links read into. One buffer serves all links as long as each link delivers at once what was
+// read. A link that stops at the end of its share keeps the buffer, and the other links read into another:
+// there are a few buffers, so that a link with thousands of small messages does not delay the other links.
 // @thread progress
 #pragma once
 
@@ -34,9 +34,9 @@ class ReceiveBuffers {
     /// The buffer of `link`, if it holds one, is free.
     void give_back(const Link& link);
 
-    /// How many links hold one.
+    /// How many links hold a buffer.
     std::size_t held() const noexcept { return held_; }
-    /// The one whose turn it is.
+    /// The link whose turn it is.
     Link& first() const noexcept { return *holders_[0].link; }
     /// Its turn is over.
     void rotate();

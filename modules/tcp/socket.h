@@ -14,11 +14,11 @@ using module::system_text;
 
 /// "127.0.0.1:7000", "[::1]:7000".
 std::string text_of(const asio::ip::tcp::endpoint& endpoint);
-/// Who is at the other end; "an unknown address" if it is gone.
+/// The peer's address; "an unknown address" if the connection is gone.
 std::string peer_text(int socket);
 /// A non-blocking socket; below 0: errno says why not.
 int make_socket(bool v4);
-/// Sets what a configuration may; the system may round sizes.
+/// Sets the options that are configured; the system may round sizes.
 void apply(int socket, const SocketOptions& options);
 /// True if the error means that there are no descriptors or no memory just now.
 bool is_shortage(int error);

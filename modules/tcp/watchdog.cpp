@@ -35,8 +35,8 @@ void Watchdog::expired() {
         const module::Lock hold(mutex_);
         links.swap(links_);
     }
-    // Only this thread ends links, and while this runs none but the one it looks at. One that
-    // is let go reports anew when it sends.
+    // Only this thread ends links, and this loop ends only the link that it looks at. A link that was removed
+    // reports again when it sends.
     for (Link* link : links) {
         if (!link->has_unanswered()) continue;
         (void)add(*link);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Notices hosts that have gone silent while something was on its way to them. The kernel's
-// keepalive watches links on which nothing is; its TCP_USER_TIMEOUT would also cut off a
-// peer that is alive but does not read for a while, so this looks for itself: only at
-// links that have sent since it last looked, and never at idle ones.
+// Notices hosts that have gone silent while data was on its way to them. The kernel's keepalive watches
+// idle links only, and TCP_USER_TIMEOUT would also end the connection to a live peer that does not
+// read for a while. So the watchdog looks itself: only at links that have sent since its last look,
+// never at idle links.
 #pragma once
 
 #include "common/mutex.h"
@@ -28,7 +28,7 @@ class Watchdog final : public Watched {
     bool add(Link& link);
     /// @thread any
     void remove(Link& link);
-    /// Sees to it that there is a deadline if there are links. @thread progress
+    /// Sets a deadline if there are links. @thread progress
     void begin_watch();
 
     void ready(std::uint32_t, std::uint32_t, std::uint32_t&) override {} // it has no socket

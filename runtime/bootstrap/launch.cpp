@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Puts a job together: key, directory, pipes, shepherd, supervisor. The order matters: the
-// shepherd is forked before this process has a thread of the job's, so that it never
+// Sets a job up: key, directory, pipes, subreaper, supervisor. The order matters: the
+// subreaper is forked before this process has a thread of the job's, so that it never
 // copies a lock that somebody holds.
 #include "plexus/launch.h"
 
@@ -125,11 +125,11 @@ Result<std::unique_ptr<DirectoryServer>> open_directory(const std::string& url, 
     return server ? std::move(server) : DirectoryServer::listen("plexus://[::1]:0", key, members);
 }
 
-/// The job as the shepherd gets it, with our ends of its pipes and its ends, which are
-/// closed here as soon as the shepherd has them.
+/// The job's processes for the subreaper, the launcher's ends of their pipes, and the processes' ends, which
+/// are closed here as soon as the subreaper has them.
 struct Wiring {
     std::vector<ProcessPipes> ours, theirs;
-    std::vector<Charge> charges;
+    std::vector<ProcessSpec> processes;
     std::vector<int> our_fds;
 };
 
@@ -148,9 +148,9 @@ Result<Wiring> wire(const LaunchOptions& options, const LaunchPlan& plan, const 
         if (rank == 0 && terminal)
             if (auto made = make_pipe(ours.in, theirs.in, false); !made) return made.failure();
         const int in = rank == 0 && !terminal ? STDIN_FILENO : theirs.in.get();
-        wiring.charges.push_back({plan.processes[rank].path.c_str(), arrays.arguments(rank),
-                                  arrays.environment(rank), in, theirs.out.get(), theirs.err.get(),
-                                  plan.processes[rank].processor});
+        wiring.processes.push_back({plan.processes[rank].path.c_str(), arrays.arguments(rank),
+                                    arrays.environment(rank), in, theirs.out.get(), theirs.err.get(),
+                                    plan.processes[rank].processor});
         for (const UniqueFd* fd : {&ours.out, &ours.err, &ours.in})
             if (*fd) wiring.our_fds.push_back(fd->get());
         wiring.ours.push_back(std::move(ours));
@@ -159,16 +159,16 @@ Result<Wiring> wire(const LaunchOptions& options, const LaunchPlan& plan, const 
     return wiring;
 }
 
-/// Waits for the shepherd at the end of its scope; its socket must be closed by then.
-class ShepherdProcess {
+/// Waits for the subreaper at the end of its scope; its socket must be closed by then.
+class SubreaperProcess {
   public:
-    explicit ShepherdProcess(pid_t pid)
+    explicit SubreaperProcess(pid_t pid)
       : pid_(pid) {}
-    ~ShepherdProcess() {
+    ~SubreaperProcess() {
         while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {}
     }
-    ShepherdProcess(const ShepherdProcess&) = delete;
-    ShepherdProcess& operator=(const ShepherdProcess&) = delete;
+    SubreaperProcess(const SubreaperProcess&) = delete;
+    SubreaperProcess& operator=(const SubreaperProcess&) = delete;
 
   private:
     const pid_t pid_;
@@ -198,15 +198,15 @@ Result<int> launch_job(const LaunchOptions& options) {
     UniqueFd ours(ends[0]);
     UniqueFd theirs(ends[1]);
     wiring->our_fds.push_back(ours.get());
-    Herd herd{wiring->charges, wiring->our_fds, arrays.url_value(), {}, files.before()};
-    ::pthread_sigmask(SIG_SETMASK, nullptr, &herd.signal_mask);
+    JobProcesses job{wiring->processes, wiring->our_fds, arrays.url_value(), {}, files.before()};
+    ::pthread_sigmask(SIG_SETMASK, nullptr, &job.signal_mask);
 
     const pid_t pid = ::fork();
     if (pid < 0) return system_failure("no process for the job");
-    if (pid == 0) be_shepherd(theirs.get(), herd);
+    if (pid == 0) run_subreaper(theirs.get(), job);
     theirs.reset();
     wiring->theirs.clear();
-    const ShepherdProcess shepherd(pid); // outlives whoever holds its socket
+    const SubreaperProcess subreaper(pid); // outlives whoever holds its socket
     Supervisor supervisor(options, names, std::move(ours), std::move(wiring->ours));
     const auto directory = open_directory(options.listen, key, static_cast<std::uint32_t>(size));
     if (!directory) return directory.failure();

@@ -20,11 +20,11 @@ bool asks_to_end(int signal) { return signal == SIGINT || signal == SIGTERM || s
 
 } // namespace
 
-Supervisor::Supervisor(const LaunchOptions& options, const std::vector<std::string>& names, UniqueFd shepherd,
-                       std::vector<ProcessPipes> pipes)
+Supervisor::Supervisor(const LaunchOptions& options, const std::vector<std::string>& names,
+                       UniqueFd subreaper, std::vector<ProcessPipes> pipes)
   : options_(options)
   , names_(names)
-  , shepherd_(std::move(shepherd))
+  , subreaper_(std::move(subreaper))
   , running_(pipes.size())
   , pids_(pipes.size(), 0) {
     for (std::size_t rank = 0; rank < pipes.size(); ++rank) {
@@ -39,14 +39,14 @@ Supervisor::Supervisor(const LaunchOptions& options, const std::vector<std::stri
 Result<int> Supervisor::run(const std::string& directory_url) {
     if (signals_.fd() < 0) return fail(Status::runtime_lost, "no pipe for signals: {}", std::strerror(errno));
     order(Order::start, 0, directory_url);
-    while (shepherd_) turn();
+    while (subreaper_) turn();
     finish_output();
     if (failure_) return *failure_;
     return code_.value_or(0);
 }
 
 void Supervisor::turn() {
-    std::vector<pollfd> wanted{{shepherd_.get(), POLLIN, 0}, {signals_.fd(), POLLIN, 0}};
+    std::vector<pollfd> wanted{{subreaper_.get(), POLLIN, 0}, {signals_.fd(), POLLIN, 0}};
     for (const Outlet* outlet : {&stdout_, &stderr_})
         wanted.push_back({outlet->wants_to_write() ? outlet->fd() : -1, POLLOUT, 0});
     wanted.push_back(input_wish());
@@ -90,19 +90,19 @@ void Supervisor::order(Order::Verb verb, int number, const std::string& url) {
     order.verb = verb;
     order.number = number;
     url.copy(order.url, sizeof order.url - 1);
-    // A shepherd that has gone is seen where its reports are read.
-    [[maybe_unused]] const ssize_t ignored = ::send(shepherd_.get(), &order, sizeof order, MSG_NOSIGNAL);
+    // take_reports() notices that the subreaper has ended.
+    [[maybe_unused]] const ssize_t ignored = ::send(subreaper_.get(), &order, sizeof order, MSG_NOSIGNAL);
 }
 
 void Supervisor::take_reports() {
     for (;;) {
         Report report{};
-        const ssize_t got = ::recv(shepherd_.get(), &report, sizeof report, MSG_DONTWAIT);
+        const ssize_t got = ::recv(subreaper_.get(), &report, sizeof report, MSG_DONTWAIT);
         if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
         // It ended before it had read an order of ours. That is said once, ahead of its last reports.
         if (got < 0 && errno == ECONNRESET) continue;
         if (got != static_cast<ssize_t>(sizeof report)) {
-            shepherd_.reset();
+            subreaper_.reset();
             break;
         }
         switch (report.event) {
@@ -121,7 +121,7 @@ void Supervisor::take_reports() {
             break;
         }
     }
-    // Only the end of the shepherd leads here.
+    // Only the end of the subreaper leads here.
     kill_at_.reset();
     if (running_ == 0 || failure_) return;
     failure_ =

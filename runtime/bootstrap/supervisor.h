@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A job that runs: brings its output out, its input in, signals to all of it, and decides
-// when it has to end and with which code. Starts and kills nothing itself: the shepherd
-// does. Knows nothing of directories. One thread, which it blocks until the job is over.
+// A running job: passes on its output, its input and signals, and decides when the job ends and with
+// which code. The subreaper starts and kills the processes. Knows nothing of directories. Blocks one
+// thread until the job is over.
 #pragma once
 
 #include "base/clock.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "bootstrap/job_output.h"
-#include "bootstrap/shepherd.h"
 #include "bootstrap/signal_relay.h"
+#include "bootstrap/subreaper.h"
 #include "plexus/launch.h"
 
 #include <optional>
@@ -19,7 +19,7 @@
 
 namespace plexus::bootstrap {
 
-/// Our ends of one process's pipes; those that it has none of are empty.
+/// The launcher's ends of one process's pipes; empty where the process has no pipe.
 struct ProcessPipes {
     UniqueFd out, err, in;
 };
@@ -27,7 +27,7 @@ struct ProcessPipes {
 class Supervisor {
   public:
     /// `names` are the programs by rank. All references must outlive the object.
-    Supervisor(const LaunchOptions& options, const std::vector<std::string>& names, UniqueFd shepherd,
+    Supervisor(const LaunchOptions& options, const std::vector<std::string>& names, UniqueFd subreaper,
                std::vector<ProcessPipes> pipes);
 
     /// Starts the job and stays until nothing of it is left. The job's exit code.
@@ -58,7 +58,7 @@ class Supervisor {
 
     const LaunchOptions& options_;
     const std::vector<std::string>& names_;
-    UniqueFd shepherd_;
+    UniqueFd subreaper_;
     SignalRelay signals_;
     Outlet stdout_{1}, stderr_{2};
     std::vector<Stream> streams_;

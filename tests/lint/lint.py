@@ -11,6 +11,9 @@ import statistics
 import subprocess
 import sys
 
+sys.dont_write_bytecode = True  # a tree that is read stays as it is
+import class_rules  # noqa: E402
+
 SOURCES = (".h", ".hpp", ".cpp", ".c", ".in", ".py", ".build", ".sh")
 CODE = (".h", ".hpp", ".cpp", ".c")
 MOST_LINES = 700
@@ -51,7 +54,7 @@ def tree(root):
     """Every file of the project, as paths relative to its root."""
     for folder, folders, files in os.walk(root):
         folders[:] = sorted(f for f in folders if not f.startswith((".", "build", "out")) and f != "packagecache")
-        for name in sorted(files):
+        for name in sorted(set(files) - {".git"}):
             yield os.path.relpath(os.path.join(folder, name), root)
 
 
@@ -235,10 +238,17 @@ def words(root):
 
 def main():
     rules = {rule.__name__: rule for rule in (arrows, comments, format, handles, names, ranks, sizes, words)}
-    if len(sys.argv) != 3 or sys.argv[1] not in rules:
-        print(f"usage: lint.py {{{'|'.join(rules)}}} ROOT", file=sys.stderr)
+    of_classes = {rule.__name__: rule for rule in class_rules.RULES}
+    if len(sys.argv) != 3 or sys.argv[1] not in rules | of_classes:
+        print(f"usage: lint.py {{{'|'.join(rules | of_classes)}}} ROOT", file=sys.stderr)
         return 2
-    broken = list(rules[sys.argv[1]](sys.argv[2]))
+    rule, root = sys.argv[1:]
+    if rule in of_classes:
+        left = class_rules.allowed(root).get(rule, 0)
+        lines, is_broken = class_rules.judge(rule, list(of_classes[rule](root, list(tree(root)))), left)
+        print(*lines, sep="\n")
+        return 1 if is_broken else 0
+    broken = list(rules[rule](root))
     for line in broken:
         print(line)
     return 1 if broken else 0

@@ -4,8 +4,8 @@
 // of all cases are interleaved; a case's figures are medians over its rounds.
 #pragma once
 
-#include "tools/bench/near_end.h"
-#include "tools/bench/report.h"
+#include "tools/benchmark/initiator.h"
+#include "tools/benchmark/report.h"
 
 #include <string>
 #include <vector>

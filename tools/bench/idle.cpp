@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/bench/idle.h"
 
-#include "tools/bench/ping_pong.h"
-#include "tools/quantity.h"
+#include "tools/benchmark/ping_pong.h"
+#include "tools/common/quantity.h"
 
 #include <fmt/format.h>
 #include <utility>

@@ -4,8 +4,8 @@
 // turns of a few milliseconds, so that a machine that changes its speed changes both.
 #pragma once
 
-#include "tools/bench/near_end.h"
-#include "tools/bench/report.h"
+#include "tools/benchmark/initiator.h"
+#include "tools/benchmark/report.h"
 
 #include <string>
 #include <vector>

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/bench/session.h"
 
-#include "tools/bench/cores.h"
 #include "tools/bench/dual.h"
-#include "tools/bench/far_end.h"
 #include "tools/bench/idle.h"
-#include "tools/bench/near_end.h"
-#include "tools/bench/ping_pong.h"
-#include "tools/bench/report.h"
-#include "tools/bench/stream.h"
 #include "tools/bench/survey.h"
-#include "tools/bench/transfer.h"
+#include "tools/benchmark/cores.h"
+#include "tools/benchmark/initiator.h"
+#include "tools/benchmark/ping_pong.h"
+#include "tools/benchmark/report.h"
+#include "tools/benchmark/responder.h"
+#include "tools/benchmark/stream.h"
+#include "tools/benchmark/transfer.h"
 
 #include "plexus/launch.h"
 #include <cstdio>

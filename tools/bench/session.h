@@ -2,7 +2,7 @@
 // One run of `plexus bench`: the job of two processes, and what each of them does.
 #pragma once
 
-#include "tools/bench/wish.h"
+#include "tools/benchmark/options.h"
 
 #include "plexus/context.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/bench/survey.h"
 
-#include "tools/bench/ping_pong.h"
-#include "tools/bench/stream.h"
+#include "tools/benchmark/ping_pong.h"
+#include "tools/benchmark/stream.h"
 
 namespace plexus::tools::bench {
 

@@ -2,8 +2,8 @@
 // One method in little time: latency and, of large messages, bandwidth.
 #pragma once
 
-#include "tools/bench/near_end.h"
-#include "tools/bench/survey_lines.h"
+#include "tools/benchmark/initiator.h"
+#include "tools/benchmark/survey_lines.h"
 
 namespace plexus::tools::bench {
 

@@ -2,8 +2,8 @@
 // Where networks are: in the file that was named, beside the program in a build, or where
 // Plexus was installed.
 #include "plexus/error.h"
+#include "tools/common/table_file.h"
 #include "tools/lab/network_file.h"
-#include "tools/table_file.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -2,6 +2,8 @@
 // `plexus lab`: turns a command line into a lab with a job in it. How either is made is the
 // part of lab/ and of the library.
 #include "plexus/error.h"
+#include "tools/common/launch_options.h"
+#include "tools/common/quantity.h"
 #include "tools/lab/control.h"
 #include "tools/lab/network_file.h"
 #include "tools/lab/placement.h"
@@ -9,8 +11,6 @@
 #include "tools/lab/session.h"
 #include "tools/lab/verbs.h"
 #include "tools/lab/world.h"
-#include "tools/launch_words.h"
-#include "tools/quantity.h"
 #include "tools/verb.h"
 
 #include <CLI/CLI.hpp>

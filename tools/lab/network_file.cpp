@@ -2,7 +2,7 @@
 #include "tools/lab/network_file.h"
 
 #include "plexus/error.h"
-#include "tools/quantity.h"
+#include "tools/common/quantity.h"
 
 #include <algorithm>
 #include <fmt/format.h>

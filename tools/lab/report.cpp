@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/lab/report.h"
 
-#include "tools/json.h"
+#include "tools/common/json.h"
 
 #include <fmt/format.h>
 #include <iterator>

@@ -2,12 +2,12 @@
 #include "tools/lab/verbs.h"
 
 #include "plexus/error.h"
+#include "tools/common/quantity.h"
 #include "tools/lab/control.h"
 #include "tools/lab/machine.h"
 #include "tools/lab/network_file.h"
 #include "tools/lab/refusal.h"
 #include "tools/lab/session.h"
-#include "tools/quantity.h"
 #include "tools/verb.h"
 
 #include <cerrno>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `plexus map partition`: one subnet a line, hosts in the order of the map.
-#include "tools/json.h"
+#include "tools/common/json.h"
+#include "tools/map/options.h"
 #include "tools/map/subnets.h"
-#include "tools/map/wish.h"
 
 #include "plexus/error.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `plexus map show`: a page, a picture or a graph of a map and of plans on it.
+#include "tools/map/options.h"
 #include "tools/map/show/dot.h"
 #include "tools/map/show/page.h"
 #include "tools/map/show/svg.h"
-#include "tools/map/wish.h"
 
 #include "plexus/error.h"
 

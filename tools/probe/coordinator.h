@@ -4,11 +4,11 @@
 // measuring itself.
 #pragma once
 
-#include "tools/bench/progress.h"
+#include "tools/benchmark/progress.h"
 #include "tools/probe/members.h"
+#include "tools/probe/options.h"
 #include "tools/probe/save.h"
 #include "tools/probe/schedule.h"
-#include "tools/probe/wish.h"
 
 #include <chrono>
 #include <future>

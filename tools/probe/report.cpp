@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/probe/report.h"
 
-#include "tools/json.h"
+#include "tools/common/json.h"
 #include "tools/map/subnets.h"
 #include "tools/verb.h"
 

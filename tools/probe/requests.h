@@ -3,7 +3,7 @@
 // in each context, and stations play ping-pong.
 #pragma once
 
-#include "tools/probe/wish.h"
+#include "tools/probe/options.h"
 
 #include "plexus/plexus.h"
 

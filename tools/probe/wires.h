@@ -3,8 +3,8 @@
 // means for a map. Pure functions on values; whoever measures is elsewhere. Any thread.
 #pragma once
 
+#include "tools/probe/options.h"
 #include "tools/probe/schedule.h"
-#include "tools/probe/wish.h"
 
 #include <optional>
 #include <span>

@@ -40,7 +40,7 @@ TEST_CASE("one that dies of a signal ends all") {
 TEST_CASE("one that ends well leaves the others alone") {
     Command job(run_helper({"-n", "2"}, {"exit", "0", "1"}));
     REQUIRE(job.says("ready", 2));
-    // Rank 1 has ended when its process is gone: launcher, shepherd and rank 0 are left.
+    // Rank 1 has ended when its process is gone: launcher, subreaper and rank 0 are left.
     CHECK(eventually(10s, [&] { return job.processes().size() == 3; }));
     CHECK_FALSE(job.wait(100ms));
     job.kill(SIGTERM);

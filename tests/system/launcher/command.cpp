@@ -40,7 +40,7 @@ std::string fresh_mark() {
     return "LAUNCHER_TEST_MARK=" + std::to_string(::getpid()) + "." + std::to_string(++count);
 }
 
-constexpr char kShepherd[] = "plexus-shepherd";
+constexpr char kSubreaper[] = "plexus-reaper";
 
 std::string name_of(pid_t pid) {
     std::ifstream file("/proc/" + std::to_string(pid) + "/comm");
@@ -158,13 +158,13 @@ std::set<pid_t> Command::processes() const {
 
 std::set<pid_t> Command::ranks() const {
     std::set<pid_t> found = processes();
-    std::erase_if(found, [&](pid_t pid) { return pid == pid_ || name_of(pid) == kShepherd; });
+    std::erase_if(found, [&](pid_t pid) { return pid == pid_ || name_of(pid) == kSubreaper; });
     return found;
 }
 
-pid_t Command::shepherd() const {
+pid_t Command::subreaper() const {
     for (const pid_t pid : processes())
-        if (name_of(pid) == kShepherd) return pid;
+        if (name_of(pid) == kSubreaper) return pid;
     return -1;
 }
 

@@ -43,10 +43,10 @@ class Command {
 
     /// Processes that carry the mark, the command itself included.
     std::set<pid_t> processes() const;
-    /// Those of them that are the job's, without launcher and shepherd.
+    /// Those of them that are the job's, without launcher and subreaper.
     std::set<pid_t> ranks() const;
     /// -1 if there is none.
-    pid_t shepherd() const;
+    pid_t subreaper() const;
     /// True as soon as none of them is left.
     bool left_nothing(std::chrono::milliseconds limit = 5s) const;
 

@@ -17,7 +17,7 @@ const Words kStubborn{"stubborn", std::to_string(SIGTERM), std::to_string(SIGINT
 TEST_CASE("a launcher that is killed takes its job along") {
     Command job(run_helper({"-n", "4"}, kStubborn));
     REQUIRE(job.says("ready", 4));
-    CHECK(job.processes().size() == 6); // with launcher and shepherd
+    CHECK(job.processes().size() == 6); // with launcher and subreaper
     job.kill(SIGKILL);
     CHECK(job.wait() == 128 + SIGKILL);
     CHECK(job.left_nothing());
@@ -38,12 +38,12 @@ TEST_CASE("a job that ends well leaves no orphans") {
     CHECK(job.left_nothing());
 }
 
-TEST_CASE("a shepherd that is killed is noticed and the job ends") {
+TEST_CASE("a subreaper that is killed is noticed and the job ends") {
     Command job(run_helper({"-n", "3"}, kStubborn));
     REQUIRE(job.says("ready", 3));
-    const pid_t shepherd = job.shepherd();
-    REQUIRE(shepherd > 0);
-    ::kill(shepherd, SIGKILL);
+    const pid_t subreaper = job.subreaper();
+    REQUIRE(subreaper > 0);
+    ::kill(subreaper, SIGKILL);
     CHECK(job.wait() == 3);
     CHECK(count_of(job.err(), "watches over the job was killed") == 1);
     CHECK(job.left_nothing());

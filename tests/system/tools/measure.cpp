@@ -5,7 +5,7 @@
 #include "support/tmpdir.h"
 #include "system/launcher/command.h"
 #include "system/tools/json_text.h"
-#include "tools/measure/order.h"
+#include "tools/info/order.h"
 
 #include <algorithm>
 #include <csignal>

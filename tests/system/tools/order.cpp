@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How measurements become a recommended order, and how they get from the process that
 // measures to the one that recommends, and into a file: pure functions, without any method.
-#include "tools/measure/report.h"
+#include "tools/info/measure_report.h"
 
 #include "support/catch.h"
 #include "support/tmpdir.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/map/show/dot.h"
 
+#include "tools/common/quantity.h"
 #include "tools/map/show/layout.h"
 #include "tools/map/show/text.h"
-#include "tools/quantity.h"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/map/show/page.h"
 
-#include "tools/json.h"
+#include "tools/common/json.h"
+#include "tools/common/quantity.h"
 #include "tools/map/show/svg.h"
 #include "tools/map/show/text.h"
-#include "tools/quantity.h"
 
 #include "tools/map/show/page_text.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/map/show/svg.h"
 
+#include "tools/common/quantity.h"
 #include "tools/map/show/text.h"
-#include "tools/quantity.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `plexus bench`: turns a command line into a wish and has it fulfilled. How anything is
+// measured is in tools/bench/.
+#include "tools/bench/session.h"
+#include "tools/bench/survey.h"
+#include "tools/common/command_line.h"
+#include "tools/common/quantity.h"
+#include "tools/verb.h"
+
+#include <charconv>
+#include <filesystem>
+
+namespace plexus::tools {
+namespace {
+
+using bench::Kind;
+using bench::SkipPoll;
+using bench::Wish;
+
+constexpr char kCollective[] = "collective";
+constexpr char kFooter[] =
+    "latency    a ping-pong of one-way requests: half of a round trip; from 16 KiB on the\n"
+    "           programs answer from their loops, smaller ones from their handlers\n"
+    "bandwidth  one-way requests that carry a range of bytes, in one direction\n"
+    "rate       small one-way requests, in one direction\n"
+    "put, get   bulk memory, several transfers at once\n"
+    "dual       two ping-pongs at once between the same two contexts, by a fast and a slow\n"
+    "           method, for each skip_poll of the slow one\n"
+    "idle       a ping-pong by one method, with all others polled and without: what methods\n"
+    "           cost that have nothing to do\n"
+    "collective operations of groups; plexus bench collective --help tells its options\n"
+    "\n"
+    "Two processes are started and pinned to different cores. Means and rates are those of\n"
+    "the best of five rounds (dual, idle: medians); percentiles are of single messages in\n"
+    "a round of their own.";
+
+std::vector<std::uint64_t> usual_sizes(Kind kind) {
+    constexpr std::uint64_t kKiB = 1024;
+    switch (kind) {
+    case Kind::latency:
+        return {8, 64, 512, 4 * kKiB, 32 * kKiB, 256 * kKiB};
+    case Kind::bandwidth:
+    case Kind::put:
+    case Kind::get:
+        return {4 * kKiB, 64 * kKiB, 256 * kKiB, 1024 * kKiB, 4096 * kKiB};
+    case Kind::rate:
+    case Kind::dual:
+    case Kind::idle:
+        return {8};
+    case Kind::survey:
+        return {8, 4 * kKiB, 64 * kKiB, 1024 * kKiB};
+    }
+    return {8};
+}
+
+Kind kind_of(const std::string& name) {
+    for (const Kind kind : {Kind::latency, Kind::bandwidth, Kind::rate, Kind::put, Kind::get, Kind::dual,
+                            Kind::idle, Kind::survey})
+        if (name == bench::name_of(kind)) return kind;
+    usage_error(
+        "bench",
+        name.empty() ? "what to measure is missing: latency, bandwidth, rate, put, get, dual, idle "
+                       "or collective"
+        : name == kCollective
+            ? "collective has options of its own: write it before them"
+            : "\"" + name +
+                  "\" cannot be measured: latency, bandwidth, rate, put, get, dual, idle or collective can");
+}
+
+std::vector<std::uint64_t> sizes_of(const std::string& text, Kind kind) {
+    if (text.empty()) return usual_sizes(kind);
+    std::vector<std::uint64_t> sizes;
+    for (const std::string& word : split_list(text)) {
+        const auto size = parse_size(word);
+        if (!size)
+            usage_error("bench",
+                        "--size \"" + word + "\" is no size: write 8, 64KiB or 1MiB, with commas between");
+        sizes.push_back(*size);
+    }
+    return sizes;
+}
+
+std::vector<SkipPoll> skip_polls_of(const std::string& text) {
+    std::vector<SkipPoll> values;
+    for (const std::string& word : split_list(text)) {
+        std::uint32_t turns = 0;
+        const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), turns);
+        const bool number = error == std::errc{} && end == word.data() + word.size() && turns > 0;
+        if (!number && word != "auto")
+            usage_error("bench",
+                        "--skip-poll \"" + word + "\" is neither a number of turns from 1 on nor auto");
+        values.push_back(number ? SkipPoll(turns) : std::nullopt);
+    }
+    return values;
+}
+
+std::vector<int> cores_of(const std::string& text) {
+    std::vector<int> cores;
+    if (text.empty()) return cores;
+    for (const std::string& word : split_list(text)) {
+        int core = -1;
+        std::from_chars(word.data(), word.data() + word.size(), core);
+        if (core < 0 || std::to_string(core) != word)
+            usage_error("bench", "--cores \"" + word + "\" is no core's number");
+        cores.push_back(core);
+    }
+    return cores;
+}
+
+int be_an_end(const CommandLine& line, const Wish& wish) {
+    const auto start = [&] {
+        Options options;
+        if (!wish.methods.empty()) options.set["methods"] = wish.methods;
+        return line.start(std::move(options));
+    };
+    if (wish.one_process) return bench::run_both(start, wish);
+    bench::settle_on(wish.cores); // before the context starts its threads
+    Context here = start();
+    return bench::run_end(here, wish);
+}
+
+} // namespace
+
+int bench_verb(int count, char** arguments) {
+    if (count > 1 && std::string_view(arguments[1]) == kCollective)
+        return bench_collective(count - 1, arguments + 1);
+    CommandLine line("bench", "Measures what requests cost on this machine.",
+                     "latency|bandwidth|rate|put|get|dual|idle|collective [OPTIONS]", kFooter);
+    Wish wish;
+    std::string kind;
+    std::string sizes;
+    std::string cores;
+    std::string skip_polls = "1,2,5,10,20,50,100,200,500,1000,2000,5000,10000,auto";
+    bool no_pin = false;
+    bool inside = false;
+    CLI::App& app = line.app();
+    app.add_option("what", kind, "latency, bandwidth, rate, put, get, dual or idle");
+    app.add_option("--methods", wish.methods,
+                   "The methods to load, the preferred first; dual, idle: the fast one first "
+                   "(default: those of the "
+                   "configuration; dual: \"shm, tcp\")")
+        ->type_name("LIST");
+    app.add_option("--size", sizes, "Bytes of each message: \"8, 64KiB, 1MiB\"")->type_name("LIST");
+    app.add_option(
+           "--iterations", wish.iterations,
+           "Messages of a round (default: as many as take a twentieth of a second; dual: for a tenth)")
+        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40))
+        ->type_name("N");
+    app.add_option("--threads", wish.threads, "bandwidth, rate: threads that send")
+        ->check(CLI::Range(1u, 64u))
+        ->type_name("N");
+    app.add_option("--skip-poll", skip_polls, "dual: values for the slow method")
+        ->type_name("LIST")
+        ->capture_default_str();
+    app.add_flag("--no-pin", no_pin, "Leave both ends to the system's scheduler");
+    app.add_flag("--inside", inside, "Be one of the two ends, in a job of two that runs already")
+        ->group("In a job of your own");
+    app.add_option("--cores", cores, "With --inside: run on these cores")
+        ->type_name("LIST")
+        ->group("In a job of your own");
+    app.add_flag("--one-process", wish.one_process, "survey: both ends in one process")->group("");
+    if (!line.parse(count, arguments)) return kOk;
+
+    wish.kind = kind_of(kind);
+    wish.sizes = sizes_of(sizes, wish.kind);
+    wish.skip_polls = skip_polls_of(skip_polls);
+    wish.cores = cores_of(cores);
+    wish.json = line.json();
+    wish.pin = !no_pin;
+    if (wish.kind == Kind::dual && wish.methods.empty()) wish.methods = "shm, tcp";
+    if (wish.kind == Kind::dual && split_list(wish.methods).size() < 2)
+        usage_error("bench", "dual needs two methods: --methods \"shm, tcp\", the fast one first");
+    if (wish.threads > 1 && wish.kind != Kind::bandwidth && wish.kind != Kind::rate)
+        usage_error("bench", "--threads is for bandwidth and rate: one thread does the others");
+    if (!wish.cores.empty() && !inside) usage_error("bench", "--cores goes with --inside");
+
+    if (wish.one_process && wish.kind != Kind::survey)
+        usage_error("bench", "--one-process goes with the survey of plexus info --measure");
+
+    if (!inside && !wish.one_process) {
+        std::vector<std::string> command{std::filesystem::read_symlink("/proc/self/exe").string(), "bench"};
+        command.insert(command.end(), arguments + 1, arguments + count);
+        return bench::start_pair(wish, command);
+    }
+    try {
+        return be_an_end(line, wish);
+    } catch (const Error& error) {
+        if (wish.in_haste()) bench::write_failure(error.what());
+        throw;
+    }
+}
+
+} // namespace plexus::tools

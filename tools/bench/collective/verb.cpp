@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `plexus bench collective`: turns a command line into a wish and has it fulfilled. How
+// anything is measured is in this folder.
+#include "tools/verb.h"
+#include "tools/bench/collective/run.h"
+#include "tools/common/command_line.h"
+#include "tools/common/quantity.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace plexus::tools {
+namespace {
+
+using bench::CollectiveWish;
+using bench::NamedPattern;
+using bench::TimedBy;
+using eco::Operation;
+
+constexpr char kVerb[] = "bench collective";
+constexpr char kFooter[] =
+    "Patterns: auto (the library's choice), memory (that all members share, on one host), messages\n"
+    "(the choice without that), eco (follows --map), star, tree:K, binary, binomial, chain,\n"
+    "chain:SEGMENT, ring, butterfly, bruck, pairwise. Those that do not suit an operation are left\n"
+    "out there. Sizes are of the vector, or of each member's part where each has its own (scatter,\n"
+    "gather, all_gather, all_to_all, reduce_scatter). Each case is run once before, and what it\n"
+    "brought is looked at.\n"
+    "\n"
+    "--clock common   from the start at the root (where all begin: from a common start) until the\n"
+    "                 last member is done, by clocks whose offsets are determined before\n"
+    "--clock own      what the call takes where it takes longest, after a barrier\n"
+    "\n"
+    "Without --contexts it takes part in a job: plexus run -n 8 -- plexus bench collective, or\n"
+    "plexus lab NETWORK --no-prefix -- plexus bench collective.";
+
+template <class Number>
+std::optional<Number> whole_number(std::string_view text) {
+    Number value{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+std::string all_operations() {
+    std::string all;
+    for (const Operation each : eco::kOperations)
+        all += fmt::format("{}{}", all.empty() ? "" : ", ", eco::to_string(each));
+    return all;
+}
+
+std::vector<Operation> operations_of(const std::string& text) {
+    std::vector<Operation> operations;
+    for (const std::string& word : split_list(text)) {
+        const auto* const found = std::find_if(std::begin(eco::kOperations), std::end(eco::kOperations),
+                                               [&](Operation each) { return eco::to_string(each) == word; });
+        if (found == std::end(eco::kOperations))
+            usage_error(kVerb, fmt::format("\"{}\" is no operation: {}", word, all_operations()));
+        operations.push_back(*found);
+    }
+    return operations;
+}
+
+NamedPattern pattern_of(const std::string& word) {
+    const auto how = eco::parse_how(word);
+    if (!how)
+        usage_error(
+            kVerb,
+            fmt::format(
+                "\"{}\" is no pattern: auto, memory, messages, eco, star, tree:K, binary, binomial, chain, "
+                "chain:64KiB, ring, butterfly, bruck, pairwise",
+                word));
+    return {word, *how};
+}
+
+std::vector<NamedPattern> patterns_of(const std::string& text, const CollectiveWish& wish) {
+    std::vector<NamedPattern> patterns;
+    for (const std::string& word : split_list(text)) {
+        NamedPattern pattern = pattern_of(word);
+        if (pattern.how.follows_map() && wish.map_file.empty())
+            usage_error(kVerb, "--pattern eco follows a map of the network: name it with --map FILE");
+        if (std::none_of(wish.operations.begin(), wish.operations.end(),
+                         [&](Operation each) { return pattern.suits(each); }))
+            usage_error(kVerb, fmt::format("{} suits none of the operations that are asked for", word));
+        patterns.push_back(std::move(pattern));
+    }
+    return patterns;
+}
+
+std::vector<std::uint64_t> sizes_of(const std::string& text, const CollectiveWish& wish) {
+    const bool numbers = std::any_of(wish.operations.begin(), wish.operations.end(), bench::adds_up);
+    std::vector<std::uint64_t> sizes;
+    for (const std::string& word : split_list(text)) {
+        const auto size = parse_size(word);
+        if (!size)
+            usage_error(kVerb,
+                        "--size \"" + word + "\" is no size: write 8,64KiB or 1MiB, with commas between");
+        if (numbers && *size % 8 != 0)
+            usage_error(kVerb, "--size \"" + word + "\": reductions and scans add numbers of 8 bytes");
+        sizes.push_back(*size);
+    }
+    return sizes;
+}
+
+std::vector<TimedBy> clocks_of(const std::string& text) {
+    std::vector<TimedBy> clocks;
+    for (const std::string& word : split_list(text)) {
+        if (word != "common" && word != "own")
+            usage_error(kVerb, "--clock takes common, own or both with a comma, not \"" + word + "\"");
+        clocks.push_back(word == "own" ? TimedBy::own : TimedBy::common);
+    }
+    return clocks;
+}
+
+template <class Number>
+std::vector<Number> numbers_of(const char* option, const std::string& text, Number least) {
+    std::vector<Number> numbers;
+    for (const std::string& word : split_list(text)) {
+        const auto number = whole_number<Number>(word);
+        if (!number || *number < least)
+            usage_error(kVerb, fmt::format("{} \"{}\" is no whole number from {} on", option, word, least));
+        numbers.push_back(*number);
+    }
+    return numbers;
+}
+
+} // namespace
+
+int bench_collective(int count, char** arguments) {
+    CommandLine line(kVerb, "Measures collective operations.", "[OPTIONS]", kFooter);
+    CollectiveWish wish;
+    std::string operations = "broadcast,barrier,all_reduce,all_gather,all_to_all";
+    std::string patterns = "auto";
+    std::string sizes = "8,4KiB,64KiB,1MiB";
+    std::string clocks = "common";
+    std::string orders;
+    std::string members;
+    std::string methods;
+    std::uint32_t contexts = 0;
+    bool no_pin = false;
+    bool inside = false;
+    CLI::App& app = line.app();
+    app.add_option("--operation", operations, "Which: " + all_operations())
+        ->type_name("LIST")
+        ->capture_default_str();
+    app.add_option("--pattern", patterns, "By which patterns")->type_name("LIST")->capture_default_str();
+    app.add_option("--size", sizes, "Bytes")->type_name("LIST")->capture_default_str();
+    app.add_option("--root", wish.root, "The member that others get it from, or bring it to")
+        ->capture_default_str();
+    app.add_option("--map", wish.map_file, "The measured network, for eco and auto")->type_name("FILE");
+    app.add_option("--order", orders, "Seeds by which members are shuffled (default: by rank in the job)")
+        ->type_name("LIST");
+    app.add_option("--members", members, "How many take part, the first in the order (default: all)")
+        ->type_name("LIST");
+    app.add_option("--clock", clocks, "What completion means: common, own")
+        ->type_name("LIST")
+        ->capture_default_str();
+    app.add_option("--iterations", wish.iterations,
+                   "Calls of a case (default: as many as take half a second)")
+        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 32))
+        ->type_name("N");
+    app.add_option("--methods", methods,
+                   "The methods to load, the preferred first (default: those of the configuration)")
+        ->type_name("LIST");
+    app.add_option("--contexts", contexts, "Start so many on this machine")
+        ->check(CLI::Range(2u, 4096u))
+        ->type_name("N");
+    app.add_flag("--no-pin", no_pin, "With --contexts: do not tie each to a core where there are enough");
+    app.add_flag("--inside", inside, "Be one of those that --contexts started")->group("");
+    if (!line.parse(count, arguments)) return kOk;
+
+    wish.operations = operations_of(operations);
+    wish.patterns = patterns_of(patterns, wish);
+    wish.sizes = sizes_of(sizes, wish);
+    wish.clocks = clocks_of(clocks);
+    wish.orders.assign(1, std::nullopt);
+    if (!orders.empty()) {
+        const auto seeds = numbers_of<std::uint64_t>("--order", orders, 0);
+        wish.orders.assign(seeds.begin(), seeds.end());
+    }
+    if (!members.empty()) wish.members = numbers_of<eco::Rank>("--members", members, 2);
+    wish.json = line.json();
+
+    if (contexts != 0 && !inside) {
+        bench::check_members(wish, contexts);
+        std::vector<std::string> command{std::filesystem::read_symlink("/proc/self/exe").string(), "bench",
+                                         "collective"};
+        command.insert(command.end(), arguments + 1, arguments + count);
+        return bench::start_members(contexts, std::move(command), !no_pin);
+    }
+    Options options;
+    if (!methods.empty()) options.set["methods"] = methods;
+    Context here = line.start(std::move(options));
+    return bench::run_member(here, wish);
+}
+
+} // namespace plexus::tools

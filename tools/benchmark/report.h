@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What was measured, and how it is printed: a table, or one JSON object a line.
+#pragma once
+
+#include "tools/benchmark/options.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace plexus::tools::bench {
+
+/// One way, in microseconds. `mean` is that of the best round; the percentiles are of
+/// single messages in a round of their own.
+struct OneWay {
+    std::optional<double> mean;
+    std::optional<double> p50;
+    std::optional<double> p99;
+};
+
+struct Row {
+    Kind kind = Kind::latency;
+    std::string methods; ///< what was loaded, in order
+    std::string used;
+    std::uint64_t size_bytes = 0;
+    std::uint64_t iterations = 0;
+    std::uint32_t threads = 1;
+    std::optional<OneWay> one_way;
+    double bytes_per_s = 0;
+    double messages_per_s = 0;
+    bool has_skip_poll = true; ///< false: that lane is not in the loop
+    SkipPoll skip_poll;        ///< of `used`; of `slow` in a dual measurement
+    // dual and idle
+    std::string dual_case;             ///< "alone", "silent", "both"
+    std::string slow;                  ///< idle: all others, with commas between
+    std::optional<double> times_alone; ///< idle, silent: median over pairs of neighbouring rounds
+    std::optional<OneWay> slow_one_way;
+};
+
+std::string show(SkipPoll skip_poll);
+std::string to_json(const Row& row);
+/// A table of rows of one kind.
+void print(const std::vector<Row>& rows);
+
+} // namespace plexus::tools::bench

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tools/common/quantity.h"
+
+#include <array>
+#include <charconv>
+#include <fmt/format.h>
+#include <utility>
+
+namespace plexus::tools {
+
+namespace {
+
+std::string_view trim(std::string_view text) {
+    const std::size_t first = text.find_first_not_of(" \t");
+    if (first == text.npos) return {};
+    return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+constexpr std::array<std::pair<std::string_view, unsigned>, 5> kUnits{
+    {{"", 0}, {"B", 0}, {"KiB", 10}, {"MiB", 20}, {"GiB", 30}}};
+
+} // namespace
+
+std::optional<std::uint64_t> parse_size(std::string_view text) {
+    text = trim(text);
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{}) return {};
+    const std::string_view unit = trim(text.substr(static_cast<std::size_t>(end - text.data())));
+    for (const auto& [name, shift] : kUnits)
+        if (unit == name && value <= (std::uint64_t{1} << 63) >> shift) return value << shift;
+    return {};
+}
+
+std::string show_size(std::uint64_t bytes) {
+    for (std::size_t at = kUnits.size() - 1; at > 1; --at) {
+        const std::uint64_t unit = std::uint64_t{1} << kUnits[at].second;
+        if (bytes < unit) continue;
+        if (bytes % unit == 0) return fmt::format("{} {}", bytes / unit, kUnits[at].first);
+        if (bytes * 10 % unit == 0)
+            return fmt::format("{:.1f} {}", static_cast<double>(bytes) / static_cast<double>(unit),
+                               kUnits[at].first);
+    }
+    return fmt::format("{} B", bytes);
+}
+
+std::string show_count(double value) {
+    if (value >= 1e9) return fmt::format("{:.3g} G", value / 1e9);
+    if (value >= 1e6) return fmt::format("{:.3g} M", value / 1e6);
+    if (value >= 1e4) return fmt::format("{:.3g} k", value / 1e3);
+    return fmt::format("{:.0f}", value);
+}
+
+std::vector<std::string> split_list(std::string_view text) {
+    std::vector<std::string> words;
+    for (;;) {
+        const std::size_t comma = text.find(',');
+        words.emplace_back(trim(text.substr(0, comma)));
+        if (comma == text.npos) return words;
+        text.remove_prefix(comma + 1);
+    }
+}
+
+} // namespace plexus::tools

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `plexus probe`: turns a command line into a wish, and is one context of the job that fulfils
+// it. How anything is measured is in tools/probe/.
+#include "tools/common/command_line.h"
+#include "tools/common/quantity.h"
+#include "tools/probe/coordinator.h"
+#include "tools/probe/report.h"
+#include "tools/probe/station.h"
+#include "tools/verb.h"
+
+#include "plexus/launch.h"
+
+#include <algorithm>
+#include <exception>
+#include <filesystem>
+#include <thread>
+
+namespace plexus::tools {
+namespace {
+
+using probe::Wish;
+
+constexpr char kFooter[] =
+    "Run it as a job, one context on each host:\n"
+    "  plexus run --no-prefix -n 4 -- plexus probe net.toml\n"
+    "  plexus lab eco1996-dome -- plexus probe net.toml\n"
+    "\n"
+    "Every pair plays ping-pong, one pair at a time; a time is that of a round trip, halved. Of\n"
+    "a host with several contexts, the one with the least rank stands for it. The map keeps the\n"
+    "least time and quantiles over the repetitions, for each pair and size, and is saved now and\n"
+    "then: --resume goes on after an interruption. Edges that decide which hosts share a subnet\n"
+    "are measured again, and of the repeats the median is kept. The subnets are printed.";
+
+std::vector<std::uint64_t> sizes_of(const std::string& text) {
+    std::vector<std::uint64_t> sizes;
+    if (text.empty()) return sizes;
+    for (const std::string& word : split_list(text)) {
+        const auto size = parse_size(word);
+        if (!size)
+            usage_error("probe",
+                        "--sizes \"" + word + "\" is no size: write 8, 64KiB or 1MiB, with commas between");
+        sizes.push_back(*size);
+    }
+    std::sort(sizes.begin(), sizes.end());
+    sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+    return sizes;
+}
+
+/// What the words for the metric and the tolerance mean.
+void read(Wish& wish, const std::string& metric, const std::string& tolerance) {
+    const auto ratio = eco::parse_tolerance(tolerance);
+    if (!ratio) usage_error("probe", "--tolerance takes a share like 20% or 1/5, not \"" + tolerance + "\"");
+    wish.tolerance = *ratio;
+    if (metric == "latency") return;
+    wish.cost = parse_size(metric);
+    if (!wish.cost)
+        usage_error("probe",
+                    "--metric takes latency, or a size like 64KiB for the time of so many bytes, not \"" +
+                        metric + "\"");
+    if (!wish.sizes.empty() && !std::binary_search(wish.sizes.begin(), wish.sizes.end(), *wish.cost))
+        usage_error("probe", "--metric " + metric + " is not among the --sizes");
+}
+
+/// What suits a probe, where the user has said nothing else. Whoever measures looks for the
+/// answer all the time, for longer than most ways take, and gives no core away meanwhile; the
+/// others sleep. Contexts that share a host would be in each other's way so.
+Options usual_settings(const CommandLine& line, const Wish& wish) {
+    Options options;
+    const auto unless_said = [&](const char* key, const char* value) {
+        if (!line.settings().contains(key)) options.set[key] = value;
+    };
+    unless_said("handlers.threads", "16"); // one waits for each peer that stands still
+    if (wish.per_context) return options;
+    unless_said("progress.spin", "1 ms");
+    unless_said("progress.yield", "0 us");
+    return options;
+}
+
+int be_rank_0(Context& here, const Wish& wish) {
+    probe::Station station(here);
+    std::atomic<bool> abandoned{false};
+    std::exception_ptr failure;
+    std::optional<probe::Outcome> outcome;
+    std::thread coordinator([&] {
+        try {
+            outcome = probe::coordinate(here, wish);
+        } catch (const std::exception&) { failure = std::current_exception(); }
+        abandoned.store(true, std::memory_order_release); // stop() makes serve() look
+        here.stop();
+    });
+    try {
+        station.serve(abandoned);
+    } catch (...) {
+        coordinator.join();
+        throw;
+    }
+    coordinator.join();
+    if (failure) std::rethrow_exception(failure);
+    return report(*outcome, wish);
+}
+
+int start_job(std::uint32_t contexts, int count, char** arguments) {
+    LaunchOptions job;
+    job.prefix_output = false;
+    job.speaker = "plexus probe";
+    LaunchProgram& program = job.programs.emplace_back();
+    program.processes = contexts;
+    program.command = {std::filesystem::read_symlink("/proc/self/exe").string(), "probe", "--inside"};
+    program.command.insert(program.command.end(), arguments + 1, arguments + count);
+    return launch(job);
+}
+
+} // namespace
+
+int probe_verb(int count, char** arguments) {
+    CommandLine line("probe", "Measures what messages cost between hosts, and writes the map.",
+                     "FILE [OPTIONS]", kFooter);
+    Wish wish;
+    std::string sizes;
+    std::string metric = "latency";
+    std::string tolerance = "20%";
+    std::uint32_t contexts = 0;
+    bool inside = false;
+    CLI::App& app = line.app();
+    app.add_option("file", wish.file, "Where the map goes")->type_name("FILE");
+    app.add_option("--sizes", sizes, "Bytes of the messages (8, 1KiB, 32KiB)")->type_name("LIST");
+    app.add_option("--trips", wish.effort.trips, "Round trips of a repetition (as many as take 2 ms)")
+        ->check(CLI::Range(1u, 1'000'000u))
+        ->type_name("N");
+    app.add_option("--repetitions", wish.effort.repetitions,
+                   "Repetitions for a pair and a size (as many as begin within 60 ms, from 3 to 20)")
+        ->check(CLI::Range(1u, 1'000'000u))
+        ->type_name("N");
+    app.add_flag("--parallel", wish.parallel,
+                 "Pairs without a common host at the same time: right where they share no wire either");
+    app.add_flag("--resume", wish.resume, "Measure what is missing in the FILE");
+    app.add_option("--refresh", wish.refresh, "Measure this host of the FILE anew; may be repeated")
+        ->type_name("HOST")
+        ->allow_extra_args(false);
+    app.add_flag("--per-context", wish.per_context,
+                 "Measure between contexts: HOST:RANK is a host's name then");
+    app.add_option("--metric", metric, "What the subnets go by: latency, or the time for so many bytes")
+        ->type_name("latency|BYTES")
+        ->capture_default_str();
+    app.add_option("--tolerance", tolerance, "How much dearer than the cheapest is still the same subnet")
+        ->type_name("N%|P/Q")
+        ->capture_default_str();
+    app.add_option("--confirm", wish.confirm, "How often an edge that decides is measured again")
+        ->check(CLI::Range(0u, 100u))
+        ->type_name("N")
+        ->capture_default_str();
+    app.add_option("--patience", wish.patience_s, "A pair that takes longer is given up")
+        ->check(CLI::Range(0.1, 1e6))
+        ->type_name("SECONDS")
+        ->capture_default_str();
+    app.add_option("-n", contexts, "Without a launcher: start so many contexts on this machine")
+        ->check(CLI::Range(1u, 4096u))
+        ->type_name("N");
+    app.add_flag("--inside", inside)->group("");
+    if (!line.parse(count, arguments)) return kOk;
+    if (wish.file.empty()) usage_error("probe", "say to which FILE the map goes");
+    wish.sizes = sizes_of(sizes);
+    read(wish, metric, tolerance);
+    wish.json = line.json();
+    if (contexts > 0 && !inside) return start_job(contexts, count, arguments);
+
+    Context here = line.start(usual_settings(line, wish));
+    if (here.size() == 1 && !inside)
+        usage_error("probe",
+                    "there is one context, and a pair has two: start it as a job, as plexus run does, "
+                    "or on this machine with -n 4 --per-context");
+    if (here.rank() == 0) return be_rank_0(here, wish);
+    probe::Station station(here);
+    const std::atomic<bool> never{false};
+    station.serve(never);
+    return kOk;
+}
+
+} // namespace plexus::tools
