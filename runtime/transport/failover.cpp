@@ -317,6 +317,8 @@ void Failover::clear() {
 // Deferred work.
 
 nanoseconds Failover::run() {
+    // First, so that what a module held does not leave by another link before the module was told.
+    release_lost();
     attend();
     release_lost();
     // forget() counts the holders of a peer: this list may be the only one besides the endpoint's.
