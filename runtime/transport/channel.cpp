@@ -41,7 +41,8 @@ Channel::Channel(Endpoint& endpoint, Peer& peer, Interface& interface, Descripto
   , interface_(interface)
   , name_(row.method)
   , limits_{smaller_limit(endpoint.options().max_message, interface.limits.max_message), 0}
-  , window_(interface.fragile()) {
+  , window_(interface.fragile())
+  , allowance_(peer.account, endpoint.options().retain) {
     limits_.at_once = std::min(
         {limits_.message, interface.limits.eager_bytes, interface.fragile() ? kBorrow : limits_.message});
     way_.row = std::move(row);
@@ -156,7 +157,7 @@ Status Channel::send_or_borrow(Frame& frame, Waiter& waiter) {
     }
     const bool borrows = frame.size > kBorrow;
     const std::uint64_t cost = borrows ? sizeof(PendingFrame) : PendingFrame::cost_of(frame);
-    if (held_bytes() > 0 && held_bytes() + cost > endpoint_.options().retain) {
+    if (!allowance_.take(held_bytes(), cost, endpoint_.options().retain, 0)) {
         if (links_.out != nullptr) ask(*links_.out);
         return Status::again;
     }
@@ -178,7 +179,7 @@ Status Channel::send_or_borrow(Frame& frame, Waiter& waiter) {
 
 // A small frame with nothing before it: the copy is made while the frame travels.
 bool Channel::send_retained(const Frame& frame) {
-    if (held_bytes() + PendingFrame::cost_of(frame) > endpoint_.options().retain || endpoint_.closing())
+    if (held_bytes() + PendingFrame::cost_of(frame) > allowance_.granted() || endpoint_.closing())
         return false;
     PendingFramePtr pending = pool_.take(&frame_ended);
     pending->make_room(frame);
@@ -187,6 +188,7 @@ bool Channel::send_retained(const Frame& frame) {
     window_.append(std::move(pending)); // from here on nothing throws
     if (interface_.ops.send(links_.out->handle, frame.views(), frame.count, nullptr) != PLEXUS_OK) {
         pool_.release(window_.take_last(), Status::ok);
+        fit_allowance();
         return false;
     }
     copy.copy(frame);
@@ -198,9 +200,8 @@ bool Channel::send_retained(const Frame& frame) {
 Status Channel::queue_copy(const Frame& frame) {
     const std::uint64_t queue = endpoint_.options().handler_queue;
     const std::uint64_t room = queue + (frame.from_reserve ? std::max(queue / 2, kLeastReserve) : 0);
-    const std::uint64_t held = held_bytes();
     // One frame of any size is taken if little else is held, else none of that size could ever be sent.
-    if (held + PendingFrame::cost_of(frame) > room && held > queue / 16) return Status::again;
+    if (!allowance_.take(held_bytes(), PendingFrame::cost_of(frame), room, queue / 16)) return Status::again;
     introduce(frame);
     append(copy_of(frame, &frame_ended));
     send_queue();
@@ -210,6 +211,7 @@ Status Channel::queue_copy(const Frame& frame) {
 void Channel::append(PendingFramePtr frame) {
     frame->owner = this;
     window_.append(std::move(frame));
+    fit_allowance(); // what goes ahead of a frame was not asked for
     ready_ = false;
 }
 
@@ -258,6 +260,7 @@ void Channel::send_queue() {
         if (sent == PLEXUS_POSTED) ++frame->holders;
         if (PendingFramePtr done = window_.mark_sent()) pool_.release(std::move(done), Status::ok);
     }
+    fit_allowance();
     refresh_ready();
 }
 
@@ -280,7 +283,7 @@ void Channel::send_controls(Link& link) {
         if (!send(stream_frame(wire::Kind::confirm, queue.ack->stream, queue.ack->count))) return;
         queue.ack.reset();
     }
-    for (; !queue.frames.empty(); queue.frames.pop_front())
+    for (; !queue.frames.empty(); queue.frames.pop())
         if (!send(queue.frames.front())) return;
     if (queue.asks) {
         if (!send(stream_frame(wire::Kind::fence, window_.stream(), window_.sent()))) return;
@@ -304,6 +307,7 @@ void Channel::frame_ended(Completion* completion, Status) {
     {
         Lock hold(frame->owner->mutex_);
         over = frame->owner->pool_.ended(*frame);
+        frame->owner->fit_allowance();
     }
     if (over != nullptr && over->waiter != nullptr) over->waiter->settle(over->outcome);
 }
@@ -424,10 +428,10 @@ void Channel::adopt(Link& link) {
     hello.known_memory = peer_.relation.theirs;
     hello.dropped = peer_.dropped_answers.load(std::memory_order_relaxed);
     hello.table = endpoint_.own_table()->encoded;
-    link.controls.frames.push_back(wire::encode(hello));
+    link.controls.frames.push(wire::encode(hello));
     for (const ReplayRequest& request : window_.replay_requests())
         if (!request.answered)
-            link.controls.frames.push_back(stream_frame(wire::Kind::recover, request.stream, 0));
+            link.controls.frames.push(stream_frame(wire::Kind::recover, request.stream, 0));
     send_queue();
     refresh_ready();
 }
@@ -449,6 +453,7 @@ void Channel::acked(const wire::StreamFrame& ack) {
         links_.out->controls.ack_requested = false; // answered, also if it was asked before anything had left
     if (!window_.acked(ack.stream, ack.count, done)) return;
     for (PendingFramePtr& frame : done) pool_.release(std::move(frame), Status::ok);
+    fit_allowance();
     send_queue();
 }
 
@@ -464,6 +469,7 @@ void Channel::resumed(std::uint32_t stream, std::optional<std::uint64_t> count) 
                             : "the peer does not remember how much it had received";
         events_.lost.push_back(std::move(frame));
     }
+    fit_allowance();
     // The frames leave at the end of this turn. If they ended the link at once, what the peer has sent
     // behind its answer would be lost with it; two peers that do so at the same time would make no progress.
     events_.flush = true;
@@ -482,7 +488,7 @@ void Channel::flush(Link& link) {
 std::size_t Channel::control(Link& link, wire::Bytes bytes) {
     Lock hold(mutex_);
     if (link.lost) return 0;
-    link.controls.frames.push_back(std::move(bytes));
+    link.controls.frames.push(std::move(bytes));
     send_controls(link);
     refresh_ready();
     return link.controls.frames.size();
@@ -601,6 +607,7 @@ void Channel::end(Channel* heir) {
     Lock hold(mutex_);
     heir_ = heir;
     way_.state = State::dead;
+    fit_allowance();
     dead_.store(true, std::memory_order_release); // [dead]
 }
 
@@ -612,13 +619,20 @@ void Channel::adopt(Backlog backlog) {
     for (ReplayRequest& request : backlog.requests) {
         own(request.frames);
         if (way_.state == State::open && links_.out != nullptr && !request.answered)
-            links_.out->controls.frames.push_back(stream_frame(wire::Kind::recover, request.stream, 0));
+            links_.out->controls.frames.push(stream_frame(wire::Kind::recover, request.stream, 0));
     }
     own(backlog.unsent);
     window_.adopt(std::move(backlog));
+    fit_allowance();
     if (way_.state == State::idle) connect();
     send_queue();
     refresh_ready();
+}
+
+void Channel::retire(PendingFrames frames, Status status) {
+    Lock hold(mutex_);
+    for (PendingFramePtr& frame : frames) pool_.retire(std::move(frame), status);
+    fit_allowance();
 }
 
 bool Channel::revive(const Descriptor& row) {

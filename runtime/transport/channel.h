@@ -131,6 +131,8 @@ class Channel : public detail::Channel {
     /// The frames are with `heir`, or (null) nowhere: from now on the channel is dead.
     void end(Channel* heir) PLEXUS_EXCLUDES(mutex_);
     void adopt(Backlog backlog) PLEXUS_EXCLUDES(mutex_);
+    /// Ends frames that will not be sent: their waiters are told, and what no module reads is freed.
+    void retire(PendingFrames frames, Status status) PLEXUS_EXCLUDES(mutex_);
     /// A dead channel whose frames have all been settled elsewhere may be used again. @thread any
     bool revive(const Descriptor& row) PLEXUS_EXCLUDES(mutex_);
 
@@ -168,6 +170,7 @@ class Channel : public detail::Channel {
     std::uint64_t held_bytes() const PLEXUS_REQUIRES(mutex_) {
         return window_.held_bytes() + pool_.lent_bytes();
     }
+    void fit_allowance() PLEXUS_REQUIRES(mutex_) { allowance_.fit(held_bytes()); }
     std::string explain(Status status) const PLEXUS_EXCLUDES(mutex_);
     static void frame_ended(Completion* completion, Status status);
 
@@ -202,6 +205,7 @@ class Channel : public detail::Channel {
     SendWindow window_ PLEXUS_GUARDED_BY(mutex_);
     Introductions introduced_ PLEXUS_GUARDED_BY(mutex_);
     FramePool pool_ PLEXUS_GUARDED_BY(mutex_);
+    Allowance allowance_ PLEXUS_GUARDED_BY(mutex_); ///< for what window and pool hold
     Way way_ PLEXUS_GUARDED_BY(mutex_);
     Events events_ PLEXUS_GUARDED_BY(mutex_);
     Channel* heir_ PLEXUS_GUARDED_BY(mutex_) = nullptr;

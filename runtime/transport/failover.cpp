@@ -219,7 +219,7 @@ void Failover::move(Channel& from, Channel& to, const std::string& why) {
     to.adopt(std::move(backlog));
     from.end(&to);
     endpoint_.listener().calls_moved(from, to);
-    tell_lost(from.peer(), std::move(staying), Status::message_lost,
+    tell_lost(from, std::move(staying), Status::message_lost,
               from.row_name() + ": " + why + ", and falling back is forbidden");
 }
 
@@ -240,10 +240,11 @@ void Failover::give_up(Channel& channel, Status status, const std::string& why) 
                                      [](const Channel* each) { return !each->open_links().empty(); });
     if (!reached) declare_lost(peer, end, why);
     endpoint_.listener().calls_lost(channel, WhichCalls::all, end, why);
-    tell_lost(peer, std::move(backlog), end, why);
+    tell_lost(channel, std::move(backlog), end, why);
 }
 
-void Failover::tell_lost(Peer& peer, Backlog backlog, Status status, const std::string& why) {
+void Failover::tell_lost(Channel& of, Backlog backlog, Status status, const std::string& why) {
+    Peer& peer = of.peer();
     PendingFrames frames = all_frames(std::move(backlog));
     if (frames.empty()) return;
     std::vector<wire::View> heads;
@@ -254,7 +255,7 @@ void Failover::tell_lost(Peer& peer, Backlog backlog, Status status, const std::
     }
     if (answers) peer.dropped_answers.fetch_add(1, std::memory_order_relaxed); // the next hello says so
     endpoint_.listener().frames_lost(peer, heads, status, why);
-    for (PendingFramePtr& frame : frames) settle_frame(std::move(frame), status);
+    of.retire(std::move(frames), status);
 }
 
 void Failover::declare_lost(Peer& peer, Status status, const std::string& why) {
@@ -292,7 +293,7 @@ void Failover::see_off(const std::shared_ptr<Peer>& peer) {
         if (channel->dead()) continue;
         Backlog backlog = channel->begin_move();
         channel->end(nullptr);
-        tell_lost(*peer, std::move(backlog), Status::peer_lost, kEnded);
+        tell_lost(*channel, std::move(backlog), Status::peer_lost, kEnded);
     }
     leaving_.push_back(peer);
 }
@@ -302,7 +303,7 @@ void Failover::abandon_all(Peer& peer) {
         if (channel->dead()) continue;
         PendingFrames frames = all_frames(channel->begin_move());
         channel->end(nullptr);
-        for (PendingFramePtr& frame : frames) settle_frame(std::move(frame), Status::closed);
+        channel->retire(std::move(frames), Status::closed);
     }
 }
 
@@ -343,7 +344,7 @@ void Failover::attend() {
         std::move(events.lost.begin(), events.lost.end(), std::back_inserter(lost.unsent));
         if (!lost.unsent.empty()) {
             const Status status = lost.unsent.front()->outcome;
-            tell_lost(*each.peer, std::move(lost), status, events.why);
+            tell_lost(channel, std::move(lost), status, events.why);
         }
         const Clock::time_point now = Clock::now();
         if (events.awaits) await(channel, "it did not connect again, and it can't be dialled from here");

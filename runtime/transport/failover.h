@@ -53,7 +53,7 @@ class Failover {
     void substitute(Channel& channel, Status status, const std::string& why);
     void move(Channel& from, Channel& to, const std::string& why);
     void give_up(Channel& channel, Status status, const std::string& why);
-    void tell_lost(Peer& peer, Backlog backlog, Status status, const std::string& why);
+    void tell_lost(Channel& of, Backlog backlog, Status status, const std::string& why);
     void declare_lost(Peer& peer, Status status, const std::string& why);
     void await(Channel& channel, const std::string& why);
     void see_off(const std::shared_ptr<Peer>& peer);
