@@ -573,11 +573,16 @@ void Channel::reconnect() {
     if (way_.state == State::idle) connect();
 }
 
-bool Channel::await_peer() {
+bool Channel::may_return() const {
     Lock hold(mutex_);
     const bool waits =
         way_.state == State::idle || (way_.state == State::connecting && links_.dialing == nullptr);
-    if (!way_.came_to_us || !waits) return way_.state == State::awaiting;
+    return way_.state == State::awaiting || (way_.came_to_us && waits);
+}
+
+bool Channel::await_peer() {
+    if (!may_return()) return false;
+    Lock hold(mutex_);
     way_.state = State::awaiting;
     return true;
 }

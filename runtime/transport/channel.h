@@ -123,6 +123,8 @@ class Channel : public detail::Channel {
     /// Waits for the peer to come back instead of dialling. False: the peer never connected to us.
     bool await_peer() PLEXUS_EXCLUDES(mutex_);
     bool awaits_peer() const PLEXUS_EXCLUDES(mutex_);
+    /// The peer has connected to us by this channel, and nothing is under way to it.
+    bool may_return() const PLEXUS_EXCLUDES(mutex_);
     /// While it waits: dials as well, if it is known how.
     void redial() PLEXUS_EXCLUDES(mutex_);
 
