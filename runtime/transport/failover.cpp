@@ -63,6 +63,16 @@ PendingFrames take_staying(Backlog& backlog) {
     return staying;
 }
 
+Link* out_of(Channel& channel) {
+    return channel.on_outbox([](Outbox& outbox) { return outbox.out(); });
+}
+
+void flush(Channel& channel) {
+    channel.on_outbox([](Outbox& outbox) {
+        if (outbox.out() != nullptr) outbox.flush(*outbox.out());
+    });
+}
+
 void tell_doubt(Endpoint& endpoint, Link& link, std::uint64_t frames, const std::string& why) {
     if (frames == 0) return;
     endpoint.listener().calls_doubted(*link.channel);
@@ -141,7 +151,7 @@ void Failover::arrived(Link& link) {
     endpoint_.listener().calls_lost(channel, WhichCalls::doubted, Status::message_lost,
                                     "the connection had broken");
     for (Channel* other : peer.all_channels())
-        if (other != &channel && other->awaits_peer())
+        if (other != &channel && other->condition().awaits)
             move(*other, channel, "the peer came back by another method");
     if (back) endpoint_.listener().peer_event(peer, Status::peer_back, "by " + channel.row_name());
 }
@@ -185,8 +195,9 @@ void Failover::reject(Link& link, const std::string& why) {
 void Failover::replace(Channel& channel, BreakFacts facts, const std::string& why) {
     Peer& peer = channel.peer();
     facts.closing = said_goodbye_;
-    facts.wanted = channel.has_stake() || endpoint_.listener().awaits(channel);
-    facts.may_return = channel.may_return();
+    const Channel::Condition now = channel.condition();
+    facts.wanted = now.at_stake || endpoint_.listener().awaits(channel);
+    facts.may_return = now.may_return;
     {
         Lock hold(peer.mutex);
         facts.gone = peer.state.presence == Presence::gone;
@@ -198,6 +209,7 @@ void Failover::replace(Channel& channel, BreakFacts facts, const std::string& wh
     facts.fallback_allowed = endpoint_.options().fallback != Fallback::forbid;
     const Decision decision = decide(facts);
     if (decision.action == Action::nothing) return;
+    if (decision.action == Action::peer_closed) return see_off(peer.shared_from_this());
     log::info("transport", "{} {} context {}: {}: {}", channel.row_name(),
               facts.opened ? "has lost its connection to" : "does not reach", peer.name, why,
               decision.because);
@@ -219,10 +231,9 @@ void Failover::carry_out(const Decision& decision, Channel& channel, const Other
     Peer& peer = channel.peer();
     switch (decision.action) {
     case Action::nothing:
-    case Action::retry:
-        return;
     case Action::peer_closed:
-        return see_off(peer.shared_from_this());
+    case Action::retry:
+        return; // done
     case Action::use_other_link:
         for (Link* link : channel.open_links())
             if (!link->ignored) return channel.adopt(*link);
@@ -230,8 +241,8 @@ void Failover::carry_out(const Decision& decision, Channel& channel, const Other
     case Action::reconnect:
         return channel.reconnect();
     case Action::await_peer:
-        if (channel.await_peer()) await(channel, why);
-        return;
+        channel.await_peer();
+        return await(channel, why);
     case Action::next_row: {
         const Descriptor& row = other.known->table[*other.choice.row];
         if (endpoint_.options().fallback == Fallback::warn)
@@ -289,7 +300,7 @@ void Failover::tell_lost(Channel& of, Backlog backlog, Status status, const std:
     }
     if (answers) peer.dropped_answers.fetch_add(1, std::memory_order_relaxed); // the next hello says so
     endpoint_.listener().frames_lost(peer, heads, status, why);
-    of.retire(std::move(frames), status);
+    of.on_outbox([&](Outbox& outbox) { outbox.frames().retire(std::move(frames), status); });
 }
 
 void Failover::declare_lost(Peer& peer, Status status, const std::string& why) {
@@ -337,7 +348,8 @@ void Failover::abandon_all(Peer& peer) {
         if (channel->dead()) continue;
         PendingFrames frames = all_frames(channel->begin_move());
         channel->end(nullptr);
-        channel->retire(std::move(frames), Status::closed);
+        channel->on_outbox(
+            [&](Outbox& outbox) { outbox.frames().retire(std::move(frames), Status::closed); });
     }
 }
 
@@ -371,7 +383,8 @@ nanoseconds Failover::run() {
 void Failover::attend() {
     for (const Endpoint::Attention& each : endpoint_.take_attention()) {
         Channel& channel = *each.channel;
-        Channel::Events events = channel.take_events();
+        Outbox::Events events =
+            channel.on_outbox([](Outbox& outbox) { return std::exchange(outbox.events(), {}); });
         // connect() said no at once: told here, outside of the caller's locks.
         for (Link* link : events.failed) lost(*link, Status::link_lost, "no connection could be started");
         Backlog lost;
@@ -382,7 +395,7 @@ void Failover::attend() {
         }
         const Clock::time_point now = Clock::now();
         if (events.awaits) await(channel, "it did not connect again, and it can't be dialled from here");
-        if (Link* const out = events.flush ? channel.out() : nullptr) channel.flush(*out);
+        if (events.flush) flush(channel);
         if (events.retry) flushes_.push_back({now + kMemoryPause, each.peer, &channel, {}});
     }
 }
@@ -399,8 +412,7 @@ nanoseconds Failover::retry_links(Clock::time_point now) {
         return taken;
     };
     for (const Timed& each : take_due(retries_)) each.channel->reconnect();
-    for (const Timed& each : take_due(flushes_))
-        if (Link* out = each.channel->out()) each.channel->flush(*out);
+    for (const Timed& each : take_due(flushes_)) flush(*each.channel);
     return next;
 }
 
@@ -419,7 +431,7 @@ nanoseconds Failover::check_awaited(Clock::time_point now) {
     std::vector<Awaited> over;
     std::vector<Channel*> due;
     std::erase_if(awaited_, [&](Awaited& each) {
-        if (each.channel->out() != nullptr || each.channel->dead()) return true;
+        if (out_of(*each.channel) != nullptr || each.channel->dead()) return true;
         if (each.until <= now) {
             over.push_back(std::move(each));
             return true;
@@ -432,7 +444,7 @@ nanoseconds Failover::check_awaited(Clock::time_point now) {
         next = std::min<nanoseconds>(next, std::min(each.until, each.next_dial) - now);
         return false;
     });
-    for (Channel* channel : due) channel->redial();
+    for (Channel* channel : due) channel->reconnect();
     BreakFacts facts;
     facts.waited = true;
     for (const Awaited& each : over)
@@ -450,7 +462,7 @@ nanoseconds Failover::check_silence(Clock::time_point now) {
     next_silence_ = now + pause;
     for (const auto& peer : endpoint_.peers()) {
         for (Channel* channel : peer->all_channels()) {
-            Link* const out = channel->interface().one_host() ? nullptr : channel->out();
+            Link* const out = channel->interface().one_host() ? nullptr : out_of(*channel);
             if (out == nullptr || out->lost) continue;
             Liveness& heard = out->liveness;
             std::uint64_t total = 0; // the peer may send by another link of the channel
@@ -466,7 +478,7 @@ nanoseconds Failover::check_silence(Clock::time_point now) {
                         "a handler does not return (limits.silence)",
                         std::chrono::duration_cast<std::chrono::milliseconds>(now - heard.since).count()));
             } else if (now - heard.since >= limit / 2) {
-                channel->request_ack(true);
+                channel->on_outbox([](Outbox& outbox) { outbox.ask(); });
             }
         }
     }
@@ -476,7 +488,8 @@ nanoseconds Failover::check_silence(Clock::time_point now) {
 bool Failover::in_use(Peer& peer) const {
     const std::vector<Channel*> channels = peer.all_channels();
     return peer.id == endpoint_.self() || endpoint_.listener().awaits(peer) ||
-           std::any_of(channels.begin(), channels.end(), [](const Channel* each) { return !each->unused(); });
+           std::any_of(channels.begin(), channels.end(),
+                       [](const Channel* each) { return !each->condition().unused; });
 }
 
 // A server outlives many clients: of a peer without any link nothing stays but what others hold.
@@ -515,7 +528,7 @@ void Failover::release_lost() {
         for (Link* link : lost) {
             return_to_module(*link);
             const std::shared_ptr<Peer> peer = link->peer; // keeps the channel
-            const std::unique_ptr<Link> over = link->channel->take_out(*link);
+            link->channel->take_out(link);
         }
     }
 }
@@ -526,7 +539,8 @@ void Failover::say_goodbyes() {
     acks_.all();
     for (const auto& peer : endpoint_.peers())
         for (Channel* channel : peer->all_channels())
-            for (Link* link : channel->open_links()) channel->control(*link, wire::encode_goodbye());
+            for (Link* link : channel->open_links())
+                channel->on_outbox([&](Outbox& outbox) { outbox.control(*link, wire::encode_goodbye()); });
 }
 
 } // namespace plexus::transport
