@@ -17,7 +17,7 @@ void Acknowledger::act(Link& link, ReceiveWindow::Ack due) {
 void Acknowledger::now(Link& link) {
     forget(link);
     const wire::StreamFrame ack{link.received.stream(), link.received.take_ack()};
-    link.channel->send_ack(link, ack);
+    link.channel->on_outbox([&](Outbox& outbox) { outbox.send_ack(link, ack); });
 }
 
 void Acknowledger::forget(Link& link) noexcept { std::erase(owing_, &link); }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transport/channel.h"
 
-#include "transport/route.h"
-
 #include <algorithm>
 #include <fmt/core.h>
 
@@ -11,28 +9,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Frames above this size are not copied for a caller that can wait: the caller does, until they
-/// are acknowledged. Nor are they sent before the peer has said how much it takes.
-constexpr std::uint64_t kBorrow = 64 * 1024;
-/// For short answers that say why there is no other: some ten thousand.
-constexpr std::uint64_t kLeastReserve = 4 * 1024 * 1024;
-/// So often the module may have no memory for a frame, with a pause between, before the frame is given up.
-constexpr std::uint32_t kMostRefusals = 100;
-
-std::uint64_t smaller_limit(std::uint64_t ours, std::uint64_t modules) {
-    return modules == 0 ? ours : std::min(ours, modules);
-}
-
-std::uint64_t name_of(const ContextId& owner, const KnownTable& table) {
-    return std::hash<ContextId>{}(owner) ^ table.hash;
-}
-
-wire::Bytes stream_frame(wire::Kind kind, std::uint32_t stream, std::uint64_t count) {
-    wire::Bytes bytes(wire::StreamFrame::kBytes);
-    wire::encode(kind, wire::StreamFrame{stream, count}, bytes.data());
-    return bytes;
-}
-
 } // namespace
 
 Channel::Channel(Endpoint& endpoint, Peer& peer, Interface& interface, Descriptor row)
@@ -40,14 +16,9 @@ Channel::Channel(Endpoint& endpoint, Peer& peer, Interface& interface, Descripto
   , peer_(peer)
   , interface_(interface)
   , name_(row.method)
-  , limits_{smaller_limit(endpoint.options().max_message, interface.limits.max_message), 0}
-  , window_(interface.fragile()) {
-    limits_.at_once = std::min(
-        {limits_.message, interface.limits.eager_bytes, interface.fragile() ? kBorrow : limits_.message});
+  , outbox_(*this, endpoint, peer, interface, &frame_ended) {
     way_.row = std::move(row);
 }
-
-Channel::~Channel() = default;
 
 bool Channel::serves(const Descriptor& row) {
     Lock hold(mutex_);
@@ -62,31 +33,15 @@ bool Channel::serves(const Descriptor& row) {
 // Sending.
 
 bool Channel::send_at_once(wire::View frame, std::uint16_t request) {
-    const plexus_view piece{frame.data(), frame.size()};
     Lock hold(mutex_);
-    if (!ready_ || frame.size() > limits_.at_once || !introduced_.knows(request)) [[unlikely]]
-        return false;
-    if (window_.retains()) return send_retained(WholeFrame(frame));
-    if (interface_.ops.send(links_.out->handle, &piece, 1, nullptr) != PLEXUS_OK) [[unlikely]]
-        return false;
-    window_.count_sent();
-    return true;
+    return outbox_.send_at_once(frame, request);
 }
 
 Status Channel::send(Frame& frame, std::string* why) {
     {
         Lock hold(mutex_);
-        const bool known =
-            (frame.declare == nullptr || introduced_.knows(frame.declare->request)) && frame.carried.empty();
-        if (ready_ && frame.size <= limits_.at_once && known) [[likely]] {
-            if (window_.retains()) {
-                if (send_retained(frame)) return Status::ok;
-            } else if (interface_.ops.send(links_.out->handle, frame.views(), frame.count, nullptr) ==
-                       PLEXUS_OK) [[likely]] {
-                window_.count_sent();
-                return Status::ok;
-            }
-        }
+        if (outbox_.send_now(frame)) [[likely]]
+            return Status::ok;
     }
     return slow_send(frame, why);
 }
@@ -125,176 +80,14 @@ Status Channel::slow_send(Frame& frame, std::string* why) {
 }
 
 Status Channel::try_send(Frame& frame, Waiter& waiter, bool inside) {
-    const std::uint64_t peer_takes = peer_.max_message.load(std::memory_order_relaxed);
-    if (frame.size > smaller_limit(limits_.message, peer_takes)) return Status::too_large;
+    if (frame.size > outbox_.most()) return Status::too_large;
     if (endpoint_.closing()) return Status::closed;
     if (way_.state == State::dead) return Status::link_lost;
     if (way_.state == State::idle) connect();
-    if (inside) return queue_copy(frame); // a handler never waits
-    if (!ready_ || (frame.size > kBorrow && peer_takes == 0)) return Status::again;
-    introduce(frame);
-    if (!ready_ && !window_.retains()) return Status::again; // the introduction waits in the queue
-    // A sender with a deadline could not leave while the module reads its memory.
-    if (frame.limited() && frame.size > std::min(interface_.limits.eager_bytes, kBorrow))
-        return queue_copy(frame);
-    return send_or_borrow(frame, waiter);
-}
-
-// For a caller that can wait. Retained frames are accepted also if the module has no room yet.
-Status Channel::send_or_borrow(Frame& frame, Waiter& waiter) {
-    if (!window_.retains()) {
-        const auto sent = interface_.ops.send(links_.out->handle, frame.views(), frame.count, &waiter);
-        if (sent == PLEXUS_OK || sent == PLEXUS_POSTED) {
-            window_.count_sent();
-        } else if (sent == PLEXUS_MESSAGE_LOST) { // its own affair: the next may go
-            way_.last_error = "the method had no room for it, and has logged why";
-        } else if (sent != PLEXUS_AGAIN && sent != PLEXUS_TOO_LARGE) {
-            ready_ = false; // `lost` follows from a poll; until then nothing more goes out by the link
-            return Status::again;
-        }
-        return static_cast<Status>(sent);
-    }
-    const bool borrows = frame.size > kBorrow;
-    const std::uint64_t cost = borrows ? sizeof(PendingFrame) : PendingFrame::cost_of(frame);
-    if (held_bytes() > 0 && held_bytes() + cost > endpoint_.options().retain) {
-        if (links_.out != nullptr) ask(*links_.out);
-        return Status::again;
-    }
-    if (borrows) {
-        auto pending = std::make_unique<PendingFrame>(&frame_ended);
-        pending->pieces = frame.pieces;
-        pending->count = frame.count;
-        pending->size = frame.size;
-        pending->stays = frame.stays;
-        pending->waiter = &waiter;
-        frame.head[1] |= std::byte{wire::kConfirmNow};
-        append(std::move(pending));
-    } else {
-        append(copy_of(frame, &frame_ended));
-    }
-    send_queue();
-    return borrows ? Status::posted : Status::ok;
-}
-
-// A small frame with nothing before it: the copy is made while the frame travels.
-bool Channel::send_retained(const Frame& frame) {
-    if (held_bytes() + PendingFrame::cost_of(frame) > endpoint_.options().retain || endpoint_.closing())
-        return false;
-    PendingFramePtr pending = pool_.take(&frame_ended);
-    pending->make_room(frame);
-    pending->owner = this;
-    PendingFrame& copy = *pending;
-    window_.append(std::move(pending)); // from here on nothing throws
-    if (interface_.ops.send(links_.out->handle, frame.views(), frame.count, nullptr) != PLEXUS_OK) {
-        pool_.release(window_.take_last(), Status::ok);
-        return false;
-    }
-    copy.copy(frame);
-    window_.mark_sent();
-    return true;
-}
-
-// For a caller that may not wait: a turn is under way.
-Status Channel::queue_copy(const Frame& frame) {
-    const std::uint64_t queue = endpoint_.options().handler_queue;
-    const std::uint64_t room = queue + (frame.from_reserve ? std::max(queue / 2, kLeastReserve) : 0);
-    const std::uint64_t held = held_bytes();
-    // One frame of any size is taken if little else is held, else none of that size could ever be sent.
-    if (held + PendingFrame::cost_of(frame) > room && held > queue / 16) return Status::again;
-    introduce(frame);
-    append(copy_of(frame, &frame_ended));
-    send_queue();
-    return Status::ok;
-}
-
-void Channel::append(PendingFramePtr frame) {
-    frame->owner = this;
-    window_.append(std::move(frame));
-    ready_ = false;
-}
-
-// What the frame refers to by number goes ahead of it, in the same stream.
-void Channel::introduce(const Frame& frame) {
-    const auto tell = [&](const wire::Bytes& bytes) PLEXUS_REQUIRES(mutex_) {
-        append(copy_of(bytes, &frame_ended));
-        send_queue();
-    };
-    if (frame.declare != nullptr && introduced_.add(frame.declare->request))
-        tell(wire::encode(*frame.declare));
-    for (const detail::Route* route : frame.carried) {
-        const auto table = route->known_table();
-        if (introduced_.add_table(name_of(route->context(), *table)))
-            tell(wire::encode(wire::TableFrame{route->context(), table->encoded}));
-    }
-}
-
-void Channel::send_queue() {
-    Link* const out = links_.out;
-    if (way_.state != State::open || out == nullptr || out->lost) return;
-    send_controls(*out);
-    const std::uint64_t limit =
-        smaller_limit(limits_.message, peer_.max_message.load(std::memory_order_relaxed));
-    while (out->controls.empty()) {
-        PendingFrame* const frame = window_.next();
-        if (frame == nullptr) break;
-        const auto sent = frame->size > limit
-                              ? PLEXUS_TOO_LARGE
-                              : interface_.ops.send(out->handle, frame->views(), frame->count, frame);
-        if (sent == PLEXUS_TOO_LARGE) {
-            give_up(Status::too_large, "the message is larger than the way that is left takes");
-            continue;
-        }
-        if (sent == PLEXUS_MESSAGE_LOST) { // no memory: the pause makes room, or nothing does
-            if (++way_.refused > kMostRefusals) {
-                give_up(Status::message_lost, "the method has no memory for the message");
-                continue;
-            }
-            events_.retry = true;
-            endpoint_.attend(*this);
-            break;
-        }
-        if (sent != PLEXUS_OK && sent != PLEXUS_POSTED) break;
-        way_.refused = 0;
-        if (sent == PLEXUS_POSTED) ++frame->holders;
-        if (PendingFramePtr done = window_.mark_sent()) pool_.release(std::move(done), Status::ok);
-    }
-    refresh_ready();
-}
-
-void Channel::give_up(Status status, const char* why) {
-    PendingFramePtr frame = window_.drop_next();
-    way_.refused = 0;
-    frame->outcome = status;
-    events_.lost.push_back(std::move(frame));
-    events_.why = why;
-    endpoint_.attend(*this);
-}
-
-void Channel::send_controls(Link& link) {
-    ControlQueue& queue = link.controls;
-    const auto send = [&](const wire::Bytes& bytes) {
-        const WholeFrame frame(bytes);
-        return interface_.ops.send(link.handle, frame.views(), frame.count, nullptr) == PLEXUS_OK;
-    };
-    if (queue.ack) {
-        if (!send(stream_frame(wire::Kind::confirm, queue.ack->stream, queue.ack->count))) return;
-        queue.ack.reset();
-    }
-    for (; !queue.frames.empty(); queue.frames.pop_front())
-        if (!send(queue.frames.front())) return;
-    if (queue.asks) {
-        if (!send(stream_frame(wire::Kind::fence, window_.stream(), window_.sent()))) return;
-        queue.asks = false;
-    }
-    if (queue.tells_dropped) {
-        const std::uint64_t dropped = peer_.dropped_answers.load(std::memory_order_relaxed);
-        queue.tells_dropped = !send(stream_frame(wire::Kind::dropped, 0, dropped));
-    }
-}
-
-void Channel::refresh_ready() {
-    ready_ = way_.state == State::open && links_.out != nullptr && !links_.out->lost && window_.clear() &&
-             links_.out->controls.empty();
+    const Status accepted = outbox_.accept(frame, waiter, inside);
+    if (accepted == Status::message_lost)
+        way_.last_error = "the method had no room for it, and has logged why";
+    return accepted;
 }
 
 // Called by modules, from a poll.
@@ -302,8 +95,9 @@ void Channel::frame_ended(Completion* completion, Status) {
     auto* const frame = static_cast<PendingFrame*>(completion);
     PendingFramePtr over;
     {
-        Lock hold(frame->owner->mutex_);
-        over = frame->owner->pool_.ended(*frame);
+        Channel& owner = *frame->owner;
+        Lock hold(owner.mutex_);
+        over = owner.outbox_.frames().ended(*frame);
     }
     if (over != nullptr && over->waiter != nullptr) over->waiter->settle(over->outcome);
 }
@@ -328,19 +122,20 @@ bool Channel::settle() {
                 at = at->heir_;
                 continue;
             }
-            goal = at->window_.appended();
-            if (at->window_.settled() >= goal) return true;
-            if (at->links_.out != nullptr) at->ask(*at->links_.out);
+            const SendWindow& window = at->outbox_.frames().window();
+            goal = window.appended();
+            if (window.settled() >= goal) return true;
+            at->outbox_.ask();
         }
         if (scheduler.inside_turn()) return false;
         bool settled = false;
         bool dead = false;
         scheduler.wait_for_true([&] {
             Lock hold(at->mutex_);
+            const SendWindow& window = at->outbox_.frames().window();
             dead = at->way_.state == State::dead;
-            settled = !dead && at->window_.settled() >= goal;
-            if (!dead && !settled && at->links_.out != nullptr && at->window_.clear())
-                at->ask(*at->links_.out);
+            settled = !dead && window.settled() >= goal;
+            if (!dead && !settled && window.clear()) at->outbox_.ask();
             return dead || settled || endpoint_.closing();
         });
         if (settled) return true;
@@ -349,35 +144,18 @@ bool Channel::settle() {
     return true; // it died and nobody took over: there is nothing to wait for
 }
 
-void Channel::tell_dropped() {
-    peer_.dropped_answers.fetch_add(1, std::memory_order_relaxed);
-    Lock hold(mutex_);
-    if (links_.out == nullptr) return; // the next hello says it
-    links_.out->controls.tells_dropped = true;
-    send_controls(*links_.out);
-    refresh_ready();
-}
-
-std::uint64_t Channel::query(plexus_query what) const {
-    Lock hold(mutex_);
-    const bool linked = links_.out != nullptr && !links_.out->lost;
-    const std::uint64_t found = interface_.query(linked ? links_.out->handle : nullptr, what);
-    return what == PLEXUS_QUERY_QUEUED_BYTES ? found + window_.unsent_bytes() : found; // not with it yet
-}
-
 // Links.
 
 void Channel::connect() {
     if (way_.row.bytes.empty() && way_.came_to_us) {
         way_.state = State::awaiting;
-        events_.awaits = true;
+        outbox_.events().awaits = true;
         endpoint_.attend(*this);
         return;
     }
     way_.state = State::connecting;
-    Link& link =
-        *links_.all.emplace_back(std::make_unique<Link>(interface_, peer_.shared_from_this(), *this));
-    links_.dialing = &link;
+    Link& link = *links_.emplace_back(std::make_unique<Link>(interface_, peer_.shared_from_this(), *this));
+    dialing_ = &link;
     const plexus_view descriptor{way_.row.bytes.data(), way_.row.bytes.size()};
     plexus_id whom;
     std::memcpy(whom.bytes, peer_.id.bytes.data(), sizeof whom.bytes);
@@ -385,14 +163,13 @@ void Channel::connect() {
     if (started == PLEXUS_OK) return;
     way_.last_error =
         fmt::format("no connection could be started ({})", to_string(static_cast<Status>(started)));
-    events_.failed.push_back(&link);
+    outbox_.events().failed.push_back(&link);
     endpoint_.attend(*this);
 }
 
 Link& Channel::accept(plexus_link* handle) {
     Lock hold(mutex_);
-    Link& link =
-        *links_.all.emplace_back(std::make_unique<Link>(interface_, peer_.shared_from_this(), *this));
+    Link& link = *links_.emplace_back(std::make_unique<Link>(interface_, peer_.shared_from_this(), *this));
     link.handle = handle;
     link.open = true;
     way_.came_to_us = true;
@@ -401,8 +178,8 @@ Link& Channel::accept(plexus_link* handle) {
 
 void Channel::adopt(Link& link) {
     Lock hold(mutex_);
-    if (links_.dialing == &link) links_.dialing = nullptr;
-    if (links_.out != nullptr || way_.state == State::dead || way_.state == State::moving)
+    if (dialing_ == &link) dialing_ = nullptr;
+    if (outbox_.out() != nullptr || way_.state == State::dead || way_.state == State::moving)
         return; // a second link: it only brings
     for (const auto& [key, value] : way_.row.parameters) {
         char room[512];
@@ -411,30 +188,13 @@ void Channel::adopt(Link& link) {
             log::warn("transport", "{}: {} = \"{}\" was not taken: {}", interface_.name, key, value,
                       std::string_view(room, why.size));
     }
-    links_.out = &link;
     way_.state = State::open;
-    window_.start_stream(endpoint_.next_stream());
-    limits_.message =
-        smaller_limit(smaller_limit(endpoint_.options().max_message, interface_.limits.max_message),
-                      interface_.query(link.handle, PLEXUS_QUERY_MAX_MESSAGE));
-    wire::Hello hello;
-    hello.stream = window_.stream();
-    hello.max_message = endpoint_.options().max_message;
-    hello.memory = peer_.relation.memory;
-    hello.known_memory = peer_.relation.theirs;
-    hello.dropped = peer_.dropped_answers.load(std::memory_order_relaxed);
-    hello.table = endpoint_.own_table()->encoded;
-    link.controls.frames.push_back(wire::encode(hello));
-    for (const ReplayRequest& request : window_.replay_requests())
-        if (!request.answered)
-            link.controls.frames.push_back(stream_frame(wire::Kind::recover, request.stream, 0));
-    send_queue();
-    refresh_ready();
+    outbox_.start(link);
 }
 
 void Channel::learn(const KnownTable& table) {
     Lock hold(mutex_);
-    introduced_.add_table(name_of(peer_.id, table));
+    outbox_.learn_table(table);
     if (!way_.row.bytes.empty()) return;
     const auto row = std::find_if(table.table.begin(), table.table.end(), [&](const Descriptor& each) {
         return share_rows(each.method, name_) && endpoint_.applicable(nullptr, each).applies;
@@ -442,183 +202,83 @@ void Channel::learn(const KnownTable& table) {
     if (row != table.table.end()) way_.row.bytes = row->bytes;
 }
 
-void Channel::acked(const wire::StreamFrame& ack) {
-    PendingFrames done;
-    Lock hold(mutex_);
-    if (links_.out != nullptr && ack.stream == window_.stream())
-        links_.out->controls.ack_requested = false; // answered, also if it was asked before anything had left
-    if (!window_.acked(ack.stream, ack.count, done)) return;
-    for (PendingFramePtr& frame : done) pool_.release(std::move(frame), Status::ok);
-    send_queue();
-}
-
-void Channel::resumed(std::uint32_t stream, std::optional<std::uint64_t> count) {
-    PendingFrames done;
-    PendingFrames lost;
-    Lock hold(mutex_);
-    window_.resumed(stream, count, done, lost);
-    for (PendingFramePtr& frame : done) pool_.release(std::move(frame), Status::ok);
-    for (PendingFramePtr& frame : lost) {
-        frame->outcome = Status::message_lost;
-        events_.why = count ? "the connection broke each time that the frame was sent"
-                            : "the peer does not remember how much it had received";
-        events_.lost.push_back(std::move(frame));
-    }
-    // The frames leave at the end of this turn. If they ended the link at once, what the peer has sent
-    // behind its answer would be lost with it; two peers that do so at the same time would make no progress.
-    events_.flush = true;
-    endpoint_.attend(*this);
-}
-
-void Channel::flush(Link& link) {
-    Lock hold(mutex_);
-    if (&link == links_.out) {
-        send_queue();
-    } else {
-        send_controls(link);
-    }
-}
-
-std::size_t Channel::control(Link& link, wire::Bytes bytes) {
-    Lock hold(mutex_);
-    if (link.lost) return 0;
-    link.controls.frames.push_back(std::move(bytes));
-    send_controls(link);
-    refresh_ready();
-    return link.controls.frames.size();
-}
-
-void Channel::send_ack(Link& link, const wire::StreamFrame& ack) {
-    Lock hold(mutex_);
-    if (link.lost) return;
-    link.controls.ack = ack;
-    send_controls(link);
-    refresh_ready();
-}
-
-void Channel::ask(Link& link) {
-    if (link.controls.ack_requested || link.lost) return;
-    link.controls.ack_requested = true;
-    link.controls.asks = true;
-    send_controls(link);
-    refresh_ready();
-}
-
-void Channel::request_ack(bool always) {
-    Lock hold(mutex_);
-    if (way_.state == State::open && links_.out != nullptr && (always || window_.unacked())) ask(*links_.out);
-}
-
 Channel::Loss Channel::link_lost(Link& link, const std::string& why) {
     Lock hold(mutex_);
     way_.last_error = why;
-    const bool dialing =
-        std::exchange(links_.dialing, links_.dialing == &link ? nullptr : links_.dialing) == &link;
+    const bool dialed = dialing_ == &link;
+    if (dialed) dialing_ = nullptr;
     if (way_.state == State::dead || way_.state == State::moving) return {};
-    if (links_.out != &link) {
+    if (outbox_.out() != &link) {
         // A failed dial: nobody dials again before Failover has said what is to be done.
-        return {dialing && way_.state == State::connecting, 0, 0};
+        return {dialed && way_.state == State::connecting, 0, 0};
     }
     const bool vain = link.received.count() == 0 && link.liveness.controls == 0;
     way_.in_vain = vain ? way_.in_vain + 1 : 0;
-    links_.out = nullptr;
-    ready_ = false;
     way_.state = State::idle;
-    introduced_.clear(); // what was introduced may not have arrived
-    return {true, window_.link_broke(), way_.in_vain};
+    return {true, outbox_.broke(), way_.in_vain};
 }
 
 void Channel::release(Link& link) {
     Lock hold(mutex_);
     if (std::exchange(link.released, true)) return;
-    if (links_.out == &link) {
-        links_.out = nullptr;
+    if (outbox_.out() == &link) {
+        outbox_.stop();
         way_.state = State::idle;
-        ready_ = false;
     }
     if (link.handle != nullptr) interface_.ops.disconnect(link.handle);
 }
 
-std::unique_ptr<Link> Channel::take_out(Link& link) {
+std::vector<std::unique_ptr<Link>> Channel::take_out(const Link* link) {
     Lock hold(mutex_);
-    const auto found = std::find_if(links_.all.begin(), links_.all.end(),
-                                    [&](const auto& each) { return each.get() == &link; });
-    std::unique_ptr<Link> over = std::move(*found);
-    links_.all.erase(found);
-    std::erase(events_.failed, &link);
-    return over;
+    const auto out = std::stable_partition(links_.begin(), links_.end(), [&](const auto& each) {
+        return link != nullptr && each.get() != link;
+    });
+    std::vector<std::unique_ptr<Link>> taken;
+    std::move(out, links_.end(), std::back_inserter(taken));
+    links_.erase(out, links_.end());
+    for (const auto& each : taken) std::erase(outbox_.events().failed, each.get());
+    return taken;
 }
 
 std::vector<Link*> Channel::open_links() const {
     Lock hold(mutex_);
     std::vector<Link*> open;
-    for (const auto& link : links_.all)
+    for (const auto& link : links_)
         if (link->open && !link->lost) open.push_back(link.get());
     return open;
 }
 
-void Channel::drop_links() {
-    Lock hold(mutex_);
-    links_ = {};
-}
-
 void Channel::reconnect() {
     Lock hold(mutex_);
-    if (way_.state == State::idle) connect();
+    if (way_.state == State::idle || (way_.state == State::awaiting && !way_.row.bytes.empty())) connect();
 }
 
-bool Channel::await_peer() {
+void Channel::await_peer() {
     Lock hold(mutex_);
-    const bool waits =
-        way_.state == State::idle || (way_.state == State::connecting && links_.dialing == nullptr);
-    if (!way_.came_to_us || !waits) return way_.state == State::awaiting;
     way_.state = State::awaiting;
-    return true;
-}
-
-bool Channel::awaits_peer() const {
-    Lock hold(mutex_);
-    return way_.state == State::awaiting;
-}
-
-void Channel::redial() {
-    Lock hold(mutex_);
-    if (way_.state == State::awaiting && !way_.row.bytes.empty()) connect();
 }
 
 // Moving.
 
 Backlog Channel::begin_move() {
     Lock hold(mutex_);
-    ready_ = false;
-    links_.out = nullptr;
-    links_.dialing = nullptr;
+    dialing_ = nullptr;
     way_.state = State::moving;
-    return window_.take_backlog();
+    return outbox_.take_backlog();
 }
 
 void Channel::end(Channel* heir) {
     Lock hold(mutex_);
     heir_ = heir;
     way_.state = State::dead;
+    outbox_.frames().fit();
     dead_.store(true, std::memory_order_release); // [dead]
 }
 
 void Channel::adopt(Backlog backlog) {
     Lock hold(mutex_);
-    const auto own = [&](PendingFrames& frames) {
-        for (PendingFramePtr& frame : frames) frame->owner = this;
-    };
-    for (ReplayRequest& request : backlog.requests) {
-        own(request.frames);
-        if (way_.state == State::open && links_.out != nullptr && !request.answered)
-            links_.out->controls.frames.push_back(stream_frame(wire::Kind::recover, request.stream, 0));
-    }
-    own(backlog.unsent);
-    window_.adopt(std::move(backlog));
+    outbox_.adopt(std::move(backlog));
     if (way_.state == State::idle) connect();
-    send_queue();
-    refresh_ready();
 }
 
 bool Channel::revive(const Descriptor& row) {
@@ -626,47 +286,38 @@ bool Channel::revive(const Descriptor& row) {
     {
         Lock hold(mutex_);
         if (way_.state != State::dead || way_.row.parameters != row.parameters ||
-            way_.row.method != row.method || pool_.lent_bytes() > 0)
+            way_.row.method != row.method || outbox_.frames().lends())
             return false;
         heir = heir_;
     }
     if (heir != nullptr) { // the frames that it took over come first
         Lock hold(heir->mutex_);
-        if (heir->window_.settled() < heir->window_.appended()) return false;
+        const SendWindow& window = heir->outbox_.frames().window();
+        if (window.settled() < window.appended()) return false;
     }
     Lock hold(mutex_);
     heir_ = nullptr;
     if (!row.bytes.empty()) way_.row.bytes = row.bytes;
     way_.state = State::idle;
     way_.came_to_us = false;
-    introduced_.clear();
     dead_.store(false, std::memory_order_release); // [dead]
     return true;
 }
 
-Channel::Events Channel::take_events() {
-    Lock hold(mutex_);
-    return std::exchange(events_, {});
-}
+// What is asked of it.
 
-bool Channel::has_stake() const {
+Channel::Condition Channel::condition() const {
     Lock hold(mutex_);
-    return !window_.empty() || way_.waiting > 0;
-}
-
-bool Channel::unused() const {
-    Lock hold(mutex_);
-    return links_.all.empty() && window_.empty() && way_.waiting == 0 && pool_.lent_bytes() == 0 &&
-           way_.state != State::awaiting;
-}
-
-bool Channel::drained(bool no_new_links) const {
-    Lock hold(mutex_);
-    // Without a link, and without one to come, nothing will change.
-    if (way_.state == State::dead || (way_.state == State::idle && no_new_links)) return true;
-    return window_.empty() &&
-           (links_.out == nullptr || (links_.out->controls.empty() &&
-                                      interface_.query(links_.out->handle, PLEXUS_QUERY_QUEUED_BYTES) == 0));
+    const bool dialable =
+        way_.state == State::idle || (way_.state == State::connecting && dialing_ == nullptr);
+    Condition now;
+    now.over = way_.state == State::dead;
+    now.idle = way_.state == State::idle;
+    now.awaits = way_.state == State::awaiting;
+    now.may_return = now.awaits || (way_.came_to_us && dialable);
+    now.at_stake = !outbox_.frames().window().empty() || way_.waiting > 0;
+    now.unused = links_.empty() && !now.at_stake && !outbox_.frames().lends() && !now.awaits;
+    return now;
 }
 
 std::string Channel::explain(Status status) const {
@@ -676,7 +327,7 @@ std::string Channel::explain(Status status) const {
         return fmt::format("a message is larger than the {} bytes that are allowed: raise limits.max_message "
                            "on both sides, or "
                            "send it in parts",
-                           smaller_limit(limits_.message, peer_.max_message.load(std::memory_order_relaxed)));
+                           outbox_.most());
     case Status::again:
         return fmt::format(
             "a handler has sent more to context {} than limits.handler_queue allows ({} bytes)", peer_.name,

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A channel (the "communication object" of Nexus, section 3.1): the way to one context by one
-// method, shared by all pointers that use both. Sends by its link, queues what cannot leave,
-// keeps copies if links of the method may break. It never decides what a broken link means:
-// Failover asks it and tells it. Knows nothing of what the frames mean.
+// method, shared by all pointers that use both. Owns its links, dials, waits for room; its outbox sends.
+// It never decides what a broken link means: Failover asks it and tells it. Knows nothing of what the
+// frames mean.
 #pragma once
 
 #include "base/mutex.h"
 #include "plexus/table.h"
-#include "transport/endpoint.h"
-#include "transport/introductions.h"
-#include "transport/link.h"
-#include "transport/send_window.h"
+#include "transport/outbox.h"
 
 #include <optional>
 #include <string>
@@ -35,17 +32,7 @@ namespace plexus::transport {
 
 class Channel : public detail::Channel {
   public:
-    enum class State : std::uint8_t {
-        idle,       ///< no link, nothing to do
-        connecting, ///< a link is being made
-        awaiting,   ///< no link can be made from here: the peer may come back
-        open,       ///< has a link
-        moving,     ///< its frames are on their way to another channel
-        dead,       ///< this method does not reach the peer: choose again
-    };
-
     Channel(Endpoint& endpoint, Peer& peer, Interface& interface, Descriptor row);
-    ~Channel();
 
     /// Sends a frame, in order with all others. ok: the pieces may be reused. `again`: only
     /// inside a turn, the queue is full. link_lost: choose another way. @thread any
@@ -64,8 +51,14 @@ class Channel : public detail::Channel {
     template <class F>
     auto on_way_out(F f) const PLEXUS_EXCLUDES(mutex_) {
         Lock hold(mutex_);
-        Link* const out = links_.out;
-        return f(out != nullptr && !out->lost ? out->handle : nullptr, window_.stream());
+        const Link* const out = outbox_.out();
+        return f(out != nullptr && !out->lost ? out->handle : nullptr, outbox_.frames().window().stream());
+    }
+    /// Runs f(outbox) under the channel's lock.
+    template <class F>
+    auto on_outbox(F f) PLEXUS_EXCLUDES(mutex_) {
+        Lock hold(mutex_);
+        return f(outbox_);
     }
 
     Interface& interface() const noexcept { return interface_; }
@@ -75,12 +68,9 @@ class Channel : public detail::Channel {
     /// This channel, or, if it is dead, the one that took over its frames in the end; null: none did.
     Channel* successor() PLEXUS_EXCLUDES(mutex_);
     bool dead() const noexcept { return dead_.load(std::memory_order_acquire); } // pairs with [dead]
-    std::uint64_t query(plexus_query what) const PLEXUS_EXCLUDES(mutex_);
     /// True if it may carry what this row asks for. A channel that came to be when the peer
     /// connected to us learns here how to reach the peer.
     bool serves(const Descriptor& row) PLEXUS_EXCLUDES(mutex_);
-    /// An answer to the peer found no room at all: the peer is told that some are missing. @thread any
-    void tell_dropped() PLEXUS_EXCLUDES(mutex_);
 
     // For Demux and Failover. @thread progress
     /// The peer connected to us.
@@ -89,15 +79,6 @@ class Channel : public detail::Channel {
     void adopt(Link& link) PLEXUS_EXCLUDES(mutex_);
     /// The peer's own table is known: how to reach the peer, should this link break.
     void learn(const KnownTable& table) PLEXUS_EXCLUDES(mutex_);
-    void acked(const wire::StreamFrame& ack) PLEXUS_EXCLUDES(mutex_);
-    void resumed(std::uint32_t stream, std::optional<std::uint64_t> count) PLEXUS_EXCLUDES(mutex_);
-    /// There is room again, or it is worth looking.
-    void flush(Link& link) PLEXUS_EXCLUDES(mutex_);
-    /// Sends a control frame on a link; how many wait there now.
-    std::size_t control(Link& link, wire::Bytes bytes) PLEXUS_EXCLUDES(mutex_);
-    void send_ack(Link& link, const wire::StreamFrame& ack) PLEXUS_EXCLUDES(mutex_);
-    /// Asks the far side how much has arrived: if anything is unacknowledged, or always.
-    void request_ack(bool always = false) PLEXUS_EXCLUDES(mutex_);
 
     /// What a broken link meant to the channel.
     struct Loss {
@@ -108,23 +89,15 @@ class Channel : public detail::Channel {
     Loss link_lost(Link& link, const std::string& why) PLEXUS_EXCLUDES(mutex_);
     /// Gives a link back to its module; take_out() then ends it.
     void release(Link& link) PLEXUS_EXCLUDES(mutex_);
-    std::unique_ptr<Link> take_out(Link& link) PLEXUS_EXCLUDES(mutex_);
+    /// Null: all that are left of a module that is no more.
+    std::vector<std::unique_ptr<Link>> take_out(const Link* link) PLEXUS_EXCLUDES(mutex_);
     std::vector<Link*> open_links() const PLEXUS_EXCLUDES(mutex_);
-    /// The link that frames leave by; null: none.
-    Link* out() const PLEXUS_EXCLUDES(mutex_) {
-        Lock hold(mutex_);
-        return links_.out;
-    }
-    /// Ends what is left of links whose module is no more.
-    void drop_links() PLEXUS_EXCLUDES(mutex_);
 
-    /// No link and none to come: dials, or waits for the peer where it can't be dialled.
+    /// No link and none to come: dials, or waits for the peer where it can't be dialled. If the channel
+    /// waits for the peer, it dials as well, if it is known how.
     void reconnect() PLEXUS_EXCLUDES(mutex_);
-    /// Waits for the peer to come back instead of dialling. False: the peer never connected to us.
-    bool await_peer() PLEXUS_EXCLUDES(mutex_);
-    bool awaits_peer() const PLEXUS_EXCLUDES(mutex_);
-    /// While it waits: dials as well, if it is known how.
-    void redial() PLEXUS_EXCLUDES(mutex_);
+    /// Waits for the peer to come back instead of dialling. Only where it may return.
+    void await_peer() PLEXUS_EXCLUDES(mutex_);
 
     /// Takes out all frames. Senders wait until end() says where they are.
     Backlog begin_move() PLEXUS_EXCLUDES(mutex_);
@@ -134,42 +107,32 @@ class Channel : public detail::Channel {
     /// A dead channel whose frames have all been settled elsewhere may be used again. @thread any
     bool revive(const Descriptor& row) PLEXUS_EXCLUDES(mutex_);
 
-    struct Events {
-        std::vector<Link*> failed;         ///< a dial that ended at once
-        std::vector<PendingFramePtr> lost; ///< frames that will not be sent any more
-        bool awaits = false;               ///< it waits for the peer to come back
-        bool flush = false;                ///< frames wait for the end of the turn
-        bool retry = false;                ///< a frame found no memory in the module: flush() after a pause
-        std::string why;
+    struct Condition {
+        bool over = false;       ///< dead
+        bool idle = false;       ///< no link, and none to come by itself
+        bool awaits = false;     ///< waits for the peer to come back
+        bool may_return = false; ///< the peer has connected by it; nothing is under way to the peer
+        bool at_stake = false;   ///< it holds frames whose fate is open, or threads wait for it
+        bool unused = false;     ///< no link, no frames, and no module reads memory of its frames
     };
-    Events take_events() PLEXUS_EXCLUDES(mutex_);
-
-    /// True if it holds frames whose fate is open, or threads wait for it.
-    bool has_stake() const PLEXUS_EXCLUDES(mutex_);
-    /// True if it has no link, no frames, and no module reads memory of its frames.
-    bool unused() const PLEXUS_EXCLUDES(mutex_);
-    /// True if all that was handed over has left and been acknowledged where it has to be.
-    bool drained(bool no_new_links) const PLEXUS_EXCLUDES(mutex_);
+    /// @thread any
+    Condition condition() const PLEXUS_EXCLUDES(mutex_);
 
   private:
+    enum class State : std::uint8_t {
+        idle,       ///< no link, nothing to do
+        connecting, ///< a link is being made
+        awaiting,   ///< no link can be made from here: the peer may come back
+        open,       ///< has a link
+        moving,     ///< its frames are on their way to another channel
+        dead,       ///< this method does not reach the peer: choose again
+    };
+
     Status slow_send(Frame& frame, std::string* why) PLEXUS_EXCLUDES(mutex_);
     Status try_send(Frame& frame, Waiter& waiter, bool inside) PLEXUS_REQUIRES(mutex_);
-    Status send_or_borrow(Frame& frame, Waiter& waiter) PLEXUS_REQUIRES(mutex_);
-    bool send_retained(const Frame& frame) PLEXUS_REQUIRES(mutex_);
-    Status queue_copy(const Frame& frame) PLEXUS_REQUIRES(mutex_);
-    void introduce(const Frame& frame) PLEXUS_REQUIRES(mutex_);
-    void append(PendingFramePtr frame) PLEXUS_REQUIRES(mutex_);
-    void send_queue() PLEXUS_REQUIRES(mutex_);
-    void give_up(Status status, const char* why) PLEXUS_REQUIRES(mutex_);
-    void send_controls(Link& link) PLEXUS_REQUIRES(mutex_);
-    void ask(Link& link) PLEXUS_REQUIRES(mutex_);
     void connect() PLEXUS_REQUIRES(mutex_);
-    void refresh_ready() PLEXUS_REQUIRES(mutex_);
-    std::uint64_t held_bytes() const PLEXUS_REQUIRES(mutex_) {
-        return window_.held_bytes() + pool_.lent_bytes();
-    }
     std::string explain(Status status) const PLEXUS_EXCLUDES(mutex_);
-    static void frame_ended(Completion* completion, Status status);
+    static void frame_ended(Completion* completion, Status);
 
     /// How the peer is reached, and how far that has come.
     struct Way {
@@ -179,16 +142,6 @@ class Channel : public detail::Channel {
         std::string last_error;
         std::uint32_t waiting = 0; ///< threads that wait to send
         std::uint32_t in_vain = 0; ///< see Loss
-        std::uint32_t refused = 0; ///< times in a row that the module had no memory for the first frame
-    };
-    struct Links {
-        std::vector<std::unique_ptr<Link>> all;
-        Link* out = nullptr;     ///< frames leave by this one; others only bring
-        Link* dialing = nullptr; ///< the dial that is awaited
-    };
-    struct Limits {
-        std::uint64_t message; ///< bytes of the largest message
-        std::uint64_t at_once; ///< up to so many bytes no module posts, and nobody borrows
     };
 
     Peer& peer_;
@@ -196,14 +149,10 @@ class Channel : public detail::Channel {
     const std::string name_;
 
     mutable RankedSpinlock<30> mutex_;
-    bool ready_ PLEXUS_GUARDED_BY(mutex_) = false; ///< open and nothing waits before a new frame
-    Limits limits_ PLEXUS_GUARDED_BY(mutex_);
-    Links links_ PLEXUS_GUARDED_BY(mutex_);
-    SendWindow window_ PLEXUS_GUARDED_BY(mutex_);
-    Introductions introduced_ PLEXUS_GUARDED_BY(mutex_);
-    FramePool pool_ PLEXUS_GUARDED_BY(mutex_);
+    Outbox outbox_ PLEXUS_GUARDED_BY(mutex_);
     Way way_ PLEXUS_GUARDED_BY(mutex_);
-    Events events_ PLEXUS_GUARDED_BY(mutex_);
+    std::vector<std::unique_ptr<Link>> links_ PLEXUS_GUARDED_BY(mutex_);
+    Link* dialing_ PLEXUS_GUARDED_BY(mutex_) = nullptr; ///< the dial that is awaited
     Channel* heir_ PLEXUS_GUARDED_BY(mutex_) = nullptr;
 
     std::atomic<bool> dead_{false}; // [dead] set after the heir has all frames

@@ -122,15 +122,16 @@ void Demux::take_control(Link& link, wire::View frame) {
     if (!said) return break_rules(link, "a control frame of the wrong size");
     switch (*kind) {
     case wire::Kind::confirm:
-        return link.channel->acked(*said);
+        return link.channel->on_outbox([&](Outbox& outbox) { outbox.acked(*said); });
     case wire::Kind::fence:
         if (said->stream == link.received.stream()) acks_.now(link);
         return;
     case wire::Kind::recover:
         return take_replay_request(link, said->stream);
     case wire::Kind::recovered:
-        return link.channel->resumed(said->stream,
-                                     said->count == kUnknown ? std::nullopt : std::optional(said->count));
+        return link.channel->on_outbox([&](Outbox& outbox) {
+            outbox.resumed(said->stream, said->count == kUnknown ? std::nullopt : std::optional(said->count));
+        });
     case wire::Kind::dropped:
         return answers_dropped(link, said->count);
     default:
@@ -173,7 +174,7 @@ void Demux::take_hello(Link& link, wire::View frame) {
     auto known = KnownTable::make(std::move(*table));
     link.channel->learn(*known);
     peer.learn(known, true);
-    link.channel->flush(link); // larger messages may leave now
+    link.channel->on_outbox([&](Outbox& outbox) { outbox.flush(link); }); // larger messages may leave now
 }
 
 // Which of the calls under way the dropped answers belong to is not known any more.
@@ -208,8 +209,9 @@ void Demux::take_replay_request(Link& link, std::uint32_t stream) {
     if (link.lost) return;
     wire::Bytes bytes(wire::StreamFrame::kBytes);
     wire::encode(wire::Kind::recovered, wire::StreamFrame{stream, count}, bytes.data());
-    if (link.channel->control(link, std::move(bytes)) > kMostControls)
-        break_rules(link, "more questions than it reads answers");
+    const std::size_t waiting =
+        link.channel->on_outbox([&](Outbox& outbox) { return outbox.control(link, std::move(bytes)); });
+    if (waiting > kMostControls) break_rules(link, "more questions than it reads answers");
 }
 
 void Demux::learn_table(Link& link, const ContextId& owner, DescriptorTable table) {

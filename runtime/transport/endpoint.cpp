@@ -142,7 +142,10 @@ Status Endpoint::answer(Channel& to, Frame& frame, std::string* why) {
     Status status = to.send(frame, why);
     const auto table = status == Status::link_lost ? to.peer().owners_table() : nullptr;
     if (table != nullptr && !closing()) status = way(to.peer().shared_from_this(), table)->send(frame, why);
-    if (status == Status::again && frame.from_reserve) to.tell_dropped();
+    if (status == Status::again && frame.from_reserve) {
+        to.peer().dropped_answers.fetch_add(1, std::memory_order_relaxed);
+        to.on_outbox([](Outbox& outbox) { outbox.tell_dropped(); });
+    }
     return status;
 }
 

@@ -11,9 +11,6 @@ using std::chrono::nanoseconds;
 
 namespace {
 
-/// A peer that lets us in and sends us away before a word is said is closing, or out of means:
-/// it is asked again, ever more slowly, for a quarter of a second in all.
-constexpr std::uint32_t kMostLinksInVain = 10;
 /// A module that has no memory for a frame is asked again after so long.
 constexpr auto kMemoryPause = std::chrono::milliseconds(20);
 /// A peer that may come back is dialled after so long, then after twice as long, and so on.
@@ -66,6 +63,55 @@ PendingFrames take_staying(Backlog& backlog) {
     return staying;
 }
 
+Link* out_of(Channel& channel) {
+    return channel.on_outbox([](Outbox& outbox) { return outbox.out(); });
+}
+
+void flush(Channel& channel) {
+    channel.on_outbox([](Outbox& outbox) {
+        if (outbox.out() != nullptr) outbox.flush(*outbox.out());
+    });
+}
+
+void tell_doubt(Endpoint& endpoint, Link& link, std::uint64_t frames, const std::string& why) {
+    if (frames == 0) return;
+    endpoint.listener().calls_doubted(*link.channel);
+    endpoint.listener().trouble(
+        Status::message_lost,
+        fmt::format("up to {} messages to context {} may not have been delivered: {}: {}", frames,
+                    link.peer->name, link.channel->row_name(), why));
+}
+
+/// What the link says of its break. Notes what it says of the peer.
+BreakFacts facts_of(Link& link, const Channel::Loss& loss, Status status) {
+    BreakFacts facts;
+    facts.status = status;
+    facts.was_way = loss.was_way;
+    facts.opened = link.open;
+    facts.said_goodbye = link.goodbye;
+    facts.in_vain = loss.in_vain;
+    const std::vector<Link*> open = link.channel->open_links();
+    facts.other_link = std::any_of(open.begin(), open.end(), [](const Link* each) { return !each->ignored; });
+    if (!loss.was_way) return facts;
+    Lock hold(link.peer->mutex);
+    PeerState& state = link.peer->state;
+    if (status == Status::peer_lost) state.ended = true; // no other module needs to find out
+    if (status == Status::denied) state.status = status;
+    return facts;
+}
+
+/// The row of the peer's table that would take over from a channel.
+OtherRow find_other_row(Endpoint& endpoint, Channel& channel, const std::string& why) {
+    OtherRow other{channel.peer().owners_table(), {}};
+    if (other.known == nullptr) return other;
+    other.choice =
+        method::first_applicable(other.known->table, [&](const Descriptor& row) -> method::Applicable {
+            if (share_rows(row.method, channel.row_name())) return {false, why};
+            return endpoint.applicable(&channel.peer(), row);
+        });
+    return other;
+}
+
 } // namespace
 
 int32_t Failover::accepted(Interface& interface, plexus_link* handle, const ContextId& who, void** cookie) {
@@ -105,7 +151,7 @@ void Failover::arrived(Link& link) {
     endpoint_.listener().calls_lost(channel, WhichCalls::doubted, Status::message_lost,
                                     "the connection had broken");
     for (Channel* other : peer.all_channels())
-        if (other != &channel && other->awaits_peer())
+        if (other != &channel && other->condition().awaits)
             move(*other, channel, "the peer came back by another method");
     if (back) endpoint_.listener().peer_event(peer, Status::peer_back, "by " + channel.row_name());
 }
@@ -122,93 +168,99 @@ bool Failover::mark_lost(Link& link) noexcept {
 }
 
 void Failover::lost(Link& link, Status status, const std::string& why) {
-    if (mark_lost(link)) replace(link, link.channel->link_lost(link, why), status, why);
+    if (!mark_lost(link)) return;
+    const Channel::Loss loss = link.channel->link_lost(link, why);
+    tell_doubt(endpoint_, link, loss.unknown, why);
+    replace(*link.channel, facts_of(link, loss, status), why);
 }
 
 void Failover::end(Link& link, const std::string& why) {
     if (!mark_lost(link)) return;
     const Channel::Loss loss = link.channel->link_lost(link, why);
     return_to_module(link);
-    replace(link, loss, Status::link_lost, why);
+    tell_doubt(endpoint_, link, loss.unknown, why);
+    replace(*link.channel, facts_of(link, loss, Status::link_lost), why);
 }
 
 void Failover::reject(Link& link, const std::string& why) {
     if (!mark_lost(link)) return;
     const Channel::Loss loss = link.channel->link_lost(link, why);
-    if (loss.was_way && !said_goodbye_) substitute(*link.channel, Status::link_lost, why);
+    tell_doubt(endpoint_, link, loss.unknown, why);
+    BreakFacts facts = facts_of(link, loss, Status::link_lost);
+    facts.broke_rules = true;
+    replace(*link.channel, facts, why);
 }
 
-// A way has broken: what takes its place?
-void Failover::replace(Link& link, const Channel::Loss& loss, Status status, const std::string& why) {
-    Channel& channel = *link.channel;
-    Peer& peer = *link.peer;
-    if (loss.unknown > 0) {
-        endpoint_.listener().calls_doubted(channel);
-        endpoint_.listener().trouble(
-            Status::message_lost,
-            fmt::format("up to {} messages to context {} may not have been delivered: {}: {}", loss.unknown,
-                        peer.name, channel.row_name(), why));
-    }
-    if (said_goodbye_) return;
-    if (link.goodbye) return see_off(link.peer);
-    if (!loss.was_way || peer.presence() == Presence::gone) return;
-    const bool ended = [&] { // some module knows: no other needs to find out
-        Lock hold(peer.mutex);
-        return peer.state.ended = peer.state.ended || status == Status::peer_lost;
-    }();
-    if (ended) return substitute(channel, Status::peer_lost, why);
-    if (!link.open) {
-        log::info("transport", "{} does not reach context {}: {}", channel.row_name(), peer.name, why);
-        return substitute(channel, status, why);
-    }
-    log::info("transport", "{}: the connection to context {} broke: {}", channel.row_name(), peer.name, why);
-    for (Link* other : channel.open_links()) // both sides connected at the same time, and one was enough
-        if (!other->ignored) return channel.adopt(*other);
-    // Also if nothing is at stake: the program is to hear of a peer that is lost.
-    if (loss.in_vain == 0) return channel.reconnect();
-    if (loss.in_vain > kMostLinksInVain) return substitute(channel, status, why);
-    retries_.push_back({Clock::now() + pause_after(loss.in_vain), link.peer, &channel, why});
-}
-
-// The channel's method does not reach the peer: the next row, or none.
-void Failover::substitute(Channel& channel, Status status, const std::string& why) {
+// A channel has no way any more, and these are the facts of its link: what takes its place?
+void Failover::replace(Channel& channel, BreakFacts facts, const std::string& why) {
     Peer& peer = channel.peer();
+    facts.closing = said_goodbye_;
+    const Channel::Condition now = channel.condition();
+    facts.wanted = now.at_stake || endpoint_.listener().awaits(channel);
+    facts.may_return = now.may_return;
     {
         Lock hold(peer.mutex);
-        peer.state.failed[channel.row_name()] = why;
-        if (status == Status::denied) peer.state.status = status;
+        facts.gone = peer.state.presence == Presence::gone;
+        facts.ended = peer.state.ended;
+        facts.denied = peer.state.status == Status::denied;
     }
-    const bool wanted = channel.has_stake() || endpoint_.listener().awaits(channel);
-    const auto known = peer.owners_table();
-    Choice choice;
-    if (known != nullptr && status != Status::peer_lost && endpoint_.options().fallback != Fallback::forbid)
-        choice = method::first_applicable(
-            known->table, [&](const Descriptor& row) { return endpoint_.applicable(&peer, row); });
-    if (choice.row && wanted) {
-        const Descriptor& row = known->table[*choice.row];
+    const OtherRow other = find_other_row(endpoint_, channel, why);
+    facts.row_applies = other.choice.row.has_value();
+    facts.fallback_allowed = endpoint_.options().fallback != Fallback::forbid;
+    const Decision decision = decide(facts);
+    if (decision.action == Action::nothing) return;
+    if (decision.action == Action::peer_closed) return see_off(peer.shared_from_this());
+    log::info("transport", "{} {} context {}: {}: {}", channel.row_name(),
+              facts.opened ? "has lost its connection to" : "does not reach", peer.name, why,
+              decision.because);
+    const bool gives_row_up = decision.action == Action::next_row ||
+                              decision.action == Action::choose_again || decision.action == Action::lost;
+    if (gives_row_up && !facts.waited) {
+        Lock hold(peer.mutex);
+        peer.state.failed[channel.row_name()] = why;
+    }
+    if (decision.action == Action::retry)
+        retries_.push_back(
+            {Clock::now() + pause_after(facts.in_vain), peer.shared_from_this(), &channel, why});
+    else
+        carry_out(decision, channel, other, why);
+}
+
+void Failover::carry_out(const Decision& decision, Channel& channel, const OtherRow& other,
+                         const std::string& why) {
+    Peer& peer = channel.peer();
+    switch (decision.action) {
+    case Action::nothing:
+    case Action::peer_closed:
+    case Action::retry:
+        return; // done
+    case Action::use_other_link:
+        for (Link* link : channel.open_links())
+            if (!link->ignored) return channel.adopt(*link);
+        return;
+    case Action::reconnect:
+        return channel.reconnect();
+    case Action::await_peer:
+        channel.await_peer();
+        return await(channel, why);
+    case Action::next_row: {
+        const Descriptor& row = other.known->table[*other.choice.row];
         if (endpoint_.options().fallback == Fallback::warn)
             endpoint_.warn_once(fmt::format("context {} is reached by {} from now on: {}: {}", peer.name,
                                             row.method, channel.row_name(), why));
         return move(channel, endpoint_.channel(peer, row), why);
     }
-    // A peer that has connected to us may do so again. One that is another context by now will not.
-    const bool may_return =
-        status != Status::wrong_peer && status != Status::denied && status != Status::peer_lost;
-    if (!choice.row && may_return && channel.await_peer()) {
-        {
-            Lock hold(peer.mutex);
-            peer.state.failed.erase(channel.row_name()); // pointers go on using the channel
-        }
-        return await(channel, why);
-    }
-    std::string all = channel.row_name() + ": " + why;
-    for (const Verdict& verdict : choice.trail)
-        if (verdict.method != channel.row_name()) all += "; " + verdict.method + ": " + verdict.because;
-    if (choice.row) { // whoever sends next chooses anew
+    case Action::choose_again:
         channel.begin_move();
         return channel.end(nullptr);
+    case Action::lost: {
+        std::string all = channel.row_name() + ": " + why;
+        for (const Verdict& verdict : other.choice.trail)
+            if (!verdict.applies && verdict.method != channel.row_name())
+                all += "; " + verdict.method + ": " + verdict.because;
+        return give_up(channel, decision.end, all);
     }
-    give_up(channel, status, all);
+    }
 }
 
 void Failover::move(Channel& from, Channel& to, const std::string& why) {
@@ -219,20 +271,13 @@ void Failover::move(Channel& from, Channel& to, const std::string& why) {
     to.adopt(std::move(backlog));
     from.end(&to);
     endpoint_.listener().calls_moved(from, to);
-    tell_lost(from.peer(), std::move(staying), Status::message_lost,
+    tell_lost(from, std::move(staying), Status::message_lost,
               from.row_name() + ": " + why + ", and falling back is forbidden");
 }
 
 // No row is left.
-void Failover::give_up(Channel& channel, Status status, const std::string& why) {
+void Failover::give_up(Channel& channel, Status end, const std::string& why) {
     Peer& peer = channel.peer();
-    // Another key is the operator's mistake, not the peer's end: that is said wherever it was seen.
-    bool denied = status == Status::denied;
-    {
-        Lock hold(peer.mutex);
-        denied = denied || peer.state.status == Status::denied;
-    }
-    const Status end = denied ? Status::denied : Status::peer_lost;
     Backlog backlog = channel.begin_move();
     channel.end(nullptr);
     const std::vector<Channel*> channels = peer.all_channels();
@@ -240,10 +285,11 @@ void Failover::give_up(Channel& channel, Status status, const std::string& why) 
                                      [](const Channel* each) { return !each->open_links().empty(); });
     if (!reached) declare_lost(peer, end, why);
     endpoint_.listener().calls_lost(channel, WhichCalls::all, end, why);
-    tell_lost(peer, std::move(backlog), end, why);
+    tell_lost(channel, std::move(backlog), end, why);
 }
 
-void Failover::tell_lost(Peer& peer, Backlog backlog, Status status, const std::string& why) {
+void Failover::tell_lost(Channel& of, Backlog backlog, Status status, const std::string& why) {
+    Peer& peer = of.peer();
     PendingFrames frames = all_frames(std::move(backlog));
     if (frames.empty()) return;
     std::vector<wire::View> heads;
@@ -254,7 +300,7 @@ void Failover::tell_lost(Peer& peer, Backlog backlog, Status status, const std::
     }
     if (answers) peer.dropped_answers.fetch_add(1, std::memory_order_relaxed); // the next hello says so
     endpoint_.listener().frames_lost(peer, heads, status, why);
-    for (PendingFramePtr& frame : frames) settle_frame(std::move(frame), status);
+    of.on_outbox([&](Outbox& outbox) { outbox.frames().retire(std::move(frames), status); });
 }
 
 void Failover::declare_lost(Peer& peer, Status status, const std::string& why) {
@@ -292,7 +338,7 @@ void Failover::see_off(const std::shared_ptr<Peer>& peer) {
         if (channel->dead()) continue;
         Backlog backlog = channel->begin_move();
         channel->end(nullptr);
-        tell_lost(*peer, std::move(backlog), Status::peer_lost, kEnded);
+        tell_lost(*channel, std::move(backlog), Status::peer_lost, kEnded);
     }
     leaving_.push_back(peer);
 }
@@ -302,7 +348,8 @@ void Failover::abandon_all(Peer& peer) {
         if (channel->dead()) continue;
         PendingFrames frames = all_frames(channel->begin_move());
         channel->end(nullptr);
-        for (PendingFramePtr& frame : frames) settle_frame(std::move(frame), Status::closed);
+        channel->on_outbox(
+            [&](Outbox& outbox) { outbox.frames().retire(std::move(frames), Status::closed); });
     }
 }
 
@@ -317,6 +364,8 @@ void Failover::clear() {
 // Deferred work.
 
 nanoseconds Failover::run() {
+    // First, so that what a module held does not leave by another link before the module was told.
+    release_lost();
     attend();
     release_lost();
     // forget() counts the holders of a peer: this list may be the only one besides the endpoint's.
@@ -334,18 +383,19 @@ nanoseconds Failover::run() {
 void Failover::attend() {
     for (const Endpoint::Attention& each : endpoint_.take_attention()) {
         Channel& channel = *each.channel;
-        Channel::Events events = channel.take_events();
+        Outbox::Events events =
+            channel.on_outbox([](Outbox& outbox) { return std::exchange(outbox.events(), {}); });
         // connect() said no at once: told here, outside of the caller's locks.
         for (Link* link : events.failed) lost(*link, Status::link_lost, "no connection could be started");
         Backlog lost;
         std::move(events.lost.begin(), events.lost.end(), std::back_inserter(lost.unsent));
         if (!lost.unsent.empty()) {
             const Status status = lost.unsent.front()->outcome;
-            tell_lost(*each.peer, std::move(lost), status, events.why);
+            tell_lost(channel, std::move(lost), status, events.why);
         }
         const Clock::time_point now = Clock::now();
         if (events.awaits) await(channel, "it did not connect again, and it can't be dialled from here");
-        if (Link* const out = events.flush ? channel.out() : nullptr) channel.flush(*out);
+        if (events.flush) flush(channel);
         if (events.retry) flushes_.push_back({now + kMemoryPause, each.peer, &channel, {}});
     }
 }
@@ -362,8 +412,7 @@ nanoseconds Failover::retry_links(Clock::time_point now) {
         return taken;
     };
     for (const Timed& each : take_due(retries_)) each.channel->reconnect();
-    for (const Timed& each : take_due(flushes_))
-        if (Link* out = each.channel->out()) each.channel->flush(*out);
+    for (const Timed& each : take_due(flushes_)) flush(*each.channel);
     return next;
 }
 
@@ -382,7 +431,7 @@ nanoseconds Failover::check_awaited(Clock::time_point now) {
     std::vector<Awaited> over;
     std::vector<Channel*> due;
     std::erase_if(awaited_, [&](Awaited& each) {
-        if (each.channel->out() != nullptr || each.channel->dead()) return true;
+        if (out_of(*each.channel) != nullptr || each.channel->dead()) return true;
         if (each.until <= now) {
             over.push_back(std::move(each));
             return true;
@@ -395,10 +444,11 @@ nanoseconds Failover::check_awaited(Clock::time_point now) {
         next = std::min<nanoseconds>(next, std::min(each.until, each.next_dial) - now);
         return false;
     });
-    for (Channel* channel : due) channel->redial();
+    for (Channel* channel : due) channel->reconnect();
+    BreakFacts facts;
+    facts.waited = true;
     for (const Awaited& each : over)
-        if (!each.channel->dead() && each.peer->presence() != Presence::gone)
-            give_up(*each.channel, Status::peer_lost, each.channel->row_name() + ": " + each.why);
+        if (!each.channel->dead()) replace(*each.channel, facts, each.why);
     return next;
 }
 
@@ -412,7 +462,7 @@ nanoseconds Failover::check_silence(Clock::time_point now) {
     next_silence_ = now + pause;
     for (const auto& peer : endpoint_.peers()) {
         for (Channel* channel : peer->all_channels()) {
-            Link* const out = channel->interface().one_host() ? nullptr : channel->out();
+            Link* const out = channel->interface().one_host() ? nullptr : out_of(*channel);
             if (out == nullptr || out->lost) continue;
             Liveness& heard = out->liveness;
             std::uint64_t total = 0; // the peer may send by another link of the channel
@@ -428,7 +478,7 @@ nanoseconds Failover::check_silence(Clock::time_point now) {
                         "a handler does not return (limits.silence)",
                         std::chrono::duration_cast<std::chrono::milliseconds>(now - heard.since).count()));
             } else if (now - heard.since >= limit / 2) {
-                channel->request_ack(true);
+                channel->on_outbox([](Outbox& outbox) { outbox.ask(); });
             }
         }
     }
@@ -438,7 +488,8 @@ nanoseconds Failover::check_silence(Clock::time_point now) {
 bool Failover::in_use(Peer& peer) const {
     const std::vector<Channel*> channels = peer.all_channels();
     return peer.id == endpoint_.self() || endpoint_.listener().awaits(peer) ||
-           std::any_of(channels.begin(), channels.end(), [](const Channel* each) { return !each->unused(); });
+           std::any_of(channels.begin(), channels.end(),
+                       [](const Channel* each) { return !each->condition().unused; });
 }
 
 // A server outlives many clients: of a peer without any link nothing stays but what others hold.
@@ -477,7 +528,7 @@ void Failover::release_lost() {
         for (Link* link : lost) {
             return_to_module(*link);
             const std::shared_ptr<Peer> peer = link->peer; // keeps the channel
-            const std::unique_ptr<Link> over = link->channel->take_out(*link);
+            link->channel->take_out(link);
         }
     }
 }
@@ -488,7 +539,8 @@ void Failover::say_goodbyes() {
     acks_.all();
     for (const auto& peer : endpoint_.peers())
         for (Channel* channel : peer->all_channels())
-            for (Link* link : channel->open_links()) channel->control(*link, wire::encode_goodbye());
+            for (Link* link : channel->open_links())
+                channel->on_outbox([&](Outbox& outbox) { outbox.control(*link, wire::encode_goodbye()); });
 }
 
 } // namespace plexus::transport

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What happens when a link breaks: the same method anew, then the next row that applies, then
-// the peer is lost. Frames that were accepted move along. Asks and tells channels; they never
-// call back. @thread progress
+// the peer is lost. Frames that were accepted move along. Gathers the facts and carries out what
+// failover_decision.h decides. Asks and tells channels; they never call back. @thread progress
 #pragma once
 
 #include "transport/acknowledger.h"
 #include "transport/channel.h"
+#include "transport/failover_decision.h"
 
 #include <chrono>
 #include <memory>
@@ -13,6 +14,12 @@
 #include <vector>
 
 namespace plexus::transport {
+
+/// The row of a peer's table that would take over from a channel, and why not another.
+struct OtherRow {
+    std::shared_ptr<const KnownTable> known; ///< null: no table is known
+    Choice choice;
+};
 
 class Failover {
   public:
@@ -49,11 +56,11 @@ class Failover {
 
     void arrived(Link& link);
     bool mark_lost(Link& link) noexcept;
-    void replace(Link& link, const Channel::Loss& loss, Status status, const std::string& why);
-    void substitute(Channel& channel, Status status, const std::string& why);
+    void replace(Channel& channel, BreakFacts facts, const std::string& why);
+    void carry_out(const Decision& decision, Channel& channel, const OtherRow& other, const std::string& why);
     void move(Channel& from, Channel& to, const std::string& why);
-    void give_up(Channel& channel, Status status, const std::string& why);
-    void tell_lost(Peer& peer, Backlog backlog, Status status, const std::string& why);
+    void give_up(Channel& channel, Status end, const std::string& why);
+    void tell_lost(Channel& of, Backlog backlog, Status status, const std::string& why);
     void declare_lost(Peer& peer, Status status, const std::string& why);
     void await(Channel& channel, const std::string& why);
     void see_off(const std::shared_ptr<Peer>& peer);

@@ -101,7 +101,8 @@ void sent(void*, void* token, int32_t status) {
 }
 
 void writable(void* cookie) {
-    guarded(host_of(cookie), [&] { link_of(cookie).channel->flush(link_of(cookie)); });
+    Link& link = link_of(cookie);
+    guarded(host_of(cookie), [&] { link.channel->on_outbox([&](Outbox& outbox) { outbox.flush(link); }); });
 }
 
 void lost(void* cookie, int32_t status, plexus_view why) {

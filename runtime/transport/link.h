@@ -6,6 +6,7 @@
 
 #include "base/buffer.h"
 #include "transport/interface.h"
+#include "transport/peer.h"
 #include "transport/receive_window.h"
 #include "wire/frame.h"
 
@@ -20,8 +21,6 @@
 namespace plexus::transport {
 
 class Channel;
-class Peer;
-struct KnownTable;
 
 /// Memory for one message that arrives in place.
 struct Placement {
@@ -36,9 +35,40 @@ struct Placement {
     std::shared_ptr<const void> pin;
 };
 
+/// Encoded frames in order; the peer's account counts them.
+class CountedFrames {
+  public:
+    explicit CountedFrames(PeerAccount& account) noexcept
+      : account_(account) {}
+    ~CountedFrames() { account_.refund(cost_); }
+    CountedFrames(const CountedFrames&) = delete;
+    CountedFrames& operator=(const CountedFrames&) = delete;
+
+    void push(wire::Bytes frame) {
+        const std::uint64_t cost = sizeof frame + frame.capacity();
+        frames_.push_back(std::move(frame));
+        account_.charge(cost);
+        cost_ += cost;
+    }
+    const wire::Bytes& front() const noexcept { return frames_.front(); }
+    void pop() noexcept {
+        const std::uint64_t cost = sizeof(wire::Bytes) + frames_.front().capacity();
+        frames_.pop_front();
+        account_.refund(cost);
+        cost_ -= cost;
+    }
+    bool empty() const noexcept { return frames_.empty(); }
+    std::size_t size() const noexcept { return frames_.size(); }
+
+  private:
+    PeerAccount& account_;
+    std::uint64_t cost_ = 0;
+    std::deque<wire::Bytes> frames_;
+};
+
 /// Control frames of one link that have not left. Guarded by the channel's lock.
 struct ControlQueue {
-    std::deque<wire::Bytes> frames;
+    CountedFrames frames;
     std::optional<wire::StreamFrame> ack; ///< only the last one counts
     bool ack_requested = false;           ///< the far side was asked, and has not answered
     bool asks = false;                    ///< a request for an acknowledgement waits to leave
@@ -58,7 +88,8 @@ struct Link {
       : interface(by)
       , peer(std::move(to))
       , channel(&of)
-      , received(by.fragile()) {}
+      , received(by.fragile())
+      , controls{CountedFrames(peer->account), {}} {}
     Link(const Link&) = delete;
     Link& operator=(const Link&) = delete;
 

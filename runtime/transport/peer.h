@@ -7,6 +7,7 @@
 #include "plexus/id.h"
 #include "plexus/status.h"
 #include "plexus/table.h"
+#include "transport/peer_account.h"
 #include "transport/receive_window.h"
 #include "wire/bytes.h"
 
@@ -114,6 +115,7 @@ class Peer : public std::enable_shared_from_this<Peer> {
     std::vector<Channel*> all_channels() const PLEXUS_EXCLUDES(mutex);
     Presence presence() const PLEXUS_EXCLUDES(mutex);
 
+    PeerAccount account; ///< of what this context holds for the peer; before the channels, which charge it
     mutable RankedMutex<20> mutex;
     PeerState state PLEXUS_GUARDED_BY(mutex);
     KnownTables tables PLEXUS_GUARDED_BY(mutex);

@@ -56,16 +56,6 @@ PendingFramePtr copy_of(wire::View bytes, void (*on_end)(Completion*, Status)) {
     return copy_of(WholeFrame(bytes), on_end);
 }
 
-void settle_frame(PendingFramePtr frame, Status status) {
-    frame->outcome = status;
-    if (frame->holders > 0) {
-        frame->dropped = true;
-        frame.release(); // FramePool::ended() frees it
-    } else if (frame->waiter != nullptr) {
-        frame->waiter->settle(status);
-    }
-}
-
 PendingFramePtr FramePool::take(void (*on_end)(Completion*, Status)) {
     if (spare_.empty()) return std::make_unique<PendingFrame>(on_end);
     PendingFramePtr frame = std::move(spare_.back());
@@ -74,24 +64,30 @@ PendingFramePtr FramePool::take(void (*on_end)(Completion*, Status)) {
 }
 
 void FramePool::release(PendingFramePtr frame, Status status) {
+    const bool reusable = frame->holders == 0 && frame->waiter == nullptr && frame->more == nullptr &&
+                          frame->pin == nullptr && spare_.size() < kMostSpare;
+    if (!reusable) return retire(std::move(frame), status);
+    frame->replays = 0;
+    frame->stays = false;
+    frame->outcome = Status::ok;
+    spare_.push_back(std::move(frame));
+}
+
+void FramePool::retire(PendingFramePtr frame, Status status) {
+    frame->outcome = status;
     if (frame->holders > 0) {
-        frame->lent = true;
+        frame->dropped = true;
         lent_bytes_ += frame->cost();
-        settle_frame(std::move(frame), status);
+        frame.release(); // ended() frees it
     } else if (frame->waiter != nullptr) {
         frame->waiter->settle(status);
-    } else if (frame->more == nullptr && frame->pin == nullptr && spare_.size() < kMostSpare) {
-        frame->replays = 0;
-        frame->stays = false;
-        frame->outcome = Status::ok;
-        spare_.push_back(std::move(frame));
     }
 }
 
 PendingFramePtr FramePool::ended(PendingFrame& frame) noexcept {
     if (frame.holders > 0) --frame.holders;
     if (frame.holders > 0 || !frame.dropped) return nullptr;
-    if (frame.lent) lent_bytes_ -= frame.cost();
+    lent_bytes_ -= frame.cost();
     return PendingFramePtr(&frame);
 }
 

@@ -44,8 +44,7 @@ struct PendingFrame : Completion {
     std::uint32_t count = 0;
     std::uint16_t holders = 0;   ///< links that have posted the frame and not ended the post
     std::uint16_t replays = 0;   ///< times in a row that the frame was the first to be sent again
-    bool dropped = false;        ///< released by its channel: freed when the last holder ends
-    bool lent = false;           ///< its memory is in the lent bytes of a FramePool
+    bool dropped = false;        ///< of no use any more: freed when the last holder ends
     bool stays = false;          ///< see Frame::stays
     Status outcome = Status::ok; ///< what the waiter is told when the last holder ends
     std::size_t size = 0;
@@ -79,6 +78,8 @@ class FramePool {
     /// Nobody needs the frame any more: ends its waiter, or keeps the record. If a module still reads
     /// the frame, ended() does so later.
     void release(PendingFramePtr frame, Status status);
+    /// The same, except that the record is freed.
+    void retire(PendingFramePtr frame, Status status);
     /// A module has let go of the frame. The frame, if it was released before and nobody else holds it.
     PendingFramePtr ended(PendingFrame& frame) noexcept;
     /// Memory of frames that were released and that a module still reads, in bytes.
@@ -91,8 +92,6 @@ class FramePool {
 
 /// Copies a frame, except what its pin keeps alive.
 PendingFramePtr copy_of(const Frame& frame, void (*on_end)(Completion*, Status));
-/// Ends a frame that no pool counts: tells its waiter, and frees it as soon as no module reads it.
-void settle_frame(PendingFramePtr frame, Status status);
 /// Copies one contiguous encoded frame.
 PendingFramePtr copy_of(wire::View bytes, void (*on_end)(Completion*, Status));
 

@@ -13,6 +13,13 @@ namespace {
 
 constexpr auto kDrainLook = std::chrono::milliseconds(1);
 
+bool is_drained(Channel& channel, bool no_new_links) {
+    const Channel::Condition now = channel.condition();
+    // Without a link, and without one to come, nothing will change.
+    if (now.over || (now.idle && no_new_links)) return true;
+    return channel.on_outbox([](Outbox& outbox) { return outbox.drained(); });
+}
+
 } // namespace
 
 Transport::Transport(const ContextId& self, EndpointOptions options, poll::Scheduler& scheduler,
@@ -62,14 +69,17 @@ void Transport::close(Clock::time_point deadline) {
     bool said_goodbye = false;
     const auto drained = [&] {
         return std::all_of(channels.begin(), channels.end(),
-                           [&](Channel* channel) { return channel->drained(said_goodbye); });
+                           [&](Channel* channel) { return is_drained(*channel, said_goodbye); });
     };
     // What the kernel still holds empties without an event: look again by the clock.
     const auto drain = [&] {
         while (!scheduler_.wait_for_true(drained, std::min(deadline, Clock::now() + kDrainLook)))
             if (Clock::now() >= deadline) break;
     };
-    for (Channel* channel : channels) channel->request_ack();
+    for (Channel* channel : channels)
+        channel->on_outbox([](Outbox& outbox) {
+            if (outbox.frames().window().unacked()) outbox.ask();
+        });
     drain();
     goodbye_wanted_.store(true, std::memory_order_release); // [goodbye]
     scheduler_.request_chores();
@@ -94,7 +104,7 @@ void Transport::destroy() {
     for (const auto& interface : endpoint_.interfaces()) interface->ops.destroy(interface->instance);
     failover_.clear();
     for (const auto& peer : endpoint_.peers())
-        for (Channel* channel : peer->all_channels()) channel->drop_links();
+        for (Channel* channel : peer->all_channels()) channel->take_out(nullptr);
     endpoint_.forget_all();
 }
 

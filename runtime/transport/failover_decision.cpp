@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "transport/failover_decision.h"
+
+namespace plexus::transport {
+namespace {
+
+Decision lost(const BreakFacts& facts, const char* because) noexcept {
+    // Another key is the operator's mistake, not the peer's end: that is said wherever it was seen.
+    const bool denied = facts.denied || facts.status == Status::denied;
+    return {Action::lost, because, denied ? Status::denied : Status::peer_lost};
+}
+
+// The channel's method does not reach the peer.
+Decision replace_method(const BreakFacts& facts) noexcept {
+    if (facts.row_applies && facts.fallback_allowed) {
+        if (facts.wanted) return {Action::next_row, "the next method that applies takes over"};
+        return {Action::choose_again, "nothing waits for it"};
+    }
+    // Whoever answers there now is another context, or has another key: the peer won't come from there.
+    const bool stranger = facts.status == Status::wrong_peer || facts.status == Status::denied;
+    if (facts.may_return && !stranger) return {Action::await_peer, "the peer may connect again"};
+    return lost(facts, facts.row_applies ? "falling back is forbidden" : "no other method applies");
+}
+
+} // namespace
+
+Decision decide(const BreakFacts& facts) noexcept {
+    if (facts.waited)
+        return facts.gone ? Decision{Action::nothing, "the peer has said goodbye"}
+                          : lost(facts, "the peer did not connect again");
+    if (facts.closing) return {Action::nothing, "this context is closing"};
+    if (facts.said_goodbye) return {Action::peer_closed, "the peer has said goodbye on it"};
+    if (facts.gone) return {Action::nothing, "the peer has said goodbye"};
+    if (!facts.was_way) return {Action::nothing, "no frame left by it"};
+    if (facts.ended || facts.status == Status::peer_lost) return lost(facts, "the peer's process has ended");
+    if (facts.broke_rules || !facts.opened) return replace_method(facts);
+    // Both sides had connected at the same time, and one link was enough.
+    if (facts.other_link) return {Action::use_other_link, "another link is open"};
+    // Also if nothing is at stake: the program is to hear of a peer that is lost.
+    if (facts.in_vain == 0) return {Action::reconnect, "it is made anew"};
+    if (facts.in_vain <= BreakFacts::kMostInVain) return {Action::retry, "it is made anew after a pause"};
+    return replace_method(facts);
+}
+
+} // namespace plexus::transport

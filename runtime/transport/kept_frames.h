@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The frames of one channel that outlive their send, and their memory: the send window, the records that
+// are used again, and what both cost on the peer's account. No lock of its own: the channel's guards it.
+#pragma once
+
+#include "transport/interface.h"
+#include "transport/peer_account.h"
+#include "transport/send_window.h"
+
+#include <optional>
+
+namespace plexus::transport {
+
+class Endpoint;
+class Peer;
+
+class KeptFrames {
+  public:
+    using OnEnd = void (*)(Completion*, Status);
+
+    /// `on_end`: what a module calls when it has let go of a frame; gives the frame to ended().
+    KeptFrames(Endpoint& endpoint, Peer& peer, Channel& owner, bool retains, OnEnd on_end);
+
+    const SendWindow& window() const noexcept { return window_; }
+    /// True if some module reads a frame that the window does not hold any more.
+    bool lends() const noexcept { return pool_.lent_bytes() > 0; }
+
+    /// Sends a small frame with nothing before it and keeps a copy, which is made while the frame travels.
+    /// False: it cannot leave or be kept now.
+    bool send(const Interface& by, plexus_link* link, const Frame& frame);
+    /// Sends a frame that is not part of the stream, whatever its size. False: there is no room now.
+    bool send_uncounted(const Interface& by, plexus_link* link, const wire::Bytes& bytes);
+    /// True if `cost` bytes more may be kept: see Allowance::take().
+    bool take(std::uint64_t cost, std::uint64_t limit, std::uint64_t little) noexcept {
+        return allowance_.take(held(), cost, limit, little);
+    }
+    void append_copy(const Frame& frame);
+    /// The pieces stay the caller's, who waits.
+    void append_borrowed(const Frame& frame, Waiter& waiter);
+
+    // As the functions of SendWindow; frames that are over are ended here.
+    PendingFrame* next() noexcept { return window_.next(); }
+    void count_sent() noexcept { window_.count_sent(); }
+    void mark_sent();
+    PendingFramePtr drop_next();
+    bool acked(std::uint32_t stream, std::uint64_t count);
+    /// Gives the frames that are lost.
+    PendingFrames resumed(std::uint32_t stream, std::optional<std::uint64_t> count);
+    void start_stream(std::uint32_t stream) noexcept { window_.start_stream(stream); }
+    std::uint64_t link_broke() { return window_.link_broke(); }
+    /// They stay on the account until fit().
+    Backlog take_backlog() { return window_.take_backlog(); }
+    void adopt(Backlog backlog);
+
+    /// Ends frames that will not be sent: their waiters are told, and what no module reads is freed.
+    void retire(PendingFrames frames, Status status);
+    /// A module has let go of a frame. The frame, if nobody needs it any more.
+    PendingFramePtr ended(PendingFrame& frame) noexcept;
+    /// Charges the account for what is held, and for nothing else.
+    void fit() noexcept { allowance_.fit(held()); }
+
+  private:
+    std::uint64_t held() const noexcept { return window_.held_bytes() + pool_.lent_bytes(); }
+    void append(PendingFramePtr frame);
+    void release(PendingFrames& frames);
+
+    Endpoint& endpoint_;
+    Channel& owner_;
+    const OnEnd on_end_;
+    SendWindow window_;
+    FramePool pool_;
+    Allowance allowance_; ///< for what both hold
+};
+
+} // namespace plexus::transport
