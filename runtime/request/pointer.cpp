@@ -113,7 +113,11 @@ void PointerBase::read(Reader& in) {
     transport::Endpoint& endpoint = in.channel()->endpoint();
     const auto peer = endpoint.peer(target.context);
     const auto table = peer->find_table(hash);
-    if (table == nullptr) return in.spoil();
+    if (table == nullptr) {
+        // Nobody has introduced that context: the peer that was made for the question goes with it.
+        if (peer->all_channels().empty()) endpoint.forget(peer);
+        return in.spoil();
+    }
     *this = PointerBase(target, endpoint.way(peer, table));
 }
 

@@ -221,7 +221,11 @@ void Demux::learn_table(Link& link, const ContextId& owner, DescriptorTable tabl
         known = std::const_pointer_cast<KnownTable>(present);
     peer->learn(known, false);
     link.tables.emplace_back(peer, std::move(known));
-    if (link.tables.size() > kMostTables) link.tables.pop_front();
+    if (link.tables.size() <= kMostTables) return;
+    const auto over = std::move(link.tables.front().first);
+    link.tables.pop_front();
+    // A context that nobody here has ever had to do with goes with the last table of it.
+    if (over->id != endpoint_.self() && over->all_channels().empty()) endpoint_.forget(over);
 }
 
 void Demux::break_rules(Link& link, const char* how) {

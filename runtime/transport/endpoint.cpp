@@ -11,6 +11,8 @@ namespace plexus::transport {
 namespace {
 
 constexpr std::size_t kMostWarnings = 1000;
+/// Ways to one peer by different tables, of which no pointer uses some any more.
+constexpr std::size_t kMostWays = 64;
 
 } // namespace
 
@@ -132,7 +134,15 @@ std::shared_ptr<detail::Route> Endpoint::way(const std::shared_ptr<Peer>& peer,
                                              const std::shared_ptr<const KnownTable>& table) {
     auto keeper = keeper_.lock();
     if (keeper == nullptr) throw Error(Status::closed, "this context is closing");
+    std::vector<std::shared_ptr<detail::Route>> unused; // end outside of the lock
     Lock hold(peer->mutex);
+    if (peer->ways.size() >= kMostWays && !peer->ways.contains(table->hash)) {
+        for (auto each = peer->ways.begin(); each != peer->ways.end();) {
+            const bool over = each->second.use_count() == 1;
+            if (over) unused.push_back(std::move(each->second));
+            each = over ? peer->ways.erase(each) : std::next(each);
+        }
+    }
     std::shared_ptr<detail::Route>& way = peer->ways[table->hash];
     if (way == nullptr) way = std::make_shared<detail::Route>(std::move(keeper), *this, peer, table);
     return way;

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What belongs to others: their calls, their leases, their identities; and the victim's own calls to a
+// member that does not answer. Whoever waits is told.
+#include "hostile/scene.h"
+
+#include <algorithm>
+
+using namespace plexus;
+using namespace plexus::testing;
+using namespace plexus::testing::hostile;
+
+namespace {
+
+std::string each_method() { return GENERATE(as<std::string>{}, "shm", "tcp"); }
+
+bool has(const std::vector<int>& all, Status status) {
+    return std::find(all.begin(), all.end(), static_cast<int>(status)) != all.end();
+}
+
+/// The victim is told to keep an object of the member's.
+bool be_kept(Member& member) {
+    return member.say(member.link(), member.request(kKeep, 1, member.own_pointer())) &&
+           member.next(wire::Kind::reply);
+}
+
+/// Answers to calls that others may have under way: every id that the victim can have given so far.
+void answer_everything(Member& member) {
+    const wire::Bytes answer = arguments_of(666);
+    for (std::uint64_t generation = 0; generation < 8; ++generation) {
+        for (std::uint64_t slot = 0; slot < 32; ++slot) {
+            const std::uint64_t call = generation << 32 | slot;
+            for (const wire::Kind kind : {wire::Kind::reply, wire::Kind::data})
+                member.say(member.link(), frame_of(kind, wire::ReplyHeader{0, call}, answer));
+            const auto cancelled = static_cast<std::uint16_t>(Status::cancelled);
+            member.say(member.link(), frame_of(wire::Kind::reply, wire::ReplyHeader{cancelled, call}, answer));
+            member.say(member.link(), frame_of(wire::LendHeader{true, 0, call, 1}, answer));
+        }
+    }
+}
+
+} // namespace
+
+TEST_CASE("calls to others are not ended by answers that a member makes up") {
+    const std::string method = each_method();
+    CAPTURE(method);
+    Scene scene(method, [](Member& member) {
+        answer_everything(member);
+        return member.heard(member.link()) ? 0 : 1;
+    });
+    Owed<int> owed;
+    scene.here().on(echo, [&](Door&, int, Reply<int> reply) { owed.add(std::move(reply)); });
+    Door door;
+    const auto bound = scene.here().bind(door);
+    REQUIRE(within(scene.door().call(keep, bound.pointer())));
+    scene.door().send(call_other, 0u);
+    Reply<int> reply = owed.take(); // the victim waits
+    CHECK(scene.play());
+    CHECK(within(scene.door().call(outcomes)).empty());
+    reply.send(5);
+    CHECK(scene.comes_to(outcomes, [](const std::vector<int>& all) { return all == std::vector<int>{0}; }));
+    scene.check_end();
+}
+
+TEST_CASE("a call to a member that never answers ends at its deadline, or with the member") {
+    const std::string method = each_method();
+    CAPTURE(method);
+    Scene scene(method, [](Member& member) {
+        if (!be_kept(member)) return 1;
+        member.say(member.link(), member.request(kCallOther, 0, arguments_of(std::uint32_t{300})));
+        member.say(member.link(), member.request(kCallOther, 0, arguments_of(std::uint32_t{0})));
+        return member.heard(member.link()) ? 0 : 2;
+    });
+    CHECK(scene.play());
+    CHECK(scene.comes_to(outcomes, [](const auto& all) { return has(all, Status::deadline_exceeded); }));
+    CHECK(within(scene.door().call(outcomes)).size() == 1);
+    scene.kill_member();
+    CHECK(scene.comes_to(outcomes, [](const auto& all) { return has(all, Status::peer_lost); }));
+    scene.check_end();
+}
+
+TEST_CASE("whoever sends to a member that takes nothing gets as far as the limits, and an error in time") {
+    const std::string method = each_method();
+    CAPTURE(method);
+    Scene scene(method, [](Member& member) {
+        if (!be_kept(member)) return 1;
+        return member.say(member.link(), member.request(kFloodOther, 0, arguments_of(std::uint32_t{500}))) ? 0 : 2;
+    });
+    CHECK(scene.play());
+    CHECK(scene.comes_to(notes, [](std::uint64_t count) { return count == 1; }));
+    if (!kSanitized) CHECK(scene.growth() < 64 * kMiB);
+    scene.check_end();
+}
+
+TEST_CASE("whoever sends to a member that reads and never acknowledges gets as far as limits.retain") {
+    Scene scene("tcp", [](Member& member) {
+        if (!be_kept(member)) return 1;
+        std::uint64_t came = 0;
+        member.host().hooks.message = [&](End&, ByteView) { ++came; };
+        member.say(member.link(), member.request(kFloodOther, 0, arguments_of(std::uint32_t{500})));
+        // 4 MiB of frames of 32 KiB, and no more.
+        return member.pump(std::chrono::seconds(30), [&] { return came > 100; }) ? 0 : 2;
+    });
+    CHECK(scene.play());
+    CHECK(scene.comes_to(notes, [](std::uint64_t count) { return count == 1; }));
+    if (!kSanitized) CHECK(scene.growth() < 64 * kMiB);
+    scene.check_end();
+}
+
+TEST_CASE("leases that were never given cannot be given back, called back or used") {
+    const std::string method = each_method();
+    CAPTURE(method);
+    Scene scene(method, [](Member& member) {
+        const auto refused = static_cast<std::uint16_t>(Status::dead_pointer);
+        for (std::uint64_t number = 0; number < 500; ++number) {
+            member.say(member.link(), frame_of(wire::Kind::give_back, wire::ReplyHeader{0, number}));
+            member.say(member.link(), frame_of(wire::Kind::give_back, wire::ReplyHeader{0, number << 32}));
+            member.say(member.link(), frame_of(wire::Kind::recall, wire::ReplyHeader{0, number}));
+            wire::LendHeader lend{number % 2 == 0, 0, number, static_cast<std::uint32_t>(number)};
+            member.say(member.link(), frame_of(lend, wire::Bytes(number % 100)));
+            wire::BulkHeader header = member.to_memory();
+            header.key ^= 1 + number;
+            header.call = number;
+            member.say(member.link(), frame_of(wire::Kind::borrow, header));
+            Bytes answer;
+            if (!member.next(wire::Kind::lend, &answer)) return 1;
+            if (wire::decode_lend(answer)->status != refused) return 2;
+        }
+        return member.heard(member.link()) ? 0 : 3;
+    });
+    CHECK(scene.play());
+    scene.check_end();
+}
+
+// One key is all that the members of a job have: who claims another's identity is believed. What can be
+// kept is that every call of the third ends, and that the third is itself again afterwards.
+TEST_CASE("a member that claims the identity of the third does not make it wait for ever") {
+    const std::string method = each_method();
+    CAPTURE(method);
+    Scene scene(method, [](Member& member) {
+        for (int round = 0; round < 20; ++round) {
+            member.become(member.victim().third);
+            End& end = member.join(); // of its own memory: the victim takes the third for one that forgot it
+            answer_everything(member);
+            for (std::uint32_t stream = 1; stream < 20; ++stream) {
+                wire::Bytes bytes(wire::StreamFrame::kBytes);
+                for (const wire::Kind kind : {wire::Kind::recover, wire::Kind::confirm, wire::Kind::dropped}) {
+                    wire::encode(kind, wire::StreamFrame{stream, 1000}, bytes.data());
+                    member.say(end, bytes);
+                }
+            }
+            if (round % 2 == 0) member.say(end, wire::encode_goodbye());
+            for (int i = 0; i < 20; ++i) member.host().poll();
+        }
+        return 0;
+    });
+    scene.begin();
+    bool ended = true;
+    int answered = 0;
+    const auto one_call = [&] {
+        Future<int> call = scene.door().call(echo, 3);
+        ended = ended && call.wait_for(std::chrono::seconds(30) * kPatience);
+        if (!ended) return false;
+        try {
+            answered += call.get() == 3 ? 1 : 0;
+            return true;
+        } catch (const Error&) { return false; }
+    };
+    while (ended && !scene.poll_deed()) one_call();
+    CHECK(ended);
+    CHECK(scene.deed_ended().value_or(-1) == 0);
+    scene.kill_member();
+    CHECK(eventually(std::chrono::seconds(60), [&] { return one_call() || !ended; }));
+    CHECK(ended);
+    scene.check_end();
+}
