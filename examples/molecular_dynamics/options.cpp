@@ -15,12 +15,13 @@ namespace eco = plexus::eco;
 
 /// A pattern that serves both operations of a step.
 bool serves(eco::Pattern pattern) {
-    return eco::suits(pattern, eco::Operation::all_gather) && eco::suits(pattern, eco::Operation::all_reduce);
+    return eco::supports(pattern, eco::Operation::all_gather) &&
+           eco::supports(pattern, eco::Operation::all_reduce);
 }
 
-eco::How read_pattern(const std::string& text) {
-    const auto how = eco::parse_how(text);
-    if (how && (!how->shape() || serves(how->shape()->pattern))) return *how;
+eco::Algorithm read_pattern(const std::string& text) {
+    const auto algorithm = eco::parse_algorithm(text);
+    if (algorithm && (!algorithm->options() || serves(algorithm->options()->pattern))) return *algorithm;
     std::string known = "auto, eco";
     for (const eco::Pattern pattern : eco::kPatterns) {
         if (!serves(pattern)) continue;
@@ -79,8 +80,8 @@ Options read_options(const std::vector<std::string>& arguments) {
     }
 
     options.fixed_sums = sums == "fixed";
-    options.how = read_pattern(options.pattern);
-    if (options.how.follows_map() && options.map.empty())
+    options.algorithm = read_pattern(options.pattern);
+    if (options.algorithm.follows_map() && options.map.empty())
         throw Ending{2, "--pattern eco follows a map: name its file with --map"};
     options.atoms = whole_crystal(options.atoms);
     if (box_side(options.atoms, options.density) < 2 * kCutoff) {

@@ -3,7 +3,7 @@
 // command line; runs nothing.
 #pragma once
 
-#include <plexus/eco/how.h>
+#include <plexus/eco/algorithm.h>
 
 #include <cstdint>
 #include <string>
@@ -22,8 +22,8 @@ struct Options {
     std::uint64_t seed = 1;
     bool fixed_sums = false; ///< forces are added up as whole numbers, in which order does not count
     std::string pattern = "auto";
-    plexus::eco::How how; ///< what `pattern` says
-    std::string map;      ///< file; empty: none
+    plexus::eco::Algorithm algorithm; ///< what `pattern` says
+    std::string map;                  ///< file; empty: none
 };
 
 /// Ends the program instead of a run: with help, or with an error.

@@ -28,7 +28,7 @@ Fluid shared_crystal(const eco::Group& all, const Options& options) {
 template <class Sum>
 Simulation<Sum>::Simulation(const eco::Group& all, const Options& options)
   : all_(all)
-  , by_pattern_(all.by(options.how))
+  , by_pattern_(all.with(options.algorithm))
   , time_step_(options.time_step)
   , fluid_(shared_crystal(all, options))
   , forces_(options.atoms, fluid_.side) {

@@ -40,7 +40,7 @@ ECO_ROOMS = {
     "topology": [],
     "plan": ["topology"],
     "host": [],
-    "exec": ["topology", "plan", "host"],
+    "group": ["topology", "plan", "host"],
 }
 ECO_PURE = ("topology", "plan")
 ECO_PURE_HEADERS = ("plexus/eco/", "plexus/error.h", "plexus/export.h", "plexus/status.h")

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Groups: contexts that do things together (the ECO paper's collective operations; MPI's
-// communicators). A Group is a handle; copies mean the same group. Members are named by their
-// ranks in it. Messages of different groups, and of successive calls, never mix.
+// Groups of contexts that call collective operations together (MPI's communicators). A Group is a
+// handle: copies refer to the same group. Members are identified by their ranks in the group. Messages
+// of different groups, and of successive calls, never mix.
 #pragma once
 
 #include "plexus/context.h"
+#include "plexus/eco/algorithm.h"
 #include "plexus/eco/collectives.h"
-#include "plexus/eco/how.h"
 
 #include <memory>
 #include <optional>
@@ -17,26 +17,23 @@
 
 namespace plexus::eco {
 
-namespace exec {
-class Team;
-class Standing;
-} // namespace exec
-
 namespace detail {
 
-/// A value as a request carries it.
+class GroupState;
+
+/// A value in the format of requests.
 template <class T>
 std::vector<std::byte> to_bytes(const T& value) {
     plexus::detail::Writer out(0);
     out.put(value);
     return out.bytes();
 }
-/// @error bad_archive these bytes hold no such value (thrown)
+/// @error bad_archive the bytes are no value of type T (thrown)
 template <class T>
 T from_bytes(const std::vector<std::byte>& bytes) {
     plexus::detail::Reader in(nullptr, bytes.data(), bytes.size(), 0);
     T value = in.get<T>();
-    if (!in.ok()) throw Error(Status::bad_archive, "a member sent something else than a value of this type");
+    if (!in.ok()) throw Error(Status::bad_archive, "a member sent bytes that are no value of this type");
     return value;
 }
 template <class T>
@@ -50,95 +47,96 @@ std::vector<T> values_of(const std::vector<std::vector<std::byte>>& all) {
 
 class Ring;
 
-/// A call that was prepared once: planned, checked, and tied to its memory. Movable.
-class PLEXUS_API Prepared {
+/// A call that is checked and planned once, for the same memory in all its runs. Movable.
+class PLEXUS_API PersistentCollective {
   public:
-    explicit Prepared(std::unique_ptr<exec::Standing> call) noexcept;
-    Prepared(Prepared&&) noexcept;
-    Prepared& operator=(Prepared&&) noexcept;
-    ~Prepared();
+    class State;
+    explicit PersistentCollective(std::unique_ptr<State> state) noexcept;
+    PersistentCollective(PersistentCollective&&) noexcept;
+    PersistentCollective& operator=(PersistentCollective&&) noexcept;
+    ~PersistentCollective();
 
-    /// One more run. All members start theirs as often. @error as Collectives; busy: the last
-    /// run has not ended (thrown)
+    /// Starts one run. All members must start the same number of runs.
+    /// @error as Collectives; busy: the last run has not ended (thrown)
     Future<void> start();
-    /// One more run, to its end. Members that run() it do so together: where they share memory, be it
-    /// on each of several hosts, it goes through that, and start() by messages.
-    /// @error as start(); would_deadlock (thrown)
+    /// Executes one run to its end. All members must use run() for the same run. Unlike start(), run()
+    /// uses shared memory. @error as start(); would_deadlock (thrown)
     void run();
 
   private:
-    std::unique_ptr<exec::Standing> call_;
+    std::unique_ptr<State> state_;
 };
 
-/// The operations with a future for each: several may be under way at once. They go on
-/// whenever any thread makes progress. Destroying a future does not end its call.
+/// The operations with a future. Several calls may be under way at once. They advance whenever any thread
+/// makes progress. Destroying a future does not end its call.
 class PLEXUS_API AsyncGroup : public Collectives<AsyncGroup> {
   public:
-    AsyncGroup(std::shared_ptr<exec::Team> team, How how) noexcept
-      : team_(std::move(team))
-      , how_(how) {}
-    Future<void> begin(const detail::Work& work) const;
+    AsyncGroup(std::shared_ptr<detail::GroupState> state, Algorithm algorithm) noexcept
+      : state_(std::move(state))
+      , algorithm_(algorithm) {}
+    Future<void> begin(const detail::CollectiveArgs& args) const;
 
   private:
-    std::shared_ptr<exec::Team> team_;
-    How how_;
+    std::shared_ptr<detail::GroupState> state_;
+    Algorithm algorithm_;
 };
 
-/// The operations prepared, to be started any number of times.
+/// The operations as persistent collectives, which may be started any number of times.
 class PLEXUS_API PreparingGroup : public Collectives<PreparingGroup> {
   public:
-    PreparingGroup(std::shared_ptr<exec::Team> team, How how) noexcept
-      : team_(std::move(team))
-      , how_(how) {}
-    Prepared begin(const detail::Work& work) const;
+    PreparingGroup(std::shared_ptr<detail::GroupState> state, Algorithm algorithm) noexcept
+      : state_(std::move(state))
+      , algorithm_(algorithm) {}
+    PersistentCollective begin(const detail::CollectiveArgs& args) const;
 
   private:
-    std::shared_ptr<exec::Team> team_;
-    How how_;
+    std::shared_ptr<detail::GroupState> state_;
+    Algorithm algorithm_;
 };
 
 class PLEXUS_API Group : public Collectives<Group> {
   public:
-    /// No group: where split() left this member out.
+    /// No group: what split() returns on members that it leaves out.
     Group() noexcept = default;
 
-    /// All contexts of the job, by their ranks. Every one of them calls it, as often as the
-    /// others; each time it is another group. `here` must outlive it, and not be moved meanwhile.
-    /// @error timed_out not_found a member has not come within progress.lookup_timeout (thrown)
-    /// @error not_found the map lacks a member's host (thrown by all; names it)
+    /// All contexts of the job, by their ranks. All of them must call it the same number of times; each call
+    /// makes a new group. `here` must outlive the group and must not be moved.
+    /// @error timed_out not_found a member did not join within progress.lookup_timeout (thrown)
+    /// @error not_found the map lacks a member's host (thrown on all members; names the host)
     static Group world(Context& here, const GroupOptions& options = {});
-    /// Some of the job, in this order. Those who are in the list call it; this context must be.
+    /// The listed contexts of the job, in this order. Each listed context must call it, and no other.
     static Group of(Context& here, std::span<const Rank> world_ranks, const GroupOptions& options = {});
-    /// Contexts that find each other by a name in the directory that they share, where there is
-    /// no job or a process has several: each says its rank among `size`.
+    /// Contexts that find each other by a name in their directory: for contexts without a job, and for
+    /// several contexts in one process. Each gives its rank and the number of members.
     static Group meet(Context& here, std::string_view name, Rank rank, Rank size,
                       const GroupOptions& options = {});
 
-    /// False for no group.
-    explicit operator bool() const noexcept { return team_ != nullptr; }
+    /// False if this is no group.
+    explicit operator bool() const noexcept { return state_ != nullptr; }
     Rank rank() const noexcept;
     Rank size() const noexcept;
     /// The context of a member. @error bad_argument no such rank (thrown)
     const ContextId& context_of(Rank member) const;
-    /// The rank that a member of this group has in another; nothing: it is not in it.
+    /// The rank of a member of this group in another group; nothing if it is no member there.
     std::optional<Rank> rank_in(const Group& other, Rank member) const;
-    /// The host of a member as it was said in its options.
+    /// The host of a member, from its options.
     const std::string& host_of(Rank member) const;
 
-    /// Every member calls it. Those of one colour become a group, by rising key, then rank;
-    /// kNoColour: none.
+    /// Called by every member. Members with the same colour form a group, ordered by key, then rank.
+    /// Members with kNoColour are in no group.
     Group split(std::int64_t colour, std::int64_t key = 0) const;
     static constexpr std::int64_t kNoColour = INT64_MIN;
-    /// The same members as another group.
+    /// A new group of the same members.
     Group dup() const;
 
-    /// The same group, with another pattern for the calls by this handle.
-    Group by(How how) const;
-    /// The same operations, with futures; or prepared.
-    AsyncGroup async() const { return {team_, how_}; }
-    PreparingGroup prepare() const { return {team_, how_}; }
+    /// The same group, with another algorithm for calls by the returned handle.
+    Group with(Algorithm algorithm) const;
+    /// The operations with futures, or as persistent collectives.
+    AsyncGroup async() const { return {state_, algorithm_}; }
+    PreparingGroup prepare() const { return {state_, algorithm_}; }
 
-    // Beside the operations on spans: one value of plain type, or any that cereal can archive.
+    // In addition to the operations on spans: single values of plain types, and of types that cereal can
+    // archive.
 
     using Collectives<Group>::broadcast;
     template <class T>
@@ -155,7 +153,7 @@ class PLEXUS_API Group : public Collectives<Group> {
             if (rank() != root) value = detail::from_bytes<T>(bytes);
         }
     }
-    /// By rank; on other members than the root: nothing.
+    /// The members' values by rank on the root; empty on other members.
     using Collectives<Group>::gather;
     template <class T>
     std::vector<T> gather(const T& value, Rank root = 0) const {
@@ -166,7 +164,8 @@ class PLEXUS_API Group : public Collectives<Group> {
     std::vector<T> all_gather(const T& value) const {
         return detail::values_of<T>(all_gather_bytes(detail::to_bytes(value)));
     }
-    /// The root's value of this member's rank. @error bad_argument the root has not one for each (thrown)
+    /// Element `rank()` of the root's `values`. @error bad_argument the root has not one for each member
+    /// (thrown)
     using Collectives<Group>::scatter;
     template <class T>
     T scatter(const std::vector<T>& values, Rank root = 0) const {
@@ -183,20 +182,19 @@ class PLEXUS_API Group : public Collectives<Group> {
         return out;
     }
 
-    /// The members in a ring that crosses few and cheap edges; every member calls it. Include
-    /// plexus/eco/grid.h, where meshes and tori are as well.
+    /// The members in a ring that crosses few and cheap edges. Called by every member. Declared in
+    /// plexus/eco/grid.h, together with meshes and tori.
     Ring ring() const;
-    /// What a small message between two members costs by the map, in microseconds; without a map
-    /// 1 on one host and 100 else.
+    /// The time of a small message between two members, in microseconds: by the map, or without a map
+    /// 1 on one host and 100 between hosts.
     double cost_us(Rank a, Rank b) const;
 
-    /// The plan that such a call follows here where it goes by messages: to be drawn or timed.
-    /// @error as the call (thrown)
-    Plan plan_of(const Task& task) const;
+    /// The plan of such a call if it uses messages: for display or estimates. @error as the call (thrown)
+    Plan plan_of(const PlanRequest& request) const;
 
-    void begin(const detail::Work& work) const;
-    const std::shared_ptr<exec::Team>& team() const noexcept { return team_; }
-    explicit Group(std::shared_ptr<exec::Team> team) noexcept;
+    void begin(const detail::CollectiveArgs& args) const;
+    const std::shared_ptr<detail::GroupState>& state() const noexcept { return state_; }
+    explicit Group(std::shared_ptr<detail::GroupState> state) noexcept;
 
   private:
     using Bytes = std::vector<std::byte>;
@@ -204,8 +202,8 @@ class PLEXUS_API Group : public Collectives<Group> {
     std::vector<Bytes> all_gather_bytes(const Bytes& mine) const;
     Bytes scatter_bytes(const std::vector<Bytes>& all, Rank root) const;
 
-    std::shared_ptr<exec::Team> team_;
-    How how_;
+    std::shared_ptr<detail::GroupState> state_;
+    Algorithm algorithm_;
 };
 
 } // namespace plexus::eco

@@ -72,7 +72,8 @@ enum class Symmetry : std::uint8_t { refuse, min, max, mean };
 
 /// The same both ways. `hosts` are names for the sentence.
 /// @error bad_config `how` is refuse, and it is not (thrown; names the two hosts)
-PLEXUS_API CostMatrix symmetric(const CostMatrix& costs, Symmetry how, std::span<const std::string> hosts);
+PLEXUS_API CostMatrix symmetric(const CostMatrix& costs, Symmetry algorithm,
+                                std::span<const std::string> hosts);
 
 class PLEXUS_API Map {
   public:
@@ -110,7 +111,7 @@ class PLEXUS_API Map {
     bool same_both_ways() const noexcept;
     CostMatrix matrix(std::size_t size, Statistic which) const;
     /// The same made symmetric. @error bad_config it is not, and `how` is refuse (thrown)
-    CostMatrix matrix(std::size_t size, Statistic which, Symmetry how) const;
+    CostMatrix matrix(std::size_t size, Statistic which, Symmetry algorithm) const;
 
     bool operator==(const Map&) const = default;
 

@@ -69,7 +69,7 @@ class PLEXUS_API Network {
 /// subnet, patterns that are no trees compete as well; above, those in which each member sends to
 /// each other one do only where there is nothing else.
 /// @error bad_argument as plan(), or the network has another number of members (thrown)
-PLEXUS_API Plan plan_eco(const Task& task, const Network& network);
+PLEXUS_API Plan plan_eco(const PlanRequest& request, const Network& network);
 
 /// Microseconds from the common start until the last member is done. A sender is free again
 /// when its bytes have left; the bytes that arrive at one member do so one after the other, and

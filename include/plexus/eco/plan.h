@@ -97,7 +97,7 @@ struct Plan {
     bool operator==(const Plan&) const = default;
 };
 
-struct Task {
+struct PlanRequest {
     Operation operation = Operation::barrier;
     Rank members = 1;
     Rank root = 0;
@@ -126,7 +126,7 @@ inline constexpr Pattern kPatterns[] = {Pattern::star,  Pattern::tree,    Patter
 /// "binomial". @thread any
 PLEXUS_API std::string_view to_string(Pattern pattern) noexcept;
 
-struct Shape {
+struct AlgorithmOptions {
     Pattern pattern = Pattern::binomial;
     std::uint32_t arity = 2;         ///< of a tree
     std::uint64_t segment_bytes = 0; ///< 0: a chain in 16 segments, other trees in one
@@ -137,11 +137,11 @@ struct Shape {
 /// True if there is a plan for `operation` by `pattern`: trees (star to chain) serve all but
 /// scans, for which there are chain and bruck.
 /// @thread any
-PLEXUS_API bool suits(Pattern pattern, Operation operation) noexcept;
+PLEXUS_API bool supports(Pattern pattern, Operation operation) noexcept;
 
 /// @error bad_argument no member, no such root, a tree without arity, too many blocks (thrown)
 /// @error unsupported  the pattern does not suit the operation, or not its order (thrown)
-PLEXUS_API Plan plan(const Task& task, const Shape& shape);
+PLEXUS_API Plan plan(const PlanRequest& request, const AlgorithmOptions& options);
 
 /// What a proof of a plan found.
 struct Proof {

@@ -5,60 +5,61 @@
 
 namespace plexus::eco::host {
 
-Blocks::Blocks(const Parts& parts, std::size_t elements, const detail::Work& work, Rank members) {
-    if (parts.counts.empty()) {
-        each_ = elements / members * work.element_bytes;
+Blocks::Blocks(const Layout& layout, std::size_t elements, const detail::CollectiveArgs& args, Rank members) {
+    if (layout.counts.empty()) {
+        each_ = elements / members * args.element_bytes;
         return;
     }
     std::size_t next = 0;
     for (Rank member = 0; member < members; ++member) {
-        const std::size_t begin = parts.places.empty() ? next : parts.places[member] * work.element_bytes;
-        const std::size_t size = parts.counts[member] * work.element_bytes;
+        const std::size_t begin =
+            layout.displacements.empty() ? next : layout.displacements[member] * args.element_bytes;
+        const std::size_t size = layout.counts[member] * args.element_bytes;
         blocks_.push_back({begin, size});
         each_ = std::max(each_, size);
         next = begin + size;
     }
 }
 
-bool suits(const detail::Work& work, Rank members) noexcept {
+bool supports(const detail::CollectiveArgs& args, Rank members) noexcept {
     if (members < 2) return false;
-    switch (work.operation) {
+    switch (args.operation) {
     case Operation::reduce:
     case Operation::all_reduce:
     case Operation::reduce_scatter:
-        return std::size_t{members} * work.element_bytes <= kSlot; // two at least
+        return std::size_t{members} * args.element_bytes <= kSlotBytes; // one element of each
     case Operation::scan:
     case Operation::exclusive_scan:
-        return work.element_bytes <= kSlot;
+        return args.element_bytes <= kSlotBytes;
     default:
         return true;
     }
 }
 
-void run(Seat& seat, const detail::Work& work) {
-    switch (work.operation) {
+void run(SharedArena& arena, const detail::CollectiveArgs& args) {
+    switch (args.operation) {
     case Operation::barrier:
-        return barrier(seat);
+        return barrier(arena);
     case Operation::broadcast:
-        return broadcast(seat, work);
+        return broadcast(arena, args);
     case Operation::scatter:
-        return scatter(seat, work);
+        return scatter(arena, args);
     case Operation::gather:
-        return gather(seat, work);
+        return gather(arena, args);
     case Operation::all_gather:
-        return all_gather(seat, work);
+        return all_gather(arena, args);
     case Operation::reduce:
-        return reduce(seat, work, false);
+        return reduce(arena, args, false);
     case Operation::all_reduce:
-        return reduce(seat, work, true);
+        return reduce(arena, args, true);
     case Operation::all_to_all:
-        return all_to_all(seat, work);
+        return all_to_all(arena, args);
     case Operation::reduce_scatter:
-        return reduce_scatter(seat, work);
+        return reduce_scatter(arena, args);
     case Operation::scan:
-        return scan(seat, work, false);
+        return scan(arena, args, false);
     case Operation::exclusive_scan:
-        return scan(seat, work, true);
+        return scan(arena, args, true);
     }
 }
 

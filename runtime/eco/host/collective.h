@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collective operations in the common memory of members on one host (the ECO paper's "native
-// collectives within an MPP"): data is written once and read by whoever it is for. Contributions
-// are combined in the order of ranks, brackets from the left: op(op(x0, x1), x2).
+// Collective operations through the shared memory of members on one host (the ECO paper's "native
+// collectives within an MPP"): data is written once and read by its receivers. Contributions are
+// combined in the order of ranks, from the left: op(op(x0, x1), x2).
 #pragma once
 
-#include "host/seat.h"
+#include "host/shared_arena.h"
 #include "plexus/eco/collectives.h"
 
 namespace plexus::eco::host {
 
-/// Thrown where a member gives a part of another length than this member expects of it.
-struct Uneven {
+/// Thrown if a member publishes a part of another length than this member expects.
+struct LengthMismatch {
     Rank member;
     std::uint64_t sent;
     std::uint64_t expected;
 };
 
-/// There is a way for it here: the same answer on all members.
-bool suits(const detail::Work& work, Rank members) noexcept;
+/// True if shared memory supports the operation: the same answer on all members.
+bool supports(const detail::CollectiveArgs& args, Rank members) noexcept;
 
-/// One call, checked before. After Seat::begin(). @error Stopped, Differs, Unreadable, Uneven (thrown):
-/// the call can't be gone on with, nor the seat be used again
-void run(Seat& seat, const detail::Work& work);
+/// Executes one call whose arguments were checked. After SharedArena::begin(). @error Aborted, CallMismatch,
+/// Unreadable, LengthMismatch (thrown): the call has failed, and the arena must not be used again
+void run(SharedArena& arena, const detail::CollectiveArgs& args);
 
 } // namespace plexus::eco::host

@@ -10,18 +10,18 @@
 namespace plexus::eco::host {
 namespace {
 
-struct Shown {
+struct OwnCookie {
     Cookie cookie{};
-    bool fine = ::getrandom(cookie.data(), cookie.size(), 0) == static_cast<ssize_t>(cookie.size());
+    bool valid = ::getrandom(cookie.data(), cookie.size(), 0) == static_cast<ssize_t>(cookie.size());
 };
 
 } // namespace
 
 Process this_process() {
-    static const Shown shown;
-    if (!shown.fine) return {};
-    return {static_cast<std::uint64_t>(::getpid()), reinterpret_cast<std::uintptr_t>(shown.cookie.data()),
-            shown.cookie};
+    static const OwnCookie own;
+    if (!own.valid) return {};
+    return {static_cast<std::uint64_t>(::getpid()), reinterpret_cast<std::uintptr_t>(own.cookie.data()),
+            own.cookie};
 }
 
 bool can_fetch(const Process& from) noexcept {

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reading another member's memory with one copy (cross-memory attach), where the kernel permits
-// it. Whether the process is still the right one shows in the round behind the read, which it
-// would not come to. Any thread.
+// Reads the memory of another member's process with one copy (cross-memory attach), if the kernel permits
+// it. A process that has ended, or whose id was reused, does not publish in the following round: so the
+// reader finds out. Any thread.
 #pragma once
 
 #include "host/layout.h"
 
 namespace plexus::eco::host {
 
-/// What others have to know of this process. The cookie lives as long as it.
+/// How other members identify this process. The cookie lives as long as the process.
 Process this_process();
 
-/// Really reads the cookie there.
+/// True if the cookie can be read there.
 bool can_fetch(const Process& from) noexcept;
 
-/// False: errno says why.
+/// False: errno has the reason.
 bool fetch(const Process& from, std::uint64_t address, std::byte* to, std::size_t bytes) noexcept;
 
 } // namespace plexus::eco::host

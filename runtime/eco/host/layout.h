@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the members of a group on one host see of each other in their common memory: the shape
-// of its pages, and nothing else. Members are of one job and hold its key; even so nobody takes
-// a place in these pages from them: whoever reads computes it. Lengths that only two members know are
-// told here, compared with what is expected, and cut to what a slot holds; so are addresses and places
-// in the teller's own memory, for whoever reads that by one copy.
+// Layout of the memory that the members of a group on one host share. Members belong to one job and hold
+// its key. Even so no member takes an offset from the shared pages: the reader computes it. Lengths that
+// only two members know (v forms) are published here, compared with what the receiver expects, and limited
+// to the size of a slot. Addresses that a member publishes are addresses in its own process: the reader
+// passes them to the kernel and never dereferences them.
 //
-//   [Head] [Corner of member 0] [Corner of member 1] ... [slots of member 0] [slots of member 1] ...
+//   [ArenaHeader] [MemberPage of member 0] [MemberPage of member 1] ... [slots of member 0] [slots of member
+//   1] ...
 //
-// Members go through rounds, all the same ones. What a member gives in a round is in its post of
-// that round: up to kInline bytes in the post itself, more in a slot of the same number: its own,
-// or, where it is the only giver, that of each member in turn.
+// Members go through the same sequence of rounds. The data that a member publishes in a round is in the
+// slot of that round: up to kInline bytes in the slot's header, larger data in the slot itself. If only
+// one member publishes in a round, it uses the slots of each member in turn.
 //
-// Slots are many on purpose. A core reads what has left the writer's caches several times faster
-// than what is dirty there, and one writes faster where no reader's cache holds the old bytes.
+// There are many slots for a reason: a core reads data that has left the writer's caches several times
+// faster than data that is dirty there, and a core writes faster if no reader's cache holds the old data.
 #pragma once
 
 #include <array>
@@ -25,54 +26,55 @@ namespace plexus::eco::host {
 inline constexpr std::size_t kLine = 64;
 inline constexpr std::size_t kPage = 4096;
 inline constexpr std::uint32_t kMostMembers = 64;
-/// A member may be so many rounds ahead of whoever has to read what it gave.
-inline constexpr std::uint32_t kPosts = 32;
+/// Slots of each member: a member may be so many rounds ahead of those that read its data.
+inline constexpr std::uint32_t kSlots = 32;
 inline constexpr std::size_t kInline = 48;
-inline constexpr std::size_t kSlot = std::size_t{64} << 10;
-/// From one slot to the next: they begin at different places in their pages, for a copy between two
-/// places that are alike there is slow.
-inline constexpr std::size_t kStride = kSlot + 9 * kLine;
+inline constexpr std::size_t kSlotBytes = std::size_t{64} << 10;
+/// Distance of two slots. Consecutive slots begin at different offsets in their pages, because a copy
+/// between two addresses with the same offset is slow.
+inline constexpr std::size_t kSlotStride = kSlotBytes + 9 * kLine;
 
 using Cookie = std::array<std::uint8_t, 16>;
 
-/// What a member shows of its process, for those who may read its memory by one copy.
+/// Identifies a member's process to members that may read its memory directly.
 struct Process {
     std::uint64_t id;
-    std::uint64_t cookie_address;
-    Cookie cookie; ///< is there
+    std::uint64_t cookie_address; ///< in that process
+    Cookie cookie;                ///< what must be read there
 };
 
-struct Head {
-    Cookie cookie; ///< random: whoever opens the memory knows it before
-    /// Members that sleep on `bell`, which is rung for whatever any of them may wait for.
+struct ArenaHeader {
+    Cookie cookie; ///< random: identifies the memory to members that open it
+    /// Members that sleep on `wakeups`, which is incremented for every event that a member may wait for.
     alignas(kLine) std::atomic<std::uint32_t> sleepers;
-    std::atomic<std::uint32_t> bell;
+    std::atomic<std::uint32_t> wakeups;
 };
 
-/// One member's gift of one round, in one cache line with the word that says it is there.
-struct alignas(kLine) Post {
-    /// [post] stored last: whoever reads it sees the rest, and the slot.
+/// State of a slot, with small data in the same cache line.
+struct alignas(kLine) SlotHeader {
+    /// [published] stored last: a reader that sees the round also sees the digest, the inline data and the
+    /// slot.
     std::atomic<std::uint64_t> round;
-    std::atomic<std::uint64_t> check; ///< of the call, and all before it
+    std::atomic<std::uint64_t> digest; ///< of the current call and all calls before it
     std::byte data[kInline];
 };
 
-struct Corner {
-    Post posts[kPosts];
-    /// [done] rounds that this member is through with: it reads nothing of them any more.
+struct MemberPage {
+    SlotHeader slots[kSlots];
+    /// [done] the last round whose data this member will not read any more.
     alignas(kLine) std::atomic<std::uint64_t> done;
     Process process; ///< written before the first round
 };
 
-static_assert(sizeof(Post) == kLine && sizeof(Head) <= kPage);
+static_assert(sizeof(SlotHeader) == kLine && sizeof(ArenaHeader) <= kPage);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free &&
               std::atomic<std::uint32_t>::is_always_lock_free);
 
-constexpr std::size_t slots_at(std::uint32_t members) noexcept {
-    return (kPage + members * sizeof(Corner) + kPage - 1) / kPage * kPage;
+constexpr std::size_t slots_offset(std::uint32_t members) noexcept {
+    return (kPage + members * sizeof(MemberPage) + kPage - 1) / kPage * kPage;
 }
-constexpr std::size_t segment_bytes(std::uint32_t members) noexcept {
-    return slots_at(members) + std::size_t{members} * kPosts * kStride;
+constexpr std::size_t arena_bytes(std::uint32_t members) noexcept {
+    return slots_offset(members) + std::size_t{members} * kSlots * kSlotStride;
 }
 
 } // namespace plexus::eco::host

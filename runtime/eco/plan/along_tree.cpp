@@ -78,15 +78,15 @@ class Walk {
 /// The two ends of messages, with the blocks that they carry.
 class Writer {
   public:
-    Writer(std::span<const Tree> trees, const Task& task, std::uint64_t parts)
-      : out_(task, parts)
+    Writer(std::span<const Tree> trees, const PlanRequest& request, std::uint64_t parts)
+      : out_(request, parts)
       , portions_(parts) {
         for (const Tree& tree : trees) walks_.emplace_back(tree);
     }
 
-    Plan run(const Task& task) {
+    Plan run(const PlanRequest& request) {
         const Walk& walk = walks_.front();
-        switch (task.operation) {
+        switch (request.operation) {
         case Operation::broadcast:
             for (std::uint32_t part = 0; part < out_.blocks(); ++part)
                 of(part).down([&](Rank from, Rank to) { out_.pass(from, to, {{part, 1}}); });
@@ -124,8 +124,8 @@ class Writer {
             break;
         }
         // A reduction in the order of ranks has its tree at rank 0, wherever its root is.
-        if (task.operation == Operation::reduce && walk.root() != task.root)
-            out_.pass(walk.root(), task.root, out_.all());
+        if (request.operation == Operation::reduce && walk.root() != request.root)
+            out_.pass(walk.root(), request.root, out_.all());
         return out_.finish();
     }
 
@@ -208,12 +208,12 @@ class Writer {
 
 } // namespace
 
-Plan along(const Tree& tree, const Task& task, std::uint64_t parts) {
-    return Writer({&tree, 1}, task, parts).run(task);
+Plan along(const Tree& tree, const PlanRequest& request, std::uint64_t parts) {
+    return Writer({&tree, 1}, request, parts).run(request);
 }
 
-Plan along(std::span<const Tree> trees, const Task& task, std::uint64_t parts) {
-    return Writer(trees, task, parts).run(task);
+Plan along(std::span<const Tree> trees, const PlanRequest& request, std::uint64_t parts) {
+    return Writer(trees, request, parts).run(request);
 }
 
 } // namespace plexus::eco

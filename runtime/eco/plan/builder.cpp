@@ -11,8 +11,8 @@ namespace {
 // Places are 32 bits wide; this many blocks are 16 GiB of lengths' worth of nothing gained.
 constexpr std::uint64_t kMaxBlocks = std::uint64_t{1} << 26;
 
-std::uint64_t block_count(const Task& task, std::uint64_t parts) {
-    switch (task.operation) {
+std::uint64_t block_count(const PlanRequest& request, std::uint64_t parts) {
+    switch (request.operation) {
     case Operation::broadcast:
     case Operation::reduce:
     case Operation::all_reduce:
@@ -23,9 +23,9 @@ std::uint64_t block_count(const Task& task, std::uint64_t parts) {
     case Operation::gather:
     case Operation::all_gather:
     case Operation::reduce_scatter:
-        return task.members;
+        return request.members;
     case Operation::all_to_all:
-        return std::uint64_t{task.members} * task.members;
+        return std::uint64_t{request.members} * request.members;
     case Operation::barrier:
         return 0;
     }
@@ -94,30 +94,30 @@ std::uint64_t count_of(const Blocks& blocks) noexcept {
     return count;
 }
 
-std::vector<std::uint64_t> block_elements(const Task& task, std::uint64_t blocks) {
-    std::vector<std::uint64_t> out(blocks, task.elements);
-    if (has_parts(task.operation))
+std::vector<std::uint64_t> block_elements(const PlanRequest& request, std::uint64_t blocks) {
+    std::vector<std::uint64_t> out(blocks, request.elements);
+    if (has_parts(request.operation))
         for (std::uint64_t part = 0; part < blocks; ++part)
-            out[part] = task.elements / blocks + (part < task.elements % blocks ? 1 : 0);
+            out[part] = request.elements / blocks + (part < request.elements % blocks ? 1 : 0);
     return out;
 }
 
-Builder::Builder(const Task& task, std::uint64_t parts) {
-    if (task.members == 0) refuse(Status::bad_argument, "a plan has at least one member");
-    if (task.root >= task.members)
-        refuse(Status::bad_argument, "there is no root {} among {} members", task.root, task.members);
-    if (task.element_bytes == 0) refuse(Status::bad_argument, "an element has at least one byte");
-    const std::uint64_t blocks = block_count(task, parts);
+Builder::Builder(const PlanRequest& request, std::uint64_t parts) {
+    if (request.members == 0) refuse(Status::bad_argument, "a plan has at least one member");
+    if (request.root >= request.members)
+        refuse(Status::bad_argument, "there is no root {} among {} members", request.root, request.members);
+    if (request.element_bytes == 0) refuse(Status::bad_argument, "an element has at least one byte");
+    const std::uint64_t blocks = block_count(request, parts);
     if (blocks > kMaxBlocks) refuse(Status::bad_argument, "{} blocks are too many for one plan", blocks);
-    if (task.elements > UINT64_MAX / task.element_bytes / std::max<std::uint64_t>(blocks, 1))
-        refuse(Status::bad_argument, "{} elements of {} bytes are more than can be counted", task.elements,
-               task.element_bytes);
-    plan_.operation = task.operation;
-    plan_.members = task.members;
-    plan_.root = task.root;
-    plan_.element_bytes = task.element_bytes;
-    plan_.steps.resize(task.members);
-    plan_.block_elements = block_elements(task, blocks);
+    if (request.elements > UINT64_MAX / request.element_bytes / std::max<std::uint64_t>(blocks, 1))
+        refuse(Status::bad_argument, "{} elements of {} bytes are more than can be counted", request.elements,
+               request.element_bytes);
+    plan_.operation = request.operation;
+    plan_.members = request.members;
+    plan_.root = request.root;
+    plan_.element_bytes = request.element_bytes;
+    plan_.steps.resize(request.members);
+    plan_.block_elements = block_elements(request, blocks);
 }
 
 std::uint32_t Builder::post(Rank from, Rank to, const Blocks& blocks, Merge merge) {

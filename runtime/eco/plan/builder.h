@@ -29,13 +29,13 @@ Blocks between(const Blocks& blocks, std::uint32_t first, std::uint32_t end);
 std::uint64_t count_of(const Blocks& blocks) noexcept;
 
 /// How many elements each of the task's blocks has, where there are so many.
-std::vector<std::uint64_t> block_elements(const Task& task, std::uint64_t blocks);
+std::vector<std::uint64_t> block_elements(const PlanRequest& request, std::uint64_t blocks);
 
 class Builder {
   public:
     /// `parts`: how many blocks the vector is cut into, where blocks are parts of one.
     /// @error bad_argument the task makes no sense (thrown)
-    Builder(const Task& task, std::uint64_t parts);
+    Builder(const PlanRequest& request, std::uint64_t parts);
 
     /// The sender's step; take() is the receiver's. Who exchanges posts first.
     std::uint32_t post(Rank from, Rank to, const Blocks& blocks, Merge merge = Merge::store);

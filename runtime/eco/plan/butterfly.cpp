@@ -13,11 +13,11 @@ namespace {
 
 class Butterfly {
   public:
-    Butterfly(const Task& task, bool halve)
-      : task_(task)
-      , places_(std::bit_floor(task.members))
-      , extra_(task.members - places_)
-      , out_(task, halve ? places_ : 1) {}
+    Butterfly(const PlanRequest& request, bool halve)
+      : request_(request)
+      , places_(std::bit_floor(request.members))
+      , extra_(request.members - places_)
+      , out_(request, halve ? places_ : 1) {}
 
     /// Whole vectors to each partner.
     Plan doubled_reduce() {
@@ -34,19 +34,19 @@ class Butterfly {
         for (Rank bit = 1; bit < places_; bit <<= 1)
             exchange(
                 bit, [&](Rank place) { return part(place ^ bit, bit << 1); }, true);
-        if (task_.operation == Operation::all_reduce) {
+        if (request_.operation == Operation::all_reduce) {
             for (Rank bit = places_ >> 1; bit > 0; bit >>= 1)
                 exchange(
                     bit, [&](Rank place) { return part(place, bit << 1); }, false);
             unfold();
         } else {
-            const Rank to = place_of(task_.root);
+            const Rank to = place_of(request_.root);
             // Half of those who still have something give it to the half that the root is in.
             for (Rank bit = places_ >> 1; bit > 0; bit >>= 1)
                 for (Rank place = 0; place < places_; ++place)
                     if ((place ^ to) < (bit << 1) && ((place ^ to) & bit) != 0)
                         out_.pass(rank(place), rank(place ^ bit), part(place, bit << 1));
-            if (rank(to) != task_.root) out_.pass(rank(to), task_.root, out_.all());
+            if (rank(to) != request_.root) out_.pass(rank(to), request_.root, out_.all());
         }
         return out_.finish();
     }
@@ -57,7 +57,7 @@ class Butterfly {
         fold(out_.all(), Merge::before);
         Rank done = 0; // bits in which all who still share blocks agree
         for (Rank round = 1; round < places_; round <<= 1) {
-            const Rank bit = task_.commutative ? places_ / 2 / round : round;
+            const Rank bit = request_.commutative ? places_ / 2 / round : round;
             exchange(
                 bit, [&](Rank place) { return of_places(place ^ bit, done | bit); }, true);
             done |= bit;
@@ -67,8 +67,8 @@ class Butterfly {
     }
 
     Plan broadcast() {
-        const Rank from = place_of(task_.root);
-        if (rank(from) != task_.root) out_.pass(task_.root, rank(from), out_.all());
+        const Rank from = place_of(request_.root);
+        if (rank(from) != request_.root) out_.pass(request_.root, rank(from), out_.all());
         for (Rank bit = 1; bit < places_; bit <<= 1)
             for (Rank place = 0; place < places_; ++place)
                 if (((place ^ from) & ~(bit - 1)) == 0)
@@ -83,7 +83,7 @@ class Butterfly {
             for (const std::uint32_t message : posted) out_.take(message);
         }
         for (Rank place = 0; place < extra_; ++place)
-            if (2 * place != task_.root) out_.pass(2 * place + 1, 2 * place, out_.all());
+            if (2 * place != request_.root) out_.pass(2 * place + 1, 2 * place, out_.all());
         return out_.finish();
     }
 
@@ -157,7 +157,7 @@ class Butterfly {
         return {{first, count}};
     }
 
-    const Task& task_;
+    const PlanRequest& request_;
     const Rank places_;
     const Rank extra_;
     Builder out_;
@@ -165,21 +165,21 @@ class Butterfly {
 
 } // namespace
 
-Plan plan_butterfly(const Task& task, bool halve) {
-    switch (task.operation) {
+Plan plan_butterfly(const PlanRequest& request, bool halve) {
+    switch (request.operation) {
     case Operation::broadcast:
-        return Butterfly(task, true).broadcast();
+        return Butterfly(request, true).broadcast();
     case Operation::all_gather:
-        return Butterfly(task, true).all_gather();
+        return Butterfly(request, true).all_gather();
     case Operation::reduce_scatter:
-        return Butterfly(task, true).reduce_scatter();
+        return Butterfly(request, true).reduce_scatter();
     case Operation::barrier:
-        return Butterfly(task, true).barrier();
+        return Butterfly(request, true).barrier();
     case Operation::all_reduce:
-        if (!halve) return Butterfly(task, false).doubled_reduce();
+        if (!halve) return Butterfly(request, false).doubled_reduce();
         [[fallthrough]];
     default:
-        return Butterfly(task, true).halved_reduce();
+        return Butterfly(request, true).halved_reduce();
     }
 }
 

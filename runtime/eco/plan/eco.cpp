@@ -22,33 +22,33 @@ constexpr std::uint64_t kMostByEveryone = 128; // members, where everyone may se
 
 class Search {
   public:
-    Search(const Task& task, const Network& network)
-      : task_(task)
+    Search(const PlanRequest& request, const Network& network)
+      : request_(request)
       , network_(network)
       , ways_(network)
-      , bytes_(static_cast<double>(task.elements) * task.element_bytes)
-      , in_order_(reduces(task.operation) && !task.commutative)
-      , root_(in_order_ ? 0 : task.root) {}
+      , bytes_(static_cast<double>(request.elements) * request.element_bytes)
+      , in_order_(reduces(request.operation) && !request.commutative)
+      , root_(in_order_ ? 0 : request.root) {}
 
     Plan best() {
-        if (scans(task_.operation)) return best_scan();
+        if (scans(request_.operation)) return best_scan();
         for (const Rank root : roots()) {
             root_ = root;
             try_rooted();
         }
         try_patterns();
         if (best_) return std::move(*best_);
-        if (!trees_.empty()) return along(trees_, task_, parts_);
-        return plan(task_, {Pattern::binomial, 2, 0, 0});
+        if (!trees_.empty()) return along(trees_, request_, parts_);
+        return plan(request_, {Pattern::binomial, 2, 0, 0});
     }
 
   private:
     /// Where no member is special, the first of each closest group may be a tree's root.
     std::vector<Rank> roots() const {
         constexpr std::size_t kMostRoots = 8;
-        const bool is_free = task_.operation != Operation::broadcast &&
-                             task_.operation != Operation::scatter && task_.operation != Operation::gather &&
-                             task_.operation != Operation::reduce && !in_order_;
+        const bool is_free =
+            request_.operation != Operation::broadcast && request_.operation != Operation::scatter &&
+            request_.operation != Operation::gather && request_.operation != Operation::reduce && !in_order_;
         const Partition& closest = network_.levels().front();
         if (!is_free || is_large_group() || closest.size() > kMostRoots || network_.levels().size() == 1)
             return {root_};
@@ -65,28 +65,30 @@ class Search {
                 try_pipelines(parts);
                 if (least_ >= before && parts > kFewParts) break;
             }
-        if (has_parts(task_.operation) && !in_order_)
+        if (has_parts(request_.operation) && !in_order_)
             for (std::size_t count = 2; count <= most_trees(); count *= step()) try_forests(count);
     }
 
     /// A scan is tied to the order of ranks: there is only the number of its messages to choose.
     Plan best_scan() {
-        offer(plan(task_, {Pattern::bruck}));
-        const std::uint64_t bytes = task_.elements * task_.element_bytes;
+        offer(plan(request_, {Pattern::bruck}));
+        const std::uint64_t bytes = request_.elements * request_.element_bytes;
         for (std::uint64_t segment = std::max<std::uint64_t>(bytes, 1);; segment /= 2) {
-            offer(plan(task_, {Pattern::chain, 2, segment}));
+            offer(plan(request_, {Pattern::chain, 2, segment}));
             if (segment / 2 < kLeastPartBytes || bytes / segment >= kMostParts) break;
         }
         return std::move(*best_);
     }
 
-    bool splits() const { return has_parts(task_.operation) || task_.operation == Operation::all_gather; }
-    bool is_large_group() const { return task_.members > 200; }
+    bool splits() const {
+        return has_parts(request_.operation) || request_.operation == Operation::all_gather;
+    }
+    bool is_large_group() const { return request_.members > 200; }
     std::uint64_t step() const { return is_large_group() ? 4 : 2; }
     std::uint64_t most_parts() const {
-        const bool has_blocks = task_.operation == Operation::all_gather;
-        const double all = has_blocks ? bytes_ * task_.members : bytes_;
-        const std::uint64_t pieces = has_blocks ? task_.members : task_.elements;
+        const bool has_blocks = request_.operation == Operation::all_gather;
+        const double all = has_blocks ? bytes_ * request_.members : bytes_;
+        const std::uint64_t pieces = has_blocks ? request_.members : request_.elements;
         const double by_size = std::min(all / static_cast<double>(kLeastPartBytes), 1.0 * kMostParts);
         return std::min(pieces, static_cast<std::uint64_t>(by_size));
     }
@@ -112,8 +114,8 @@ class Search {
     }
 
     void offer(std::vector<Tree> trees, std::uint64_t parts) {
-        if (in_order_ && !prove(along(trees, task_, 1)).rank_order) return;
-        if (!is_wide(trees, parts)) return keep(along(trees, task_, parts));
+        if (in_order_ && !prove(along(trees, request_, 1)).rank_order) return;
+        if (!is_wide(trees, parts)) return keep(along(trees, request_, parts));
         const double time = along_us(trees, parts);
         if (time >= least_) return;
         least_ = time;
@@ -124,8 +126,8 @@ class Search {
 
     /// Very many messages.
     bool is_wide(const std::vector<Tree>& trees, std::uint64_t parts) const {
-        return parts * task_.members > kWidePlan && parts > 2 * few_parts(trees) &&
-               has_parts(task_.operation);
+        return parts * request_.members > kWidePlan && parts > 2 * few_parts(trees) &&
+               has_parts(request_.operation);
     }
     static std::uint64_t few_parts(const std::vector<Tree>& trees) { return 4 * trees.size(); }
 
@@ -134,9 +136,9 @@ class Search {
     double along_us(const std::vector<Tree>& trees, std::uint64_t parts) const {
         const std::uint64_t few = few_parts(trees);
         const auto with = [&](std::uint64_t fewer) {
-            Task task = task_;
-            task.elements = std::max<std::uint64_t>(fewer, task_.elements / parts * fewer);
-            return estimate_us(along(trees, task, fewer), ways_);
+            PlanRequest request = request_;
+            request.elements = std::max<std::uint64_t>(fewer, request_.elements / parts * fewer);
+            return estimate_us(along(trees, request, fewer), ways_);
         };
         const double one = with(few);
         const double two = with(2 * few);
@@ -157,12 +159,12 @@ class Search {
         if (levels > 1) each.push_back(1);
         for (const std::size_t fine : each) {
             offer_tree(bytes_, 1, fine, Outer::soonest, {});
-            if (is_large_group() && !has_parts(task_.operation))
+            if (is_large_group() && !has_parts(request_.operation))
                 return; // their many blocks take long to write down
             offer_tree(bytes_, 1, fine, Outer::farthest_first, {});
         }
         // Where edges carry the blocks of whole subtrees, flat subtrees are often faster.
-        if (has_parts(task_.operation) || task_.operation == Operation::barrier) return;
+        if (has_parts(request_.operation) || request_.operation == Operation::barrier) return;
         offer_tree(bytes_, 1, levels, Outer::soonest, Inner{Pattern::star});
         offer_tree(bytes_, 1, levels, Outer::soonest, Inner{Pattern::binomial});
     }
@@ -199,39 +201,39 @@ class Search {
 
     /// Not where each member would send to each other one, if there is something else.
     bool may_try(Pattern pattern) const {
-        if (!suits(pattern, task_.operation) || (pattern == Pattern::ring && in_order_)) return false;
-        if (task_.members <= kMostByEveryone) return true;
-        if (task_.operation == Operation::all_to_all) return pattern == Pattern::pairwise;
+        if (!supports(pattern, request_.operation) || (pattern == Pattern::ring && in_order_)) return false;
+        if (request_.members <= kMostByEveryone) return true;
+        if (request_.operation == Operation::all_to_all) return pattern == Pattern::pairwise;
         return pattern == Pattern::butterfly || pattern == Pattern::bruck;
     }
 
     /// Those without a root's bottleneck, in an order that leaves each group once.
     void try_patterns() {
-        if (task_.members > kMostByEveryone && network_.levels().size() > 1) return;
-        std::vector<Rank> name(task_.members);
+        if (request_.members > kMostByEveryone && network_.levels().size() > 1) return;
+        std::vector<Rank> name(request_.members);
         std::iota(name.begin(), name.end(), Rank{0});
         for (const Partition& level : network_.levels()) { // the widest sorts last
-            std::vector<std::size_t> group_of(task_.members);
+            std::vector<std::size_t> group_of(request_.members);
             for (std::size_t group = 0; group < level.size(); ++group)
                 for (const std::size_t member : level[group]) group_of[member] = group;
             std::stable_sort(name.begin(), name.end(),
                              [&](Rank one, Rank other) { return group_of[one] < group_of[other]; });
         }
-        Task task = task_;
-        task.root = static_cast<Rank>(std::find(name.begin(), name.end(), task_.root) - name.begin());
+        PlanRequest request = request_;
+        request.root = static_cast<Rank>(std::find(name.begin(), name.end(), request_.root) - name.begin());
         for (const Pattern pattern : {Pattern::ring, Pattern::butterfly, Pattern::bruck, Pattern::pairwise}) {
             if (!may_try(pattern)) continue;
-            const auto offer_both = [&](const Shape& shape) {
-                if (network_.levels().size() == 1 || in_order_) return offer(plan(task_, shape));
-                offer(renamed(plan(task, shape), name));
+            const auto offer_both = [&](const AlgorithmOptions& options) {
+                if (network_.levels().size() == 1 || in_order_) return offer(plan(request_, options));
+                offer(renamed(plan(request, options), name));
             };
             offer_both({pattern, 2, 0, 0});
-            if (pattern == Pattern::butterfly && task_.operation == Operation::all_reduce)
+            if (pattern == Pattern::butterfly && request_.operation == Operation::all_reduce)
                 offer_both({pattern, 2, 0, UINT64_MAX});
         }
     }
 
-    const Task& task_;
+    const PlanRequest& request_;
     const Network& network_;
     const Ways ways_;
     const double bytes_;
@@ -245,12 +247,12 @@ class Search {
 
 } // namespace
 
-Plan plan_eco(const Task& task, const Network& network) {
-    if (task.members != network.size())
-        refuse(Status::bad_argument, "a task for {} members, and a network of {}", task.members,
+Plan plan_eco(const PlanRequest& request, const Network& network) {
+    if (request.members != network.size())
+        refuse(Status::bad_argument, "a task for {} members, and a network of {}", request.members,
                network.size());
-    Builder(task, 1); // refuses what makes no sense
-    return Search(task, network).best();
+    Builder(request, 1); // refuses what makes no sense
+    return Search(request, network).best();
 }
 
 } // namespace plexus::eco

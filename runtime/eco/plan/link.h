@@ -20,8 +20,8 @@ struct Link {
 inline Link link_between(const Network& network, Rank from, Rank to, double bytes, double least_us) {
     const double latency = network.latency_us(from, to);
     const double content = network.us_per_byte(from, to) * bytes;
-    const double work = std::min(latency, least_us) / 2;
-    return {latency + content, work + content, content};
+    const double args = std::min(latency, least_us) / 2;
+    return {latency + content, args + content, content};
 }
 
 /// Of each member, over all others.

@@ -11,15 +11,15 @@
 namespace plexus::eco {
 namespace {
 
-Plan by_tree(const Task& task, const Shape& shape) {
+Plan by_tree(const PlanRequest& request, const AlgorithmOptions& options) {
     constexpr std::uint64_t kChainSegments = 16;
-    const bool reduction = reduces(task.operation);
-    const Rank root = reduction && !task.commutative ? 0 : task.root;
-    std::uint64_t parts = segments_of(task, shape.segment_bytes);
-    if (shape.pattern == Pattern::chain && shape.segment_bytes == 0)
-        parts = std::clamp<std::uint64_t>(task.elements, 1, kChainSegments);
-    if (scans(task.operation)) return plan_scan(task, false, parts);
-    return along(regular_tree(shape.pattern, shape.arity, task.members, root), task, parts);
+    const bool reduction = reduces(request.operation);
+    const Rank root = reduction && !request.commutative ? 0 : request.root;
+    std::uint64_t parts = segments_of(request, options.segment_bytes);
+    if (options.pattern == Pattern::chain && options.segment_bytes == 0)
+        parts = std::clamp<std::uint64_t>(request.elements, 1, kChainSegments);
+    if (scans(request.operation)) return plan_scan(request, false, parts);
+    return along(regular_tree(options.pattern, options.arity, request.members, root), request, parts);
 }
 
 } // namespace
@@ -74,7 +74,7 @@ std::string_view to_string(Pattern pattern) noexcept {
     return "unknown";
 }
 
-bool suits(Pattern pattern, Operation operation) noexcept {
+bool supports(Pattern pattern, Operation operation) noexcept {
     const auto one_of = [&](std::initializer_list<Operation> those) {
         return std::find(those.begin(), those.end(), operation) != those.end();
     };
@@ -107,29 +107,29 @@ std::uint64_t Plan::bytes_of(const Message& message) const noexcept {
     return elements * element_bytes;
 }
 
-Plan plan(const Task& task, const Shape& shape) {
-    Builder(task, 1); // refuses what makes no sense, before anything is made of it
-    if (!suits(shape.pattern, task.operation))
-        refuse(Status::unsupported, "a {} makes no {}: see suits()", to_string(shape.pattern),
-               to_string(task.operation));
-    switch (shape.pattern) {
+Plan plan(const PlanRequest& request, const AlgorithmOptions& options) {
+    Builder(request, 1); // refuses what makes no sense, before anything is made of it
+    if (!supports(options.pattern, request.operation))
+        refuse(Status::unsupported, "a {} makes no {}: see supports()", to_string(options.pattern),
+               to_string(request.operation));
+    switch (options.pattern) {
     case Pattern::ring:
-        if (reduces(task.operation) && !task.commutative)
+        if (reduces(request.operation) && !request.commutative)
             refuse(Status::unsupported,
                    "a ring combines contributions in another order than that of the ranks: "
                    "take a butterfly or a tree");
-        return plan_ring(task);
+        return plan_ring(request);
     case Pattern::butterfly:
-        return plan_butterfly(task, task.elements * task.element_bytes >= shape.halve_from_bytes);
+        return plan_butterfly(request, request.elements * request.element_bytes >= options.halve_from_bytes);
     case Pattern::bruck:
-        return scans(task.operation) ? plan_scan(task, true, 1) : plan_bruck(task);
+        return scans(request.operation) ? plan_scan(request, true, 1) : plan_bruck(request);
     case Pattern::pairwise:
-        return plan_pairwise(task);
+        return plan_pairwise(request);
     case Pattern::tree:
-        if (shape.arity == 0) refuse(Status::bad_argument, "a tree has an arity from 1 up");
+        if (options.arity == 0) refuse(Status::bad_argument, "a tree has an arity from 1 up");
         [[fallthrough]];
     default:
-        return by_tree(task, shape);
+        return by_tree(request, options);
     }
 }
 

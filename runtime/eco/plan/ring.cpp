@@ -34,11 +34,13 @@ class Rounds {
 
 /// The parts of the vector go down a binomial tree, each to its member, then round the ring
 /// to those whom they did not pass on the way.
-Plan ring_broadcast(const Task& task) {
-    const std::uint64_t members = task.members;
-    Builder out(task, members);
-    const Tree tree = regular_tree(Pattern::binomial, 2, task.members, 0);
-    const auto rank = [&](std::uint64_t place) { return static_cast<Rank>((place + task.root) % members); };
+Plan ring_broadcast(const PlanRequest& request) {
+    const std::uint64_t members = request.members;
+    Builder out(request, members);
+    const Tree tree = regular_tree(Pattern::binomial, 2, request.members, 0);
+    const auto rank = [&](std::uint64_t place) {
+        return static_cast<Rank>((place + request.root) % members);
+    };
     // Of each place: one behind the last part that it has from the tree; its own is the first.
     std::vector<std::uint64_t> end(members);
     for (std::uint64_t place = members; place-- > 0;) {
@@ -64,17 +66,17 @@ Plan ring_broadcast(const Task& task) {
 
 } // namespace
 
-Plan plan_ring(const Task& task) {
-    if (task.operation == Operation::broadcast) return ring_broadcast(task);
-    const std::uint64_t members = task.members;
-    Builder out(task, members);
+Plan plan_ring(const PlanRequest& request) {
+    if (request.operation == Operation::broadcast) return ring_broadcast(request);
+    const std::uint64_t members = request.members;
+    Builder out(request, members);
     Rounds rounds(out);
-    if (task.operation == Operation::reduce_scatter) {
+    if (request.operation == Operation::reduce_scatter) {
         // Block b starts at member b + 1 and gathers contributions until member b has it whole.
         rounds.run([&](std::uint64_t member,
                        std::uint64_t round) { return (member + 2 * members - 1 - round) % members; },
                    Merge::before);
-    } else if (task.operation == Operation::all_reduce) {
+    } else if (request.operation == Operation::all_reduce) {
         // Part p starts at member p and gathers contributions until member p - 1 has it whole.
         rounds.run(
             [&](std::uint64_t member, std::uint64_t round) { return (member + members - round) % members; },

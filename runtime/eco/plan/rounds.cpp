@@ -23,9 +23,9 @@ Rank turned(std::uint64_t member, std::uint64_t by, std::uint64_t members) {
 }
 
 /// Everyone has as many blocks as the distance, and gets as many from there.
-Plan all_gather(const Task& task) {
-    Builder out(task, 1);
-    const std::uint64_t members = task.members;
+Plan all_gather(const PlanRequest& request) {
+    Builder out(request, 1);
+    const std::uint64_t members = request.members;
     for (std::uint64_t distance = 1; distance < members; distance *= 2)
         round_of(out, [&](Rank member) {
             return out.post(member, turned(member, members - distance, members),
@@ -35,9 +35,9 @@ Plan all_gather(const Task& task) {
 }
 
 /// A block travels the bits of its distance, the lowest first.
-Plan all_to_all(const Task& task) {
-    Builder out(task, 1);
-    const std::uint64_t members = task.members;
+Plan all_to_all(const PlanRequest& request) {
+    Builder out(request, 1);
+    const std::uint64_t members = request.members;
     for (std::uint64_t bit = 1; bit < members; bit *= 2)
         round_of(out, [&](Rank member) {
             std::vector<std::uint32_t> blocks;
@@ -53,24 +53,25 @@ Plan all_to_all(const Task& task) {
 }
 
 /// Who knows of all at distances below 2^k hears of as many more.
-Plan barrier(const Task& task) {
-    Builder out(task, 1);
-    for (std::uint64_t distance = 1; distance < task.members; distance *= 2)
-        round_of(out,
-                 [&](Rank member) { return out.post(member, turned(member, distance, task.members), {}); });
+Plan barrier(const PlanRequest& request) {
+    Builder out(request, 1);
+    for (std::uint64_t distance = 1; distance < request.members; distance *= 2)
+        round_of(out, [&](Rank member) {
+            return out.post(member, turned(member, distance, request.members), {});
+        });
     return out.finish();
 }
 
 } // namespace
 
-Plan plan_bruck(const Task& task) {
-    switch (task.operation) {
+Plan plan_bruck(const PlanRequest& request) {
+    switch (request.operation) {
     case Operation::all_gather:
-        return all_gather(task);
+        return all_gather(request);
     case Operation::all_to_all:
-        return all_to_all(task);
+        return all_to_all(request);
     default:
-        return barrier(task);
+        return barrier(request);
     }
 }
 
@@ -78,9 +79,9 @@ namespace {
 
 /// Everyone sends each other member its block. They are combined from the neighbour below down
 /// and then from the one above up, so in the order of ranks; where that is free, as they come.
-Plan scattered(const Task& task) {
-    Builder out(task, 1);
-    const std::uint64_t members = task.members;
+Plan scattered(const PlanRequest& request) {
+    Builder out(request, 1);
+    const std::uint64_t members = request.members;
     std::vector<std::uint32_t> posted(members * members);
     for (std::uint64_t distance = 1; distance < members; ++distance) {
         for (Rank member = 0; member < members; ++member) {
@@ -88,11 +89,11 @@ Plan scattered(const Task& task) {
             posted[member * members + to] =
                 out.post(member, to, {{to, 1}}, member < to ? Merge::before : Merge::after);
         }
-        if (!task.commutative) continue;
+        if (!request.commutative) continue;
         for (Rank member = 0; member < members; ++member)
             out.take(posted[turned(member, members - distance, members) * members + member]);
     }
-    if (task.commutative) return out.finish();
+    if (request.commutative) return out.finish();
     for (Rank member = 0; member < members; ++member) {
         for (Rank from = member; from-- > 0;) out.take(posted[from * members + member]);
         for (Rank from = member + 1; from < members; ++from) out.take(posted[from * members + member]);
@@ -102,9 +103,9 @@ Plan scattered(const Task& task) {
 
 } // namespace
 
-Plan plan_scan(const Task& task, bool doubling, std::uint64_t parts) {
-    Builder out(task, doubling ? 1 : parts);
-    const std::uint64_t members = task.members;
+Plan plan_scan(const PlanRequest& request, bool doubling, std::uint64_t parts) {
+    Builder out(request, doubling ? 1 : parts);
+    const std::uint64_t members = request.members;
     std::uint64_t first = 0;
     std::vector<std::uint32_t> posted;
     const auto to_those_at = [&](std::uint64_t distance, Merge merge) {
@@ -114,7 +115,7 @@ Plan plan_scan(const Task& task, bool doubling, std::uint64_t parts) {
                 out.post(static_cast<Rank>(member), static_cast<Rank>(member + distance), out.all(), merge));
         for (const std::uint32_t message : posted) out.take(message);
     };
-    if (task.operation == Operation::exclusive_scan) {
+    if (request.operation == Operation::exclusive_scan) {
         // Each contribution moves to the next member: from there on it is a scan without the first.
         to_those_at(1, Merge::store);
         first = 1;
@@ -130,18 +131,18 @@ Plan plan_scan(const Task& task, bool doubling, std::uint64_t parts) {
     return out.finish();
 }
 
-Plan plan_pairwise(const Task& task) {
-    if (task.operation == Operation::reduce_scatter) return scattered(task);
-    Builder out(task, 1);
-    const std::uint64_t members = task.members;
+Plan plan_pairwise(const PlanRequest& request) {
+    if (request.operation == Operation::reduce_scatter) return scattered(request);
+    Builder out(request, 1);
+    const std::uint64_t members = request.members;
     const bool partners = (members & (members - 1)) == 0;
     for (std::uint64_t distance = 1; distance < members; ++distance)
         round_of(out, [&](Rank member) {
             const Rank to =
                 partners ? member ^ static_cast<Rank>(distance) : turned(member, distance, members);
             Blocks blocks;
-            if (task.operation == Operation::all_gather) blocks = {{member, 1}};
-            if (task.operation == Operation::all_to_all)
+            if (request.operation == Operation::all_gather) blocks = {{member, 1}};
+            if (request.operation == Operation::all_to_all)
                 blocks = {{static_cast<std::uint32_t>(member * members + to), 1}};
             return out.post(member, to, blocks);
         });

@@ -58,11 +58,11 @@ Tree regular_tree(Pattern pattern, std::uint32_t arity, Rank members, Rank root)
     return out;
 }
 
-std::uint64_t segments_of(const Task& task, std::uint64_t segment_bytes) {
+std::uint64_t segments_of(const PlanRequest& request, std::uint64_t segment_bytes) {
     constexpr std::uint64_t kMostSegments = 4096;
-    const std::uint64_t bytes = task.elements * task.element_bytes;
+    const std::uint64_t bytes = request.elements * request.element_bytes;
     if (segment_bytes == 0 || bytes <= segment_bytes) return 1;
-    return std::min({bytes / segment_bytes + (bytes % segment_bytes != 0), task.elements, kMostSegments});
+    return std::min({bytes / segment_bytes + (bytes % segment_bytes != 0), request.elements, kMostSegments});
 }
 
 } // namespace plexus::eco

@@ -28,13 +28,13 @@ Tree regular_tree(Pattern pattern, std::uint32_t arity, Rank members, Rank root)
 
 /// Every operation, its vector in `parts` parts. What all get from an all_gather goes down the
 /// tree in so many portions as well. Other operations whose blocks are no parts ignore it.
-Plan along(const Tree& tree, const Task& task, std::uint64_t parts);
+Plan along(const Tree& tree, const PlanRequest& request, std::uint64_t parts);
 
 /// The same with the parts in turn along several trees, which have the root in common: so
 /// several members of a group pass it on. For operations that have parts: see has_parts().
-Plan along(std::span<const Tree> trees, const Task& task, std::uint64_t parts);
+Plan along(std::span<const Tree> trees, const PlanRequest& request, std::uint64_t parts);
 
 /// How many parts of `segment_bytes` (0: all in one) the task's vector has.
-std::uint64_t segments_of(const Task& task, std::uint64_t segment_bytes);
+std::uint64_t segments_of(const PlanRequest& request, std::uint64_t segment_bytes);
 
 } // namespace plexus::eco

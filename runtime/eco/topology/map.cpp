@@ -162,8 +162,8 @@ CostMatrix Map::matrix(std::size_t size, Statistic which) const {
     return out;
 }
 
-CostMatrix Map::matrix(std::size_t size, Statistic which, Symmetry how) const {
-    return symmetric(matrix(size, which), how, hosts_);
+CostMatrix Map::matrix(std::size_t size, Statistic which, Symmetry algorithm) const {
+    return symmetric(matrix(size, which), algorithm, hosts_);
 }
 
 } // namespace plexus::eco

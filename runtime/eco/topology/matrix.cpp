@@ -9,9 +9,9 @@
 namespace plexus::eco {
 namespace {
 
-double both_ways(double there, double back, Symmetry how) {
+double both_ways(double there, double back, Symmetry algorithm) {
     if (std::isinf(there) || std::isinf(back)) return std::min(there, back);
-    switch (how) {
+    switch (algorithm) {
     case Symmetry::refuse:
         break;
     case Symmetry::min:
@@ -45,7 +45,7 @@ void CostMatrix::set_both(std::size_t a, std::size_t b, double cost) {
     set(b, a, cost);
 }
 
-CostMatrix symmetric(const CostMatrix& costs, Symmetry how, std::span<const std::string> hosts) {
+CostMatrix symmetric(const CostMatrix& costs, Symmetry algorithm, std::span<const std::string> hosts) {
     const auto name = [&](std::size_t host) {
         return host < hosts.size() ? hosts[host] : fmt::format("host {}", host);
     };
@@ -54,13 +54,13 @@ CostMatrix symmetric(const CostMatrix& costs, Symmetry how, std::span<const std:
         for (std::size_t b = a + 1; b < costs.size(); ++b) {
             const double there = costs(a, b);
             const double back = costs(b, a);
-            if (there != back && how == Symmetry::refuse)
+            if (there != back && algorithm == Symmetry::refuse)
                 refuse(
                     Status::bad_config,
                     "the costs are not the same both ways: {} to {} is {}, {} to {} is {}; say whether the "
                     "min, the max or the mean of the two counts",
                     name(a), name(b), show(there), name(b), name(a), show(back));
-            out.set_both(a, b, there == back ? there : both_ways(there, back, how));
+            out.set_both(a, b, there == back ? there : both_ways(there, back, algorithm));
         }
     return out;
 }

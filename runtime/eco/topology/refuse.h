@@ -9,9 +9,9 @@
 
 namespace plexus::eco {
 
-template <class... Parts>
-[[noreturn]] void refuse(Status status, fmt::format_string<Parts...> sentence, Parts&&... parts) {
-    throw Error(status, fmt::format(sentence, std::forward<Parts>(parts)...));
+template <class... Layout>
+[[noreturn]] void refuse(Status status, fmt::format_string<Layout...> sentence, Layout&&... parts) {
+    throw Error(status, fmt::format(sentence, std::forward<Layout>(parts)...));
 }
 
 } // namespace plexus::eco

@@ -94,9 +94,9 @@ TEST_CASE("plans for random networks with shared hosts are right, and in the ord
         const Network network(map_of(net.costs), host_of);
         for (const Operation operation : kOperations) {
             const bool commutative = random() % 2 == 0;
-            const Task task{operation,         members, static_cast<Rank>(random() % members),
-                            random() % 10'000, 4,       commutative};
-            const Proof proof = prove(plan_eco(task, network));
+            const PlanRequest request{operation,         members, static_cast<Rank>(random() % members),
+                                      random() % 10'000, 4,       commutative};
+            const Proof proof = prove(plan_eco(request, network));
             INFO(to_string(operation) << " of " << members << ": " << proof.broken);
             CHECK(proof);
             if (!commutative && (operation == Operation::reduce || operation == Operation::all_reduce ||
@@ -131,16 +131,16 @@ TEST_CASE("eight hosts on three segments take four message times where a star ta
             map.set_both(1, a, b, {large, large, large, large, large, 1, Cost::kNoMethod});
         }
     const Network network(map, one_each(8));
-    const Task task{Operation::broadcast, 8, 0, 1000, 1, true};
-    CHECK(estimate_us(plan(task, {Pattern::star}), network) == Approx(7000).epsilon(0.01));
-    CHECK(estimate_us(plan_eco(task, network), network) <= 4010);
+    const PlanRequest request{Operation::broadcast, 8, 0, 1000, 1, true};
+    CHECK(estimate_us(plan(request, {Pattern::star}), network) == Approx(7000).epsilon(0.01));
+    CHECK(estimate_us(plan_eco(request, network), network) <= 4010);
 
     // Where the segments are known to be wires, each is given three messages, in parts.
     map.set_shared_wires({{0, 1, 2}, {3, 4, 5}, {6, 7}});
-    const Task large{Operation::broadcast, 8, 0, 16'000, 1, true};
+    const PlanRequest large{Operation::broadcast, 8, 0, 16'000, 1, true};
     const Network wires(map, one_each(8));
     for (Rank root = 0; root < 8; ++root) {
-        Task from = large;
+        PlanRequest from = large;
         from.root = root;
         const Plan plan = plan_eco(from, wires);
         CHECK(prove(plan));
@@ -158,8 +158,8 @@ TEST_CASE("over a long way several members send parts, each in the first window 
     Random random(45);
     const auto label = shuffled(78, random);
     const Network network(map_of(relabelled(grid5000(), label)), one_each(78));
-    const Task task{Operation::broadcast, 78, 0, 65'536, 1, true};
-    const Plan plan = plan_eco(task, network);
+    const PlanRequest request{Operation::broadcast, 78, 0, 65'536, 1, true};
+    const Plan plan = plan_eco(request, network);
     CHECK(prove(plan));
     CHECK(estimate_us(plan, network) < 14'000 + 3 * 1000); // the longest ways, and no round trip
     std::set<Rank> senders;                                // to other sites
@@ -175,9 +175,9 @@ TEST_CASE("with members scattered over the sites eco is at least twice as fast a
         const Network network(map_of(relabelled(grid5000(), label)), one_each(78));
         for (const std::uint64_t bytes :
              {std::uint64_t{1} << 10, std::uint64_t{1} << 16, std::uint64_t{1} << 22}) {
-            const Task task{Operation::broadcast, 78, 0, bytes, 1, true};
-            const double blind = estimate_us(plan(task, {Pattern::binomial}), network);
-            const double eco = estimate_us(plan_eco(task, network), network);
+            const PlanRequest request{Operation::broadcast, 78, 0, bytes, 1, true};
+            const double blind = estimate_us(plan(request, {Pattern::binomial}), network);
+            const double eco = estimate_us(plan_eco(request, network), network);
             INFO(bytes << " bytes: " << blind << " and " << eco << " us");
             CHECK(blind >= 2 * eco);
         }
@@ -191,21 +191,21 @@ TEST_CASE("by the estimate eco is never slower by a tenth than trees that do not
         const auto members = static_cast<Rank>(net.costs.size());
         const Network network(map_of(net.costs), one_each(members));
         for (const std::uint64_t bytes : {8, 100'000}) {
-            const Task task{
+            const PlanRequest request{
                 Operation::broadcast, members, static_cast<Rank>(random() % members), bytes, 1, true};
-            const double eco = estimate_us(plan_eco(task, network), network);
+            const double eco = estimate_us(plan_eco(request, network), network);
             for (const Pattern pattern : {Pattern::star, Pattern::tree, Pattern::binomial})
-                CHECK(eco <= estimate_us(plan(task, {pattern}), network) * 1.1);
+                CHECK(eco <= estimate_us(plan(request, {pattern}), network) * 1.1);
         }
     }
 }
 
 TEST_CASE("in one subnet patterns that are no trees take part") {
     const Network network(map_of(clusters({32}, {{50}})), one_each(32));
-    const Task task{Operation::all_gather, 32, 0, 100'000, 1, true};
-    const double eco = estimate_us(plan_eco(task, network), network);
-    CHECK(eco <= estimate_us(plan(task, {Pattern::ring}), network));
-    CHECK(eco <= estimate_us(plan(task, {Pattern::binomial}), network));
+    const PlanRequest request{Operation::all_gather, 32, 0, 100'000, 1, true};
+    const double eco = estimate_us(plan_eco(request, network), network);
+    CHECK(eco <= estimate_us(plan(request, {Pattern::ring}), network));
+    CHECK(eco <= estimate_us(plan(request, {Pattern::binomial}), network));
 }
 
 TEST_CASE("a thousand members are planned in a tenth of a second") {

@@ -59,11 +59,11 @@ TEST_CASE("partners send and take at the same time") {
 
 TEST_CASE("on a shared wire what two send at once goes one after the other") {
     // Both send 5000 bytes at 0: 70 us; the second on a shared wire begins at 50.
-    const Task task{Operation::all_gather, 2, 0, 5000, 1, true};
-    CHECK(estimate_us(plan(task, {Pattern::pairwise}), flat(2, 20)) == Approx(70));
-    CHECK(estimate_us(plan(task, {Pattern::pairwise}), flat(2, 20, true)) == Approx(120));
+    const PlanRequest request{Operation::all_gather, 2, 0, 5000, 1, true};
+    CHECK(estimate_us(plan(request, {Pattern::pairwise}), flat(2, 20)) == Approx(70));
+    CHECK(estimate_us(plan(request, {Pattern::pairwise}), flat(2, 20, true)) == Approx(120));
     // By whom it is sent makes no difference there: seven times 5000 bytes.
-    const Task broadcast{Operation::broadcast, 8, 0, 5000, 1, true};
+    const PlanRequest broadcast{Operation::broadcast, 8, 0, 5000, 1, true};
     CHECK(estimate_us(plan(broadcast, {Pattern::binomial}), flat(8, 20, true)) >= 7 * 50);
     CHECK(estimate_us(plan(broadcast, {Pattern::binomial}), flat(8, 20)) <= 3 * 70);
 }
@@ -78,9 +78,9 @@ TEST_CASE("an idle connection over a long way sends ten segments, and twice as m
 
 TEST_CASE("segments in a chain overlap") {
     const Network network = flat(6, 20);
-    const Task task{Operation::broadcast, 6, 0, 100'000, 1, true};
-    CHECK(estimate_us(plan(task, {Pattern::chain, 2, 10'000}), network) <
-          0.5 * estimate_us(plan(task, {Pattern::chain, 2, 100'000}), network));
+    const PlanRequest request{Operation::broadcast, 6, 0, 100'000, 1, true};
+    CHECK(estimate_us(plan(request, {Pattern::chain, 2, 10'000}), network) <
+          0.5 * estimate_us(plan(request, {Pattern::chain, 2, 100'000}), network));
 }
 
 TEST_CASE("a plan of another size, or one that does not end, is refused") {

@@ -23,7 +23,8 @@ bool has_root(Operation operation) {
 /// Proves plans for all sizes; the first failure is the test's. Every root for up to 50
 /// members and for every tenth size above, else three. Patterns without a tree have as many
 /// messages as members squared: of those every root for up to 30.
-void prove_all(const Shape& shape, Operation operation, std::uint64_t elements, bool commutative = true) {
+void prove_all(const AlgorithmOptions& shape, Operation operation, std::uint64_t elements,
+               bool commutative = true) {
     const bool square = shape.pattern == Pattern::ring || shape.pattern == Pattern::butterfly;
     for (Rank members = 1; members <= kMostMembers; ++members) {
         const bool every = square ? members <= 30 : members <= 50 || members % 10 == 0;
@@ -31,22 +32,22 @@ void prove_all(const Shape& shape, Operation operation, std::uint64_t elements, 
         const std::vector<Rank> some{0, members / 3, members - 1};
         const Rank roots = few ? static_cast<Rank>(has_root(operation) ? some.size() : 1) : members;
         for (Rank at = 0; at < roots; ++at) {
-            const Task task{operation, members, few ? some[at] : at, elements, 8, commutative};
-            const Plan made = plan(task, shape);
+            const PlanRequest request{operation, members, few ? some[at] : at, elements, 8, commutative};
+            const Plan made = plan(request, shape);
             const Proof proof = prove(made);
             if (!proof)
-                FAIL(to_string(shape.pattern) << " " << to_string(operation) << ", root " << task.root
+                FAIL(to_string(shape.pattern) << " " << to_string(operation) << ", root " << request.root
                                               << " of " << members << ": " << proof.broken);
             const bool ordered = operation == Operation::reduce || operation == Operation::all_reduce ||
                                  operation == Operation::reduce_scatter;
             if (!commutative && ordered && !proof.rank_order)
-                FAIL(to_string(shape.pattern) << " " << to_string(operation) << ", root " << task.root
+                FAIL(to_string(shape.pattern) << " " << to_string(operation) << ", root " << request.root
                                               << " of " << members << " is not in the order of ranks");
         }
     }
 }
 
-std::size_t messages(Operation operation, Rank members, const Shape& shape) {
+std::size_t messages(Operation operation, Rank members, const AlgorithmOptions& shape) {
     return plan({operation, members, 0, 64, 8, true}, shape).messages.size();
 }
 
@@ -61,7 +62,7 @@ std::size_t most_steps(const Plan& plan) {
 
 TEST_CASE("trees serve every operation but scans") {
     for (const Operation operation : kOperations) {
-        if (!suits(Pattern::star, operation)) continue;
+        if (!supports(Pattern::star, operation)) continue;
         prove_all({Pattern::star}, operation, 3);
         prove_all({Pattern::binomial}, operation, 3);
         for (const std::uint32_t arity : {2, 3}) prove_all({Pattern::tree, arity}, operation, 3);
@@ -75,7 +76,7 @@ TEST_CASE("a chain serves every operation, vectors in segments") {
 TEST_CASE("a ring, a butterfly, Bruck's rounds and pairs serve the operations they suit") {
     for (const Pattern pattern : {Pattern::ring, Pattern::butterfly, Pattern::bruck, Pattern::pairwise})
         for (const Operation operation : kOperations)
-            if (suits(pattern, operation)) prove_all({pattern, 2, 0, 0}, operation, 5);
+            if (supports(pattern, operation)) prove_all({pattern, 2, 0, 0}, operation, 5);
     prove_all({Pattern::butterfly, 2, 0, UINT64_MAX}, Operation::all_reduce, 5);
 }
 

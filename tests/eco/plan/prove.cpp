@@ -116,7 +116,7 @@ TEST_CASE("plans changed by chance are proved only if they still work on data") 
                                                 Operation::all_gather, Operation::all_reduce}[random() % 4];
         const Pattern pattern =
             std::vector{Pattern::binomial, Pattern::tree, Pattern::butterfly}[random() % 3];
-        if (!suits(pattern, operation)) continue;
+        if (!supports(pattern, operation)) continue;
         const auto members = static_cast<Rank>(2 + random() % 6);
         Plan plan =
             plexus::eco::plan({operation, members, 0, 6, 8, true}, {pattern, 2, 0, random() % 2 * 1000});

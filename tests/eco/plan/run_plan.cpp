@@ -97,17 +97,18 @@ TEST_CASE("every pattern does on data what the operation means, in whatever orde
     Random random(30);
     for (const Operation operation : kOperations)
         for (const Pattern pattern : kPatterns) {
-            if (!suits(pattern, operation) || operation == Operation::barrier) continue;
+            if (!supports(pattern, operation) || operation == Operation::barrier) continue;
             for (int draw = 0; draw < 40; ++draw) {
                 const auto members = static_cast<Rank>(1 + random() % 24);
-                const Task task{operation,     members, static_cast<Rank>(random() % members),
-                                random() % 40, 8,       pattern == Pattern::ring || random() % 2 == 0};
-                const Shape shape{pattern, static_cast<std::uint32_t>(1 + random() % 4), random() % 3 * 32,
-                                  random() % 2 * 100'000};
-                const Plan made = plan(task, shape);
+                const PlanRequest request{
+                    operation,     members, static_cast<Rank>(random() % members),
+                    random() % 40, 8,       pattern == Pattern::ring || random() % 2 == 0};
+                const AlgorithmOptions shape{pattern, static_cast<std::uint32_t>(1 + random() % 4),
+                                             random() % 3 * 32, random() % 2 * 100'000};
+                const Plan made = plan(request, shape);
                 INFO(to_string(pattern)
-                     << " " << to_string(operation) << ", root " << task.root << " of " << members);
-                CHECK(wrong(made, run_on(made, before(made), random), !task.commutative).empty());
+                     << " " << to_string(operation) << ", root " << request.root << " of " << members);
+                CHECK(wrong(made, run_on(made, before(made), random), !request.commutative).empty());
                 CHECK(prove(made));
             }
         }

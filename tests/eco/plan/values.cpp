@@ -9,9 +9,9 @@ using namespace plexus::eco;
 TEST_CASE("the same task and shape give the same plan") {
     for (const Operation operation : kOperations)
         for (const Pattern pattern : kPatterns)
-            if (suits(pattern, operation)) {
-                const Task task{operation, 11, 3, 100, 4, true};
-                CHECK(plan(task, {pattern}) == plan(task, {pattern}));
+            if (supports(pattern, operation)) {
+                const PlanRequest request{operation, 11, 3, 100, 4, true};
+                CHECK(plan(request, {pattern}) == plan(request, {pattern}));
             }
 }
 

@@ -2,7 +2,7 @@
 // What a user asked `plexus bench collective` for. Plain data; all members have the same.
 #pragma once
 
-#include "plexus/eco/how.h"
+#include "plexus/eco/algorithm.h"
 
 #include <cstdint>
 #include <optional>
@@ -13,9 +13,9 @@ namespace plexus::tools::bench {
 
 struct NamedPattern {
     std::string name; ///< as it was written: "tree:4"
-    eco::How how;
+    eco::Algorithm algorithm;
     bool suits(eco::Operation operation) const {
-        return !how.shape() || eco::suits(how.shape()->pattern, operation);
+        return !algorithm.options() || eco::supports(algorithm.options()->pattern, operation);
     }
 };
 

@@ -82,7 +82,7 @@ class Member {
                         row.pattern = pattern.name;
                         row.size_bytes = size;
                         row.clock = clock;
-                        if (!measure(group ? group.by(pattern.how) : group, row)) return false;
+                        if (!measure(group ? group.with(pattern.algorithm) : group, row)) return false;
                     }
         return true;
     }

@@ -64,22 +64,22 @@ std::vector<Operation> operations_of(const std::string& text) {
 }
 
 NamedPattern pattern_of(const std::string& word) {
-    const auto how = eco::parse_how(word);
-    if (!how)
+    const auto algorithm = eco::parse_algorithm(word);
+    if (!algorithm)
         usage_error(
             kVerb,
             fmt::format(
                 "\"{}\" is no pattern: auto, memory, messages, eco, star, tree:K, binary, binomial, chain, "
                 "chain:64KiB, ring, butterfly, bruck, pairwise",
                 word));
-    return {word, *how};
+    return {word, *algorithm};
 }
 
 std::vector<NamedPattern> patterns_of(const std::string& text, const CollectiveWish& wish) {
     std::vector<NamedPattern> patterns;
     for (const std::string& word : split_list(text)) {
         NamedPattern pattern = pattern_of(word);
-        if (pattern.how.follows_map() && wish.map_file.empty())
+        if (pattern.algorithm.follows_map() && wish.map_file.empty())
             usage_error(kVerb, "--pattern eco follows a map of the network: name it with --map FILE");
         if (std::none_of(wish.operations.begin(), wish.operations.end(),
                          [&](Operation each) { return pattern.suits(each); }))

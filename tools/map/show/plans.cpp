@@ -24,12 +24,13 @@ bool reduces(Operation operation) {
 ShownPlan make(const eco::Network& network, Operation operation, const std::string& pattern, std::size_t root,
                std::uint64_t size) {
     const std::uint32_t element = reduces(operation) && size % 8 == 0 ? 8 : 1;
-    eco::Task task{operation, network.size(), static_cast<eco::Rank>(root), size / element, element, true};
-    if (operation == Operation::barrier) task.elements = 0;
+    eco::PlanRequest request{operation,      network.size(), static_cast<eco::Rank>(root),
+                             size / element, element,        true};
+    if (operation == Operation::barrier) request.elements = 0;
     const auto kind = std::find_if(std::begin(eco::kPatterns), std::end(eco::kPatterns),
                                    [&](eco::Pattern each) { return to_string(each) == pattern; });
     ShownPlan shown{operation, pattern, root, size, {}, {}, 0};
-    shown.plan = pattern == kEco ? plan_eco(task, network) : plan(task, {*kind, 2, 0, 8192});
+    shown.plan = pattern == kEco ? plan_eco(request, network) : plan(request, {*kind, 2, 0, 8192});
     shown.flights = timeline(shown.plan, network);
     for (const eco::Flight& flight : shown.flights)
         shown.total_us = std::max({shown.total_us, flight.free_us, flight.taken_us});
@@ -39,7 +40,7 @@ ShownPlan make(const eco::Network& network, Operation operation, const std::stri
 std::vector<std::string> patterns_for(Operation operation, const PlanWish& wish) {
     std::vector<std::string> all{kEco};
     for (const eco::Pattern pattern : eco::kPatterns)
-        if (suits(pattern, operation)) all.emplace_back(to_string(pattern));
+        if (supports(pattern, operation)) all.emplace_back(to_string(pattern));
     if (wish.pattern.empty()) return all;
     if (std::find(all.begin(), all.end(), wish.pattern) == all.end()) return {};
     return {wish.pattern};

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the user of a group may choose: the algorithm of its calls, the network on which its
+// members sit, and how long a silent member is waited for. Values. Any thread.
+#pragma once
+
+#include "plexus/eco/map.h"
+#include "plexus/eco/partition.h"
+#include "plexus/eco/plan.h"
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace plexus::eco {
+
+/// By which algorithm a call runs. All members must choose the same.
+class Algorithm {
+  public:
+    /// Automatic. Blocking calls use shared memory if all members share it, and the hierarchical algorithm
+    /// for small messages on several hosts. All other calls follow the map if there is one, or an algorithm
+    /// chosen by size.
+    constexpr Algorithm() = default;
+    /// This one for every call. @error unsupported it does not support the operation (thrown by the call)
+    constexpr Algorithm(const AlgorithmOptions& options) // NOLINT: implicit on purpose
+      : options_(options) {}
+    constexpr Algorithm(Pattern pattern) // NOLINT: implicit on purpose
+      : options_(AlgorithmOptions{pattern}) {}
+    /// The plan that follows the map. @error bad_argument the group has no map (thrown by the call)
+    static constexpr Algorithm eco() {
+        Algorithm algorithm;
+        algorithm.eco_ = true;
+        return algorithm;
+    }
+
+    /// The memory that all members on one host share. For blocking calls only.
+    /// @error unsupported the members share no memory, the call returns a future, or it combines elements
+    /// so large that one element of each member does not fit into 64 KiB (thrown by the call)
+    static constexpr Algorithm memory() {
+        Algorithm algorithm;
+        algorithm.memory_ = true;
+        return algorithm;
+    }
+    /// As Algorithm(), but never through shared memory.
+    static constexpr Algorithm messages() {
+        Algorithm algorithm;
+        algorithm.messages_ = true;
+        return algorithm;
+    }
+
+    constexpr bool follows_map() const noexcept { return eco_; }
+    constexpr bool uses_memory() const noexcept { return memory_; }
+    constexpr bool uses_messages() const noexcept { return messages_; }
+    constexpr const std::optional<AlgorithmOptions>& options() const noexcept { return options_; }
+
+  private:
+    std::optional<AlgorithmOptions> options_;
+    bool eco_ = false;
+    bool memory_ = false;
+    bool messages_ = false;
+};
+
+/// "auto" (the default), "eco", "memory", "messages", "star", "tree:4" (of arity 4), "binary", "binomial",
+/// "chain", "chain:64KiB" (in segments of 64 KiB), "ring", "butterfly", "bruck", "pairwise".
+/// Returns nothing for any other text. @thread any
+PLEXUS_API std::optional<Algorithm> parse_algorithm(std::string_view text);
+
+struct GroupOptions {
+    /// The measured network: a value, or the file that `plexus probe` wrote. All members must
+    /// have the same. Without either the network is unknown.
+    std::shared_ptr<const Map> map = nullptr;
+    std::string map_file = {};
+    Tolerance tolerance = {}; ///< for the subnets of the map
+    /// The name of this member's host in the map. Empty: the system's host name.
+    std::string host = {};
+    Algorithm algorithm = {}; ///< of every call that does not choose another
+    /// A member is asked whether it lives after it has been waited for so long, and again after each such
+    /// time. A lost member is therefore reported within this time plus the time that its method needs to
+    /// notice the loss.
+    std::chrono::milliseconds watch{100};
+    /// Limit of the bytes that members may send to this one for calls that it has not begun yet.
+    /// Exceeding it breaks the group: let members meet at a barrier from time to time.
+    std::size_t ahead_bytes = std::size_t{256} << 20;
+};
+
+} // namespace plexus::eco

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "group/meeting.h"
+
+#include "plexus/eco/group.h"
+#include "topology/refuse.h"
+
+#include <algorithm>
+#include <bit>
+#include <thread>
+#include <unistd.h>
+
+namespace plexus::eco::detail {
+namespace {
+
+using plexus::detail::mix;
+
+std::string host_name() {
+    char name[256] = {};
+    if (::gethostname(name, sizeof name - 1) != 0) return "localhost";
+    return name;
+}
+
+/// Two maps that could lead to different plans have different numbers. Never 0.
+std::uint64_t number_of(const Map& map, const Tolerance& tolerance) {
+    std::uint64_t number = mix(mix(0xcbf29ce484222325ull, tolerance.numerator), tolerance.denominator);
+    for (const std::string& host : map.hosts()) number = mix(number, host);
+    for (std::size_t size = 0; size < map.sizes_bytes().size(); ++size) {
+        number = mix(number, map.sizes_bytes()[size]);
+        for (std::size_t from = 0; from < map.hosts().size(); ++from)
+            for (std::size_t to = 0; to < map.hosts().size(); ++to)
+                if (const Cost& cost = map.cost(size, from, to); from != to && cost.measured())
+                    number = mix(number, std::bit_cast<std::uint64_t>(cost.min_us));
+    }
+    return number | 1;
+}
+
+/// Everyone's text, by rank.
+std::vector<std::string> gather_texts(const Group& group, const std::string& mine) {
+    std::vector<std::uint64_t> lengths(group.size());
+    const std::uint64_t length = mine.size();
+    group.all_gather(std::span(&length, 1), std::span(lengths));
+    std::uint64_t total = 0;
+    for (const std::uint64_t each : lengths) total += each;
+    std::string all(total, '\0');
+    group.all_gather_v(std::span(mine.data(), mine.size()), std::span(all.data(), all.size()),
+                       Layout{lengths, {}});
+    std::vector<std::string> texts;
+    std::size_t at = 0;
+    for (const std::uint64_t each : lengths) {
+        texts.push_back(all.substr(at, each));
+        at += each;
+    }
+    return texts;
+}
+
+/// Member 0 looks up all others, who then ask it: a directory is asked twice for each member, and
+/// not once for each pair.
+std::vector<GlobalPointer<Mailbox>> find_all(Context& here, Mailbox& mailbox, std::uint64_t id,
+                                             const std::string& name, Rank me, Rank size) {
+    if (size == 1) return {mailbox.pointer()};
+    const auto place = [&](Rank rank) { return fmt::format("{}/{}", name, rank); };
+    if (me > 0) {
+        here.publish(place(me), mailbox.pointer());
+        auto all = here.lookup<Mailbox>(place(0)).get().call(kRoster, id).get();
+        if (all.size() != size)
+            refuse(Status::not_found, "member 0 of \"{}\" has not the {} members that member {} expects",
+                   name, size, me);
+        return all;
+    }
+    std::vector<Future<GlobalPointer<Mailbox>>> found;
+    for (Rank rank = 1; rank < size; ++rank) found.push_back(here.lookup<Mailbox>(place(rank)));
+    std::vector<GlobalPointer<Mailbox>> all{mailbox.pointer()};
+    for (auto& each : found) all.push_back(each.get());
+    mailbox.keep_roster(id, all, size - 1);
+    here.publish(place(0), mailbox.pointer()); // all have come
+    return all;
+}
+
+} // namespace
+
+std::shared_ptr<GroupState> meet(Context& here, std::string_view name, Rank me, Rank size,
+                                 const GroupOptions& options) {
+    if (me >= size) refuse(Status::bad_argument, "there is no rank {} in a group of {}", me, size);
+    GroupOptions own = options;
+    if (own.map == nullptr && !own.map_file.empty())
+        own.map = std::make_shared<const Map>(load_map(own.map_file));
+    if (own.host.empty()) own.host = host_name();
+    const auto mailbox = Mailbox::of(here);
+    const std::uint64_t times = count_meeting(here, name);
+    const std::uint64_t id = mix(mix(mix(0xcbf29ce484222325ull, name), times), size);
+    std::vector<Member> members;
+    for (auto& pointer : find_all(here, *mailbox, id, fmt::format("plexus.eco/{}/{}", name, times), me, size))
+        members.push_back({std::move(pointer), {}});
+    auto group = GroupState::make(mailbox, id, me, std::move(members), own);
+    group->learn_hosts(gather_texts(Group(group).with(Algorithm()), own.host));
+    group->share_memory();
+    group->make_hierarchy();
+    return group;
+}
+
+std::shared_ptr<GroupState> branch(GroupState& from, const std::vector<Rank>& ranks, std::uint64_t salt,
+                                   bool is_part) {
+    std::vector<Member> members;
+    std::vector<std::string> hosts;
+    Rank me = 0;
+    for (const Rank rank : ranks) {
+        if (rank == from.me()) me = static_cast<Rank>(members.size());
+        members.push_back(from.members()[rank]);
+        hosts.push_back(members.back().host);
+    }
+    auto group =
+        GroupState::make(from.shared_mailbox(), mix(from.id(), salt), me, std::move(members), from.options(),
+                         is_part ? ParentGroup{from.weak_from_this(), ranks} : ParentGroup());
+    group->learn_hosts(hosts);
+    group->share_memory();
+    group->make_hierarchy();
+    return group;
+}
+
+void GroupState::learn_hosts(const std::vector<std::string>& hosts) {
+    for (Rank member = 0; member < size(); ++member) members_[member].host = hosts[member];
+    one_host_ = std::all_of(hosts.begin(), hosts.end(), [&](const auto& each) { return each == hosts[0]; });
+    const auto here = std::count(hosts.begin(), hosts.end(), hosts[me_]);
+    crowded_ = here > static_cast<std::ptrdiff_t>(std::thread::hardware_concurrency());
+    std::optional<Network> network;
+    std::uint64_t map_number = 0;
+    if (options_.map != nullptr) {
+        const Map& map = *options_.map;
+        std::vector<std::size_t> places;
+        for (const std::string& host : hosts) places.push_back(map.index_of(host));
+        network.emplace(map, std::move(places), options_.tolerance);
+        map_number = number_of(map, options_.tolerance);
+    }
+    planner_.learn(one_host_, std::move(network), map_number);
+}
+
+void GroupState::make_hierarchy() {
+    auto hierarchy = Hierarchy::of(*this);
+    if (hierarchy == nullptr) return;
+    planner_.learn_hierarchy(*hierarchy);
+    const std::lock_guard hold(mailbox_->mutex());
+    hierarchy_ = std::move(hierarchy);
+}
+
+std::uint64_t GroupState::count_child() {
+    const std::lock_guard hold(mailbox_->mutex());
+    return children_++;
+}
+
+} // namespace plexus::eco::detail

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "group/planner.h"
+
+#include "group/hierarchy.h"
+#include "host/collective.h"
+#include "plan/builder.h"
+#include "topology/refuse.h"
+
+#include <bit>
+
+namespace plexus::eco::detail {
+namespace {
+
+constexpr std::size_t kMostSchedules = 256;
+
+std::uint64_t number_of(const Algorithm& algorithm) {
+    if (algorithm.follows_map()) return 1;
+    if (algorithm.uses_memory()) return 4;
+    if (algorithm.uses_messages()) return 6;
+    if (!algorithm.options()) return 0;
+    using plexus::detail::mix;
+    const AlgorithmOptions& options = *algorithm.options();
+    std::uint64_t hash = mix(0xcbf29ce484222325ull, static_cast<std::uint64_t>(options.pattern));
+    hash = mix(mix(mix(hash, options.arity), options.segment_bytes), options.halve_from_bytes);
+    return hash | 2;
+}
+
+/// Nothing is wished.
+bool is_free(const Algorithm& algorithm) {
+    return !algorithm.options() && !algorithm.follows_map() && !algorithm.uses_messages() &&
+           !algorithm.uses_memory();
+}
+
+bool has_root(Operation operation) {
+    return operation == Operation::broadcast || operation == Operation::scatter ||
+           operation == Operation::gather || operation == Operation::reduce;
+}
+
+/// Sizes of one class share a plan, that of the least of them: there are eight from one power of
+/// two to the next.
+std::uint64_t least_of_class(const PlanRequest& request) {
+    if (request.elements == 0) return 0;
+    const std::uint64_t bytes = request.elements * request.element_bytes;
+    const std::uint64_t least = bytes & ~(std::bit_floor(bytes) / 8 - (bytes >= 8 ? 1 : 0));
+    return std::max<std::uint64_t>(1, least / request.element_bytes);
+}
+
+/// Of lengths that all members know: what they compare. Of others: nothing.
+void describe_layout(Signature& signature, const CollectiveArgs& args) {
+    signature.elements = 0;
+    const bool known = args.operation == Operation::all_gather || args.operation == Operation::reduce_scatter;
+    if (!known) return;
+    const Layout& layout = args.operation == Operation::all_gather ? args.receive_layout : args.send_layout;
+    std::uint64_t hash = 0xcbf29ce484222325ull;
+    for (const std::uint64_t count : layout.counts) {
+        hash = plexus::detail::mix(hash, count);
+        signature.elements += count;
+    }
+    signature.parts = hash | 1;
+}
+
+} // namespace
+
+/// Where all members share memory every blocking call goes through it: see runtime/notes/0008 for what
+/// was measured.
+bool Planner::goes_through_memory(const CollectiveArgs& args, const Algorithm& algorithm,
+                                  bool blocking) const {
+    const bool can = memory_ && blocking && host::supports(args, members_);
+    if (algorithm.uses_memory() && !can)
+        refuse(Status::unsupported, "{}{} can't go through shared memory: {}", to_string(args.operation),
+               args.varied ? "_v" : "",
+               !memory_    ? "the members of this group share none"
+               : !blocking ? "a call with a future goes by messages, see How::memory()"
+                           : "its elements are too large");
+    return can && (algorithm.uses_memory() || is_free(algorithm));
+}
+
+void Planner::learn(bool one_host, std::optional<Network> network, std::uint64_t map_number) {
+    const std::lock_guard hold(mutex_);
+    one_host_ = one_host;
+    network_ = std::move(network);
+    map_number_ = map_number;
+    plans_.clear(); // made when nothing was known
+    schedules_.clear();
+}
+
+std::shared_ptr<const PlannedCall> Planner::prepare(const CollectiveArgs& args, const Algorithm& algorithm,
+                                                    bool blocking) {
+    const std::uint64_t elements = check(args, members_, me_);
+    const bool memory = goes_through_memory(args, algorithm, blocking);
+    const bool hierarchical =
+        hierarchy_ != nullptr && blocking && is_free(algorithm) && hierarchy_->supports(args);
+    Key key{args.operation,
+            has_root(args.operation) ? args.root : 0,
+            args.element_bytes,
+            elements,
+            number_of(algorithm),
+            args.combine.commutative,
+            args.operation == Operation::all_to_all && args.send == args.receive,
+            !args.in_place,
+            memory,
+            hierarchical};
+    if (!args.varied) {
+        const std::lock_guard hold(mutex_);
+        if (const auto found = schedules_.find(key); found != schedules_.end()) return found->second;
+    }
+    const PlanRequest request{args.operation, members_,           key.root,
+                              elements,       args.element_bytes, args.combine.commutative};
+    auto out = std::make_shared<PlannedCall>();
+    out->signature = {args.operation, key.root, args.element_bytes,
+                      args.varied,    elements, key.algorithm ^ map_number_};
+    out->signature.memory = memory;
+    out->signature.hierarchical = hierarchical;
+    if (args.varied) describe_layout(out->signature, args);
+    if (hierarchical) out->steps = hierarchy_->prepare(args, out->signature);
+    if (out->signature.by_messages()) {
+        const auto part = plan_for(request, algorithm, args.varied);
+        out->schedule = make_schedule(*part, args);
+        out->signature.plan = part->plan;
+    }
+    out->digest = out->signature.digest();
+    out->piece_bytes = piece_bytes();
+    if (!args.varied) {
+        const std::lock_guard hold(mutex_);
+        if (schedules_.size() >= kMostSchedules) schedules_.clear();
+        schedules_.emplace(key, out);
+    }
+    return out;
+}
+
+std::shared_ptr<const MemberPlan> Planner::plan_for(PlanRequest request, const Algorithm& algorithm,
+                                                    bool varied) {
+    request.elements = least_of_class(request);
+    const Key key{request.operation,
+                  request.root,
+                  request.element_bytes,
+                  request.elements,
+                  number_of(algorithm),
+                  request.commutative,
+                  varied,
+                  false,
+                  false,
+                  false};
+    const std::lock_guard hold(mutex_);
+    if (const auto found = plans_.find(key); found != plans_.end()) return found->second;
+    Plan made;
+    const bool pairs = varied && request.operation != Operation::all_gather &&
+                       request.operation != Operation::reduce_scatter;
+    if (pairs) {
+        // Who passes on what is not his own does not know its length.
+        const Pattern only = request.operation == Operation::all_to_all ? Pattern::pairwise : Pattern::star;
+        if (algorithm.follows_map() || (algorithm.options() && algorithm.options()->pattern != only))
+            refuse(Status::unsupported,
+                   "{}_v goes by {} alone: only the two ends of a message know its length",
+                   to_string(request.operation), to_string(only));
+        made = plan(request, {only});
+    } else {
+        made = make(request, algorithm);
+    }
+    auto out = std::make_shared<const MemberPlan>(part(made, me_));
+    if (plans_.size() >= kMostSchedules) plans_.clear();
+    plans_.emplace(key, out);
+    return out;
+}
+
+Plan Planner::plan_of(const PlanRequest& request, const Algorithm& algorithm) const {
+    PlanRequest least = request;
+    least.elements = least_of_class(request);
+    Plan made = make(least, algorithm);
+    made.block_elements = block_elements(request, made.block_elements.size());
+    return made;
+}
+
+Plan Planner::make(const PlanRequest& request, const Algorithm& algorithm) const {
+    if (algorithm.options()) return plan(request, *algorithm.options());
+    if (algorithm.follows_map() && !network_)
+        refuse(Status::bad_argument, "the group has no map to follow: give it one in its options");
+    if (network_) return plan_eco(request, *network_);
+    return plan(request, options_for(request));
+}
+
+/// Without a map: few members on one host share a memory, in which everyone is as near as
+/// everyone else; else what libraries take that know nothing of the network.
+AlgorithmOptions Planner::options_for(const PlanRequest& request) const {
+    constexpr std::uint64_t kSmall = 8192;
+    const std::uint64_t bytes = request.elements * request.element_bytes;
+    switch (request.operation) {
+    case Operation::barrier:
+        return {Pattern::bruck};
+    case Operation::broadcast:
+        if (one_host_ || bytes <= kSmall) return {Pattern::binomial};
+        return {members_ <= 8 ? Pattern::butterfly : Pattern::ring};
+    case Operation::scatter:
+    case Operation::gather:
+        return {one_host_ || bytes > kSmall ? Pattern::star : Pattern::binomial};
+    case Operation::reduce:
+        return {bytes > kSmall ? Pattern::butterfly : Pattern::binomial};
+    case Operation::all_reduce:
+        return {Pattern::butterfly};
+    case Operation::all_gather:
+        if (bytes <= kSmall) return {Pattern::bruck};
+        return {one_host_ ? Pattern::pairwise : Pattern::ring};
+    case Operation::reduce_scatter:
+        return {bytes > kSmall && request.commutative ? Pattern::pairwise : Pattern::butterfly};
+    case Operation::scan:
+    case Operation::exclusive_scan:
+        return {Pattern::bruck};
+    case Operation::all_to_all:
+        return {bytes <= 256 && !one_host_ ? Pattern::bruck : Pattern::pairwise};
+    }
+    return {};
+}
+
+} // namespace plexus::eco::detail

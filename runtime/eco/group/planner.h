@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which plan a group's call follows: as the caller says, as the map says, or by size. Plans are
+// kept by classes of sizes, scripts by sizes. Any thread; it has a lock of its own, under
+// which nothing of others runs.
+#pragma once
+
+#include "group/execution.h"
+#include "plexus/eco/algorithm.h"
+#include "plexus/eco/network.h"
+
+#include <map>
+#include <mutex>
+#include <optional>
+
+namespace plexus::eco::detail {
+
+class Hierarchy;
+
+class Planner {
+  public:
+    Planner(Rank members, Rank me)
+      : members_(members)
+      , me_(me) {}
+
+    /// Where the members are: on one host or not, and on which places of the map if there is one.
+    /// `map_number` is the same where the map is, and 0 for none.
+    void learn(bool one_host, std::optional<Network> network, std::uint64_t map_number);
+
+    /// Messages above this leave in pieces of about this size, the same on all members.
+    std::size_t piece_bytes() const noexcept { return one_host_ ? kNearPiece : kFarPiece; }
+
+    /// All members share memory.
+    void learn_memory() noexcept { memory_ = true; }
+    /// Members on one host do, on each of them.
+    void learn_hierarchy(const Hierarchy& hierarchy) noexcept { hierarchy_ = &hierarchy; }
+
+    /// `blocking`: a thread waits in the call. @error as Collectives (thrown)
+    std::shared_ptr<const PlannedCall> prepare(const CollectiveArgs& args, const Algorithm& algorithm,
+                                               bool blocking);
+    /// By the map, if there is one.
+    std::optional<double> latency_us(Rank a, Rank b) const {
+        return network_ ? std::optional(network_->latency_us(a, b)) : std::nullopt;
+    }
+    /// What a call follows, with the lengths of this task.
+    Plan plan_of(const PlanRequest& request, const Algorithm& algorithm) const;
+
+  private:
+    /// The receiver takes one in while the next is on its way, from memory still in the cache.
+    static constexpr std::size_t kNearPiece = std::size_t{128} << 10;
+    /// Between hosts a request of more than 64 KiB is over only when the far side has confirmed
+    /// it: pieces that are smaller follow each other without waiting for that.
+    static constexpr std::size_t kFarPiece = std::size_t{60} << 10;
+
+    struct Key {
+        Operation operation;
+        Rank root;
+        std::uint32_t element_bytes;
+        std::uint64_t elements;
+        std::uint64_t algorithm;
+        bool commutative;
+        bool in_place; ///< one span for both
+        bool apart;    ///< there is a span for what is sent
+        bool memory;
+        bool hierarchical;
+        auto operator<=>(const Key&) const = default;
+    };
+    Plan make(const PlanRequest& request, const Algorithm& algorithm) const;
+    std::shared_ptr<const MemberPlan> plan_for(PlanRequest request, const Algorithm& algorithm, bool varied);
+    AlgorithmOptions options_for(const PlanRequest& request) const;
+    bool goes_through_memory(const CollectiveArgs& args, const Algorithm& algorithm, bool blocking) const;
+
+    const Rank members_;
+    const Rank me_;
+    bool one_host_ = false;
+    bool memory_ = false;                  ///< before the first call that may use it
+    const Hierarchy* hierarchy_ = nullptr; ///< ditto
+    std::optional<Network> network_;
+    std::uint64_t map_number_ = 0;
+
+    std::mutex mutex_;
+    std::map<Key, std::shared_ptr<const MemberPlan>> plans_; // by class of size
+    std::map<Key, std::shared_ptr<const PlannedCall>> schedules_;
+};
+
+} // namespace plexus::eco::detail

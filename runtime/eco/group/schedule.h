@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What one member does by one plan: part() takes its steps out of the plan, lay_out() says which
+// bytes each of them means for spans of given lengths. Values; they know no context, no memory.
+#pragma once
+
+#include "plexus/eco/collectives.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace plexus::eco::detail {
+
+/// A member's steps of a plan, whatever the lengths of its blocks.
+struct MemberPlan {
+    struct Step {
+        Rank peer;
+        std::uint32_t slot; ///< its place among all that the receiver takes
+        bool send;
+        Merge merge;
+        std::uint32_t first_range;
+        std::uint32_t ranges;
+    };
+    Operation operation;
+    Rank members;
+    Rank me;
+    Rank root;
+    std::uint32_t blocks;
+    std::vector<Step> steps;
+    std::vector<BlockRange> ranges;
+    std::uint32_t slots = 0; ///< how many messages it takes
+    std::uint64_t plan = 0;  ///< a number of the whole plan, by which members compare theirs
+};
+
+MemberPlan part(const Plan& plan, Rank me);
+
+/// Where bytes are: in the caller's spans, or in memory that the engine lends for the call.
+enum class Space : std::uint8_t { send, receive, scratch };
+inline constexpr std::size_t kSpaces = 3;
+
+struct Segment {
+    Space space;
+    std::uint64_t offset;
+    std::uint64_t bytes;
+};
+
+struct ScheduleOp {
+    Rank peer;
+    std::uint32_t slot;
+    bool send;
+    Merge merge;
+    std::uint32_t first_segment;
+    std::uint32_t segments;
+    std::uint64_t bytes;
+};
+
+struct Copy {
+    Segment from;
+    Segment to; ///< as long
+};
+
+struct Schedule {
+    std::vector<ScheduleOp> ops;
+    std::vector<Segment> segments;
+    std::vector<Copy> before; ///< the first step; nothing to do where both are the same bytes
+    std::vector<Copy> after;  ///< the last
+    std::vector<std::uint32_t> op_of_slot;
+    std::uint64_t scratch_bytes = 0;
+    /// Blocks are only moved, so whatever arrives may be put in its place at once.
+    bool early = true;
+};
+
+Schedule make_schedule(const MemberPlan& part, const CollectiveArgs& args);
+
+/// Refuses what the spans of one member show to be wrong. Elements as PlanRequest has them.
+/// @error bad_argument (thrown)
+std::uint64_t check(const CollectiveArgs& args, Rank members, Rank me);
+
+} // namespace plexus::eco::detail

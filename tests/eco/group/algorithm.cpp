@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The words for a pattern.
+#include "support/catch.h"
+
+#include "plexus/eco/algorithm.h"
+
+using namespace plexus::eco;
+
+TEST_CASE("every pattern is known by its name, and what it has of its own stands behind a colon") {
+    CHECK(parse_algorithm("auto"));
+    CHECK_FALSE(parse_algorithm("auto")->options());
+    CHECK(parse_algorithm("eco")->follows_map());
+    CHECK(parse_algorithm("memory")->uses_memory());
+    CHECK(parse_algorithm("messages")->uses_messages());
+    for (const Pattern pattern : kPatterns)
+        CHECK(parse_algorithm(to_string(pattern))->options()->pattern == pattern);
+    CHECK(parse_algorithm("binary")->options()->arity == 2);
+    CHECK(parse_algorithm("tree:4")->options()->arity == 4);
+    CHECK(parse_algorithm("chain:64KiB")->options()->segment_bytes == 65536);
+    CHECK(parse_algorithm("chain:500")->options()->segment_bytes == 500);
+    for (const char* const wrong :
+         {"", "eco:2", "oak", "tree:", "tree:0", "tree:-1", "tree:4294967296", "tree:2 ", "star:2", "chain:0",
+          "chain:9KB", "chain:18446744073709551615GiB", ":"})
+        CHECK_FALSE(parse_algorithm(wrong));
+}

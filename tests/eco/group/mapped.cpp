@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Groups on a map: plans that follow it, neighbours on it, and maps that do not fit.
+#include "eco/group/party.h"
+#include "plexus/eco/grid.h"
+
+#include <numeric>
+
+using namespace plexus;
+using namespace plexus::eco;
+using namespace plexus::testing;
+
+namespace {
+
+/// Two subnets of four hosts, every second host in the same.
+std::shared_ptr<const Map> two_subnets() {
+    std::vector<std::string> hosts;
+    for (int host = 0; host < 8; ++host) hosts.push_back("host" + std::to_string(host));
+    Map map(hosts, {"tcp"}, {0, 1'000'000}, "2026-01-01T00:00:00Z");
+    for (std::size_t a = 0; a < 8; ++a)
+        for (std::size_t b = 0; b < a; ++b)
+            for (const std::size_t size : {0, 1}) {
+                const double us = (a % 2 == b % 2 ? 50 : 5000) * (size == 0 ? 1.0 : 20.0);
+                map.set_both(size, a, b, {us, us, us, us, us, 3, 0});
+            }
+    return std::make_shared<const Map>(std::move(map));
+}
+
+GroupOptions on(const std::shared_ptr<const Map>& map, Rank rank) {
+    GroupOptions options;
+    options.map = map;
+    options.host = "host" + std::to_string(rank);
+    return options;
+}
+
+} // namespace
+
+TEST_CASE("a group with a map follows it, and gives what every other pattern gives") {
+    const auto map = two_subnets();
+    Party party(8, "local");
+    const auto said =
+        party.run_with([&](Rank rank) { return on(map, rank); },
+                       [](const Group& all) -> std::string {
+                           if (all.host_of(3) != "host3") return "hosts";
+                           const Plan plan = all.plan_of({Operation::broadcast, 8, 1, 1000, 8, true});
+                           std::size_t crossings = 0;
+                           for (const Message& each : plan.messages)
+                               crossings += each.from % 2 != each.to % 2;
+                           if (crossings != 1 || !prove(plan)) return "the plan does not follow the map";
+                           std::uint64_t elements = 0; // those asked for, not those of their class
+                           for (const std::uint64_t block : plan.block_elements) elements += block;
+                           if (elements != 1000) return "the plan is for another size";
+                           for (const std::size_t n : {1, 100, 20'000}) {
+                               for (Rank root = 0; root < all.size(); root += 3) {
+                                   std::vector<std::uint64_t> data(n, all.rank() == root ? 7 + root : 0);
+                                   all.with(Algorithm::eco()).broadcast(std::span(data), root);
+                                   if (data.front() != 7 + root || data.back() != 7 + root)
+                                       return "broadcast";
+                                   all.reduce(std::span(data), std::plus<>{}, root);
+                                   if (data.back() != (7 + root) * (all.rank() == root ? 8 : 1))
+                                       return "reduce";
+                                   std::vector<std::uint64_t> whole(n * 8);
+                                   std::fill(data.begin(), data.end(), all.rank());
+                                   all.gather(std::span(data), std::span(whole), root);
+                                   if (all.rank() == root)
+                                       for (std::size_t i = 0; i < whole.size(); ++i)
+                                           if (whole[i] != i / n) return "gather";
+                                   std::fill(data.begin(), data.end(), 99);
+                                   all.scatter(std::span(whole), std::span(data), root);
+                                   if (data.front() != all.rank() || data.back() != all.rank())
+                                       return "scatter";
+                                   all.all_gather(std::span(data), std::span(whole));
+                                   for (std::size_t i = 0; i < whole.size(); ++i)
+                                       if (whole[i] != i / n) return "all_gather";
+                                   std::fill(whole.begin(), whole.end(), all.rank());
+                                   all.all_to_all(std::span(whole));
+                                   for (std::size_t i = 0; i < whole.size(); ++i)
+                                       if (whole[i] != i / n) return "all_to_all";
+                                   std::vector<std::uint64_t> part(n);
+                                   all.reduce_scatter(std::span(whole), std::span(part), std::plus<>{});
+                                   if (part.front() != 8 * all.rank() || part.back() != 8 * all.rank())
+                                       return "reduce_scatter";
+                                   all.scan(std::span(part), std::plus<>{});
+                                   if (part.back() != 4 * all.rank() * (all.rank() + 1)) return "scan";
+                               }
+                               all.barrier();
+                           }
+                           const auto [left, right] = all.ring().neighbours();
+                           const auto rights = all.all_gather(right);
+                           int torn = 0;
+                           for (Rank rank = 0; rank < 8; ++rank) torn += rank % 2 != rights[rank] % 2;
+                           if (torn != 2)
+                               return "the ring crosses subnets " + std::to_string(torn) + " times";
+                           return rights[left] == all.rank() ? "" : "the ring is torn";
+                       });
+    CHECK(complaints(said) == "");
+}
+
+TEST_CASE("a map that lacks a member's host is refused by all, and names it") {
+    const auto map = two_subnets();
+    Party party(3, "local");
+    const auto said = party.run_with([&](Rank rank) { return on(map, rank == 1 ? 11 : rank); },
+                                     [](const Group&) -> std::string { return "met"; });
+    for (const std::string& each : said) CHECK(each.find("host11") != std::string::npos);
+}
+
+TEST_CASE("a group may follow its map from its beginning") {
+    const auto map = two_subnets();
+    Party party(4, "local");
+    const auto said = party.run_with(
+        [&](Rank rank) {
+            GroupOptions options = on(map, rank);
+            options.algorithm = Algorithm::eco();
+            return options;
+        },
+        [](const Group& all) -> std::string {
+            const std::vector<std::string> names = all.all_gather("member " + std::to_string(all.rank()));
+            return names.back() == "member 3" ? "" : "all_gather gave " + names.back();
+        });
+    CHECK(complaints(said) == "");
+}
+
+TEST_CASE("a member with another map than the others is found out") {
+    const bool other_costs = GENERATE(false, true);
+    CAPTURE(other_costs);
+    const auto map = two_subnets();
+    Map dearer = *map;
+    dearer.set_both(0, 0, 1, {6000, 6000, 6000, 6000, 6000, 3, 0});
+    const auto late = expect_warning("plexus.eco.arrive");
+    Party party(3, "local");
+    const auto said = party.run_with(
+        [&](Rank rank) {
+            GroupOptions options = on(map, rank);
+            if (rank == 1) options.map = other_costs ? std::make_shared<const Map>(dearer) : nullptr;
+            return options;
+        },
+        [](const Group& all) -> std::string {
+            all.barrier();
+            all.barrier();
+            return "done";
+        });
+    for (const std::string& each : said) {
+        CAPTURE(each);
+        CHECK(each.find("member 1 ") != std::string::npos);
+    }
+}

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What goes wrong is named, told to all, and ends in bounded time.
+#include "eco/group/party.h"
+
+#include <barrier>
+
+using namespace plexus;
+using namespace plexus::eco;
+using namespace plexus::testing;
+
+namespace {
+
+std::string status_of(const std::function<void()>& call) {
+    try {
+        call();
+        return "nothing";
+    } catch (const Error& error) { return std::string(to_string(error.status())) + ": " + error.what(); }
+}
+
+} // namespace
+
+TEST_CASE("members that call different things are named, and all are told") {
+    const std::string methods = GENERATE(as<std::string>{}, "local", "tcp");
+    const int kind = GENERATE(0, 1, 2, 3);
+    const std::string_view hosts = GENERATE("aaaa", "baba", "bbaa", "abcd");
+    CAPTURE(methods, kind, hosts);
+    const auto late = expect_warning("plexus.eco.arrive"); // for a member that has left by then
+    Party party(4, methods);
+    std::barrier<> told(4); // nobody leaves the group before all have heard
+    const auto said = party.run_with(on_hosts(hosts), [&](const Group& all) -> std::string {
+        const bool odd = all.rank() == 2;
+        std::vector<int> data(8, 1);
+        std::vector<int> more(9, 1);
+        const std::string heard = status_of([&] {
+            for (;;) { // an eager sender hears of it with its next call
+                if (kind == 0) odd ? all.barrier() : all.all_reduce(std::span(data), std::plus<>{});
+                if (kind == 1) all.broadcast(std::span(data), odd ? 1 : 0);
+                if (kind == 2) all.all_reduce(odd ? std::span(more) : std::span(data), std::plus<>{});
+                if (kind == 3)
+                    all.with(odd ? Pattern::ring : Pattern::binomial)
+                        .all_reduce(std::span(data), std::plus<>{});
+                if (kind == 1) all.barrier();
+            }
+        });
+        told.arrive_and_wait();
+        return heard;
+    });
+    for (const std::string& each : said) {
+        CAPTURE(each);
+        CHECK(each.find("member 2 ") != std::string::npos);
+        CHECK(each.find(" calls ") != std::string::npos);
+        CHECK(each.rfind(std::string(to_string(Status::bad_argument)), 0) == 0);
+    }
+}
+
+TEST_CASE("a difference that members on several hosts find behind a call breaks the group for all") {
+    const auto late = expect_warning("plexus.eco.arrive");
+    Party party(4, "shm");
+    const auto said = party.run_with(on_hosts("aabb"), [&](const Group& all) -> std::string {
+        std::vector<int> data(4, static_cast<int>(all.rank()));
+        std::vector<int> whole(16);
+        return status_of([&] {
+            all.broadcast(std::span(data), all.rank() < 2 ? 0 : 2); // both roots' hosts are through at once
+            const auto end = std::chrono::steady_clock::now() + kLimit;
+            while (std::chrono::steady_clock::now() < end) all.all_gather(std::span(data), std::span(whole));
+        });
+    });
+    for (const std::string& each : said) {
+        CAPTURE(each);
+        CHECK(each.rfind(std::string(to_string(Status::bad_argument)), 0) == 0);
+        CHECK(each.find("member 2 ") != std::string::npos);
+        CHECK(each.find("with root 2") != std::string::npos);
+    }
+}
+
+TEST_CASE("a broken group stays broken and says so; others go on") {
+    const auto late = expect_warning("plexus.eco.arrive");
+    Party party(3, "local");
+    CHECK(complaints(party.run([](const Group& all) -> std::string {
+              const Group other = all.dup();
+              std::vector<int> data(4);
+              for (int call = 0; call < 2; ++call) {
+                  const std::string said = status_of([&] {
+                      for (;;) all.broadcast(std::span(data).first(all.rank() == 0 ? 3 : 4));
+                  });
+                  if (said.find("the group is broken") == std::string::npos) return "said " + said;
+              }
+              if (other.all_reduce(1, std::plus<>{}) != 3) return "the other group is wrong";
+              return {};
+          })) == "");
+}
+
+TEST_CASE("a member that ends inside a collective is named to all others, and other groups go on") {
+    const std::string methods = GENERATE(as<std::string>{}, "local", "shm", "tcp");
+    const bool async = GENERATE(false, true);
+    const std::string_view hosts = GENERATE("aaaa", "baba", "bbaa", "aaab");
+    CAPTURE(methods, async, hosts);
+    const auto lost = expect_warning("");
+    Party party(4, methods);
+    std::barrier<> ready(4); // whoever is still in an earlier call when the group breaks hears of it there
+    CHECK(complaints(party.run_with(on_hosts(hosts), [&](const Group& all) -> std::string {
+              const Group rest = all.split(all.rank() == 3 ? Group::kNoColour : 0);
+              ready.arrive_and_wait();
+              if (all.rank() == 3) {
+                  party.end(3);
+                  return {};
+              }
+              const std::string said = status_of([&] {
+                  if (async) {
+                      Future<void> done = all.async().barrier();
+                      if (!done.wait_for(kLimit * kPatience)) throw std::runtime_error("no end came");
+                      done.get();
+                  } else {
+                      all.barrier();
+                  }
+              });
+              if (said.rfind(std::string(to_string(Status::peer_lost)), 0) != 0) return "said " + said;
+              if (said.find("member 3 ") == std::string::npos) return "said " + said;
+              if (rest.all_reduce(1, std::plus<>{}) != 3) return "the other group is wrong";
+              return {};
+          })) == "");
+}
+
+TEST_CASE("a future hears that the only other member has ended while everybody sleeps") {
+    const std::string methods = GENERATE(as<std::string>{}, "local", "shm", "tcp");
+    CAPTURE(methods);
+    const auto lost = expect_warning("");
+    Party party(2, methods);
+    std::barrier<> ready(2);
+    CHECK(complaints(party.run([&](const Group& all) -> std::string {
+              all.barrier();
+              ready.arrive_and_wait();
+              if (all.rank() == 1) {
+                  std::this_thread::sleep_for(std::chrono::milliseconds(50)); // the other one sleeps by then
+                  party.end(1);
+                  return {};
+              }
+              Future<void> done = all.async().barrier();
+              if (!done.wait_for(kLimit * kPatience)) return "no end came";
+              const std::string said = status_of([&] { done.get(); });
+              return said.rfind(std::string(to_string(Status::peer_lost)), 0) == 0 ? "" : "said " + said;
+          })) == "");
+}
+
+TEST_CASE("each group is looked after as often as it wants, whatever others of the context want") {
+    const auto lost = expect_warning("");
+    Party party(2, "shm");
+    std::barrier<> ready(2);
+    GroupOptions often;
+    often.watch = std::chrono::milliseconds(50);
+    CHECK(complaints(party.run(
+              [&](const Group& all) -> std::string {
+                  GroupOptions seldom;
+                  seldom.watch = std::chrono::hours(1);
+                  const Group other =
+                      Group::meet(party.context(all.rank()), "looked after seldom", all.rank(), 2, seldom);
+                  ready.arrive_and_wait();
+                  if (all.rank() == 1) {
+                      std::this_thread::sleep_for(std::chrono::milliseconds(50)); // both calls wait by then
+                      party.end(1);
+                      return {};
+                  }
+                  Future<void> done = all.async().barrier();
+                  Future<void> never = other.async().barrier();
+                  if (!done.wait_for(kLimit * kPatience)) return "no end came";
+                  const std::string said = status_of([&] { done.get(); });
+                  return said.rfind(std::string(to_string(Status::peer_lost)), 0) == 0 ? "" : "said " + said;
+              },
+              often)) == "");
+}
+
+TEST_CASE("a call that would wait inside an inline handler is refused, and the group stays whole") {
+    static constexpr Request<std::string(int&)> kTry{"test.trouble.wait_inside"};
+    const std::string methods = GENERATE(as<std::string>{}, "shm", "tcp");
+    CAPTURE(methods);
+    Party party(2, methods);
+    CHECK(complaints(party.run([&](const Group& all) -> std::string {
+              int object = 0;
+              std::string bad;
+              Context& here = party.context(all.rank());
+              here.on(kTry, [&](int&) { return status_of([&] { all.barrier(); }); });
+              const Bound<int> bound = here.bind(object);
+              const std::string said = within(bound.pointer().call(kTry));
+              if (said.rfind(std::string(to_string(Status::would_deadlock)), 0) != 0) bad = "said " + said;
+              all.barrier();
+              return bad;
+          })) == "");
+}
+
+TEST_CASE("lengths that members know of each other must be the same on all of them") {
+    const auto late = expect_warning("plexus.eco.arrive");
+    const Algorithm algorithm = GENERATE(Algorithm::messages(), Algorithm::memory());
+    Party party(3, "local");
+    const auto said = party.run([&](const Group& all) -> std::string {
+        // As many in all, but member 1 has them otherwise.
+        const std::vector<std::uint64_t> counts =
+            all.rank() == 1 ? std::vector<std::uint64_t>{2, 2, 5} : std::vector<std::uint64_t>{3, 2, 4};
+        std::vector<int> whole(9);
+        const std::vector<int> mine(counts[all.rank()]);
+        return status_of([&] {
+            for (;;) all.with(algorithm).all_gather_v(std::span(mine), std::span(whole), Layout{counts, {}});
+        });
+    });
+    for (const std::string& each : said) {
+        CAPTURE(each);
+        CHECK(each.rfind(std::string(to_string(Status::bad_argument)), 0) == 0);
+        CHECK(each.find("member 1 ") != std::string::npos);
+    }
+}
+
+TEST_CASE("the two ends of a part must agree on its length, and all are told who does not") {
+    static constexpr const char* kDue[] = {"member 2 sends 16 bytes, and member 1 expects 12",
+                                           "member 1 sends 12 bytes, and member 2 expects 16",
+                                           "member 1 sends 12 bytes, and member 2 expects 8"};
+    const auto late = expect_warning("plexus.eco.arrive");
+    const Algorithm algorithm = GENERATE(Algorithm::messages(), Algorithm::memory());
+    const int form = GENERATE(0, 1, 2);
+    CAPTURE(algorithm.uses_memory(), form);
+    Party party(3, "local");
+    const auto said = party.run([&](const Group& all) -> std::string {
+        const Group group = all.with(algorithm);
+        const Rank me = all.rank();
+        std::vector<int> mine(me == 2 ? 4 : 3); // one more than the root has in mind
+        std::vector<int> whole(9);
+        std::vector<std::uint64_t> counts(3, 3);
+        const Layout layout{counts, {}};
+        return status_of([&] {
+            for (;;) {
+                if (form == 0) group.gather_v(std::span(mine), std::span(whole), layout, 1);
+                if (form == 1) group.scatter_v(std::span(whole), layout, std::span(mine), 1);
+                if (form != 2) continue;
+                std::vector<std::uint64_t> in_counts{3, me == 2 ? 2u : 3u, 3}; // of what member 1 sends it
+                std::vector<int> in(9);
+                group.all_to_all_v(std::span(whole), layout, std::span(in), Layout{in_counts, {}});
+            }
+        });
+    });
+    for (const std::string& each : said) {
+        CAPTURE(each);
+        CHECK(each.rfind(std::string(to_string(Status::bad_argument)), 0) == 0);
+        CHECK(each.find(kDue[form]) != std::string::npos);
+    }
+}
+
+TEST_CASE("what members who are ahead may have sent is bounded, and the sentence says what to do") {
+    const auto late = expect_warning("plexus.eco.arrive");
+    GroupOptions options;
+    options.ahead_bytes = std::size_t{1} << 20;
+    Party party(2, "shm");
+    std::barrier<> over(2);
+    const auto said = party.run(
+        [&](const Group& all) -> std::string {
+            const Group group = all.with(Algorithm::messages());
+            std::vector<char> data(100'000);
+            if (all.rank() == 1) over.arrive_and_wait(); // it does not come to any of these calls before
+            const std::string heard = status_of([&] {
+                for (int call = 0; call < 1'000'000; ++call) group.broadcast(std::span(data));
+            });
+            if (all.rank() == 0) over.arrive_and_wait();
+            return heard;
+        },
+        options);
+    for (const std::string& each : said) {
+        CAPTURE(each);
+        CHECK(each.rfind(std::string(to_string(Status::too_large)), 0) == 0);
+        CHECK(each.find("barrier") != std::string::npos);
+    }
+}
+
+TEST_CASE("a member may be very many small calls behind") {
+    constexpr int kCalls = kSanitized ? 20'000 : 200'000;
+    Party party(2, "shm");
+    std::barrier<> sent(2);
+    CHECK(complaints(party.run([&](const Group& all) -> std::string {
+              const Group group = all.with(Algorithm::messages());
+              if (all.rank() == 1) sent.arrive_and_wait();
+              for (std::uint64_t call = 0; call < kCalls; ++call) {
+                  std::uint64_t data = all.rank() == 0 ? call : 0;
+                  group.broadcast(std::span(&data, 1));
+                  if (data != call) return "call " + std::to_string(call) + " gave " + std::to_string(data);
+              }
+              if (all.rank() == 0) sent.arrive_and_wait();
+              return {};
+          })) == "");
+}
+
+TEST_CASE("spans and counts that cannot be are refused before anything is sent") {
+    Party party(3, "local");
+    CHECK(
+        complaints(party.run([](const Group& all) -> std::string {
+            std::vector<double> three(3);
+            std::vector<double> four(4);
+            const std::vector<std::uint64_t> huge{UINT64_MAX, 2, 2};
+            const std::vector<std::uint64_t> two{1, 1};
+            const auto refused = [](const std::function<void()>& call) {
+                return status_of(call).rfind(std::string(to_string(Status::bad_argument)), 0) == 0;
+            };
+            if (!refused([&] { all.broadcast(std::span(three), 3); })) return "a root that is not there";
+            if (!refused([&] { all.all_reduce(std::span(three), std::span(four), std::plus<>{}); }))
+                return "sizes";
+            if (!refused([&] { all.all_to_all(std::span(four)); })) return "a span that can't be shared";
+            if (!refused([&] { all.all_gather(std::span(three), std::span(four)); })) return "all_gather";
+            if (!refused([&] { all.all_gather_v(std::span(three), Layout{huge, {}}); })) return "an overflow";
+            if (!refused([&] { all.all_gather_v(std::span(three), Layout{two, {}}); }))
+                return "too few counts";
+            if (!refused([&] {
+                    all.all_to_all_v(std::span(three), Layout{huge, {}}, std::span(three), Layout{huge, {}});
+                }))
+                return "an overflow in all_to_all_v";
+            if (!refused([&] { all.with(Algorithm::eco()).barrier(); })) return "eco without a map";
+            const std::vector<std::uint64_t> ones{1, 1, 1};
+            if (!refused([&] {
+                    all.all_gather_v(std::span<const double>(), std::span(three), Layout{ones, {}});
+                }))
+                return "nothing to send taken for a part in place";
+            all.barrier();
+            return {};
+        })) == "");
+}
