@@ -103,10 +103,11 @@ void Module::step(Link& link) {
     Opening& opening = *link.opening;
     const bool dialled = opening.socket() >= 0;
     const std::int32_t status = opening.step();
-    if (status == PLEXUS_OK) return finish_opening(link);
-    if (status != PLEXUS_AGAIN) return lose(link, status, std::string(opening.why()));
+    // Also if the peer was so quick that the opening is over: the socket tells of the link's end.
     if (!dialled && opening.socket() >= 0 && !events_.watch(opening.socket(), kLinkTag + link.slot))
-        lose(link, PLEXUS_LINK_LOST, "the peer's socket can't be watched: " + system_text(errno));
+        return lose(link, PLEXUS_LINK_LOST, "the peer's socket can't be watched: " + system_text(errno));
+    if (status == PLEXUS_OK) return finish_opening(link);
+    if (status != PLEXUS_AGAIN) lose(link, status, std::string(opening.why()));
 }
 
 void Module::finish_opening(Link& link) {

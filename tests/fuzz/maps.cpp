@@ -25,7 +25,7 @@ void use(const Map& map) {
     for (std::size_t size = 0; size < map.sizes_bytes().size(); ++size) {
         for (const Statistic which : {Statistic::min, Statistic::p95}) {
             const CostMatrix costs = map.matrix(size, which);
-            require(costs.hosts() == map.hosts().size());
+            require(costs.size() == map.hosts().size());
             try {
                 (void)partition(map.matrix(size, which, Symmetry::max), Tolerance{});
             } catch (const Error&) {

@@ -88,7 +88,7 @@ class Member {
         for (;;) {
             const auto word = director_.take(std::chrono::minutes(90));
             if (!word) return;
-            wire::In in(std::span(*word).subspan(1));
+            wire::In in(std::span<const std::byte>(*word).subspan(1));
             switch (static_cast<char>(word->front())) {
             case 'p': {
                 const std::uint32_t rank = in.u32();
