@@ -106,9 +106,18 @@ TEST_CASE("a list may name single rows of a method that has several") {
         CHECK(refusal(bad).find("names no method") != std::string::npos);
 }
 
+TEST_CASE("a method's name begins with a letter, its row's with a digit too") {
+    for (const char* bad : {"9tcp", "_tcp", "tcp, 2nd"})
+        CHECK(refusal(bad).find("names no method") != std::string::npos);
+    CHECK(refusal("tcp?1st=2").find("key=value") != std::string::npos);
+    CHECK(parse_list("fabric:2").value()[0].method == "fabric:2");
+}
+
 TEST_CASE("the methods of a list of rows are told apart from the rows") {
     CHECK(names_of(without_rows(parse_list("f:two, tcp, f:one, ^f:three, ^shm").value())) ==
           Names{"f", "tcp", "^shm"});
+    // One row that is excluded leaves the method.
+    CHECK(names_of(without_rows(parse_list("^f:three, tcp").value())) == Names{"tcp"});
     CHECK(method_of("f:two") == "f");
     CHECK(method_of("f") == "f");
 }

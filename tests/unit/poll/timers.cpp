@@ -2,6 +2,7 @@
 // Timers reach every way of waiting: a lane that asks to be polled after some time is polled then,
 // whether a thread waits, a blocking lane's own thread watches, or a foreign event loop sleeps on fd().
 #include "fake_lane.h"
+#include "in_time.h"
 #include "poll/scheduler.h"
 #include "support/catch.h"
 #include "support/eventually.h"
@@ -61,7 +62,7 @@ TEST_CASE("the timer of a blocking lane wakes a thread that sleeps") {
     auto source = lane.source();
     source.blocking = true;
     scheduler.add(source);
-    CHECK(scheduler.wait_for_true([&] { return lane.polls >= 6; }, Clock::now() + 10s * kPatience));
+    CHECK(in_time(scheduler, [&] { return lane.polls >= 6; }));
 }
 
 TEST_CASE("a foreign event loop is woken when a lane's timer has run out") {
@@ -87,6 +88,37 @@ TEST_CASE("a foreign event loop is woken when the chores' time has come") {
     });
     scheduler.request_chores();
     CHECK(loop_until(scheduler, [&] { return runs == 5; }));
+}
+
+TEST_CASE("a foreign event loop that arms after the chores' time has come is woken at once") {
+    FakeLane lane;
+    Scheduler scheduler({});
+    scheduler.add(lane.source());
+    int runs = 0;
+    scheduler.set_chores(
+        [&] { return ++runs == 1 ? std::chrono::nanoseconds(1ms) : std::chrono::nanoseconds::max(); });
+    scheduler.request_chores();
+    (void)scheduler.arm(); // wake() was called
+    scheduler.progress();
+    REQUIRE(runs == 1);
+    std::this_thread::sleep_for(5ms);
+    while (!scheduler.arm()) {}
+    CHECK(readable(scheduler.fd(), 10s * kPatience));
+    scheduler.progress();
+    CHECK(runs == 2);
+}
+
+TEST_CASE("a foreign event loop is not woken for a time that is not wanted any more") {
+    FakeLane lane;
+    Scheduler scheduler({});
+    scheduler.add(lane.source());
+    lane.nap_ns = kNapNs;
+    while (!scheduler.arm()) scheduler.progress();
+    REQUIRE(readable(scheduler.fd(), 10s * kPatience));
+    scheduler.progress();
+    lane.nap_ns = UINT64_MAX;
+    while (!scheduler.arm()) scheduler.progress();
+    CHECK_FALSE(readable(scheduler.fd(), 20ms));
 }
 
 TEST_CASE("a foreign event loop asks a lane that cannot wake anybody") {

@@ -2,6 +2,7 @@
 // How threads wait: deadlines, sleep and wake-up, leader and followers, the progress
 // thread, a foreign event loop. A forgotten wake-up runs into a deadline here.
 #include "fake_lane.h"
+#include "in_time.h"
 #include "poll/scheduler.h"
 #include "support/catch.h"
 #include "support/eventually.h"
@@ -81,7 +82,7 @@ TEST_CASE("a waiting thread sleeps and the lane's descriptor wakes it") {
             std::this_thread::sleep_for(5ms);
             lane.post();
         });
-        CHECK(scheduler.wait_for_true([&] { return lane.taken == i; }, Clock::now() + kLong));
+        CHECK(in_time(scheduler, [&] { return lane.taken == i; }));
         poster.join();
     }
     CHECK(lane.polls < 20 * 1'000); // 100 ms of polling would be millions
@@ -97,7 +98,7 @@ TEST_CASE("a lane that cannot wake anybody is looked at nevertheless") {
         std::this_thread::sleep_for(10ms);
         lane.post();
     });
-    CHECK(scheduler.wait_for_true([&] { return lane.taken == 1; }, Clock::now() + kLong));
+    CHECK(in_time(scheduler, [&] { return lane.taken == 1; }));
     CHECK(lane.arms == 0);
     poster.join();
 }
@@ -113,8 +114,42 @@ TEST_CASE("wake() ends the sleep of a thread whose condition was met outside of 
             flag = true;
             scheduler.wake();
         });
-        CHECK(scheduler.wait_for_true([&] { return flag.load(); }, Clock::now() + kLong));
+        CHECK(in_time(scheduler, [&] { return flag.load(); }));
         other.join();
+    }
+}
+
+TEST_CASE("a thread that was woken for nothing sleeps again") {
+    FakeLane lane;
+    Scheduler scheduler(kSleepy);
+    scheduler.add(lane.source());
+    for (int round = 0; round < 3; ++round) {
+        std::thread other([&] {
+            std::this_thread::sleep_for(5ms);
+            scheduler.wake();
+        });
+        const auto before = lane.polls.load();
+        CHECK_FALSE(scheduler.wait_for_true([] { return false; }, Clock::now() + 100ms));
+        CHECK(lane.polls - before < 1'000);
+        other.join();
+    }
+}
+
+TEST_CASE("chores that are requested just before a thread falls asleep run") {
+    FakeLane lane;
+    Scheduler scheduler(kSleepy);
+    scheduler.add(lane.source());
+    for (int looks : {64, 65, 66, 67}) { // one of them is the last before it says that it sleeps
+        bool ran = false;
+        scheduler.set_chores([&] {
+            ran = true;
+            return std::chrono::nanoseconds::max();
+        });
+        int looked = 0;
+        CHECK(in_time(scheduler, [&] {
+            if (++looked == looks) scheduler.request_chores();
+            return ran;
+        }));
     }
 }
 
@@ -131,7 +166,7 @@ TEST_CASE("chores requested by another thread wake a sleeper") {
         std::this_thread::sleep_for(10ms);
         scheduler.request_chores();
     });
-    CHECK(scheduler.wait_for_true([&] { return ran.load(); }, Clock::now() + kLong));
+    CHECK(in_time(scheduler, [&] { return ran.load(); }));
     other.join();
 }
 
@@ -144,17 +179,17 @@ TEST_CASE("of several waiting threads one polls, and each leaves when its own co
     Scheduler scheduler(options);
     scheduler.add(lane.source());
     if (with_progress_thread) scheduler.start_progress_thread();
-    std::atomic<int> in_time{0};
+    std::atomic<int> all_came{0};
     std::atomic<std::uint64_t> done[kThreads]{};
     std::list<std::thread> threads;
     for (int t = 0; t < kThreads; ++t)
         threads.emplace_back([&, t] {
             bool all = true;
             for (std::uint64_t i = 1; all && i <= kRounds; ++i) {
-                all = scheduler.wait_for_true([&] { return lane.taken >= i; }, Clock::now() + kLong);
+                all = in_time(scheduler, [&] { return lane.taken >= i; });
                 done[t] = i;
             }
-            in_time += all ? 1 : 0;
+            all_came += all ? 1 : 0;
         });
     for (std::uint64_t i = 1; i <= kRounds; ++i) {
         lane.post();
@@ -163,7 +198,7 @@ TEST_CASE("of several waiting threads one polls, and each leaves when its own co
         }));
     }
     for (auto& thread : threads) thread.join();
-    CHECK(in_time == kThreads);
+    CHECK(all_came == kThreads);
     CHECK_FALSE(lane.crowded);
 }
 
@@ -193,8 +228,7 @@ TEST_CASE("a wait that takes the lead from the progress thread sees what arrives
     for (std::uint64_t i = 1; i <= 100; ++i) {
         if (i % 10 == 0) running.falls_asleep();
         running.lane.post();
-        REQUIRE(
-            running.scheduler.wait_for_true([&] { return running.lane.taken == i; }, Clock::now() + kLong));
+        REQUIRE(in_time(running.scheduler, [&] { return running.lane.taken == i; }));
     }
     CHECK_FALSE(running.lane.crowded);
 }
@@ -274,7 +308,7 @@ TEST_CASE("end_waits() ends the waits of other threads, while its own thread and
     late.join();
     CHECK(ended == 4);
     lane.post();
-    CHECK(scheduler.wait_for_true([&] { return lane.taken == 1; }, Clock::now() + kLong));
+    CHECK(in_time(scheduler, [&] { return lane.taken == 1; }));
     scheduler.stop();
     CHECK_FALSE(scheduler.wait_for_true([] { return false; }));
 }

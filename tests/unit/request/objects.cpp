@@ -237,6 +237,50 @@ TEST_CASE("a handler that ends just now is no deadlock inside a turn") {
     handlers.join();
 }
 
+TEST_CASE("of handlers that have run, or have not, nothing is counted any more") {
+    Objects objects;
+    int object = 0;
+    const Target target = objects.add(&object, 0, 0, kKey);
+    Objects::Slot* const slot = objects.enter(target.handle, target.generation, kKey);
+    REQUIRE(slot != nullptr);
+    objects.leave();
+    {
+        Objects::HandlerPin ran(*slot, kKey);
+        const Objects::HandlerPin waits(*slot, kKey);
+        const std::uint64_t queued = slot->pins;
+        CHECK(queued != 0);
+        REQUIRE(ran.begin());
+        CHECK(slot->pins != queued);
+    }
+    CHECK(slot->pins == 0);
+    objects.remove(
+        target, [] {}, kNever);
+}
+
+TEST_CASE("what is attached to an object is told of its end when the last user has gone, once") {
+    struct Watched : plexus::request::Attached {
+        explicit Watched(int& ends)
+          : count(ends) {}
+        void unbound() noexcept override { ++count; }
+        int& count;
+    };
+    Objects objects;
+    int object = 0;
+    int ends = 0;
+    const auto attached = std::make_shared<Watched>(ends);
+    const Target target = objects.add(&object, 0, 0, kKey, attached);
+    Objects::Slot* const slot = objects.enter(target.handle, target.generation, kKey);
+    REQUIRE(slot != nullptr);
+    Objects::pin(*slot);
+    objects.leave();
+    objects.remove_later(
+        target, [] {}, [] {});
+    CHECK(ends == 0);
+    Objects::unpin(*slot);
+    CHECK(ends == 1);
+    CHECK(attached.use_count() == 1);
+}
+
 TEST_CASE("taking an object out ends at its deadline, whatever its users do") {
     Objects objects;
     int object = 0;
