@@ -16,6 +16,7 @@
 // 35 transport/endpoint.h: channels that want attention
 // 36 transport/memory_regions.h: memory that peers may reach
 // 40 request/calls.h: calls that wait
+// 41 request/waiting_requests.h: requests that have not begun
 // 60 base/log.cpp: where lines of the log go
 // 90 base/buffer.cpp: memory kept for reuse
 #pragma once

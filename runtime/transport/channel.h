@@ -79,6 +79,13 @@ class Channel : public detail::Channel {
     /// True if it may carry what this row asks for. A channel that came to be when the peer
     /// connected to us learns here how to reach the peer.
     bool serves(const Descriptor& row) PLEXUS_EXCLUDES(mutex_);
+    /// So much waits or is kept that answers to the peer will soon find no room. @thread any
+    bool crowded() const PLEXUS_EXCLUDES(mutex_) {
+        const EndpointOptions& options = endpoint_.options();
+        const std::uint64_t queue = options.handler_queue;
+        Lock hold(mutex_); // threads that wait for room occupy up to limits.retain
+        return held_bytes() > std::min((window_.retains() ? options.retain : 0) + queue / 32, queue / 2);
+    }
     /// An answer to the peer found no room at all: the peer is told that some are missing. @thread any
     void tell_dropped() PLEXUS_EXCLUDES(mutex_);
 
