@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // More calls at a time than there is room for answers: they wait for room, and every one is answered.
-// PLEXUS_TEST_CALLS sets their number; PLEXUS_TEST_METHODS names methods instead of the three that every
+// TESTED_CALLS sets their number; TESTED_METHODS names methods instead of the three that every
 // build has.
 #include "contexts.h"
 
@@ -29,12 +29,12 @@ constexpr Request<std::vector<int>(Store&)> notes{"backpressure.notes"};
 constexpr std::uint32_t kElements = 512; // 4 KiB
 
 int calls() {
-    const char* const wanted = std::getenv("PLEXUS_TEST_CALLS");
+    const char* const wanted = std::getenv("TESTED_CALLS");
     return wanted == nullptr ? 4'000 : std::atoi(wanted);
 }
 
 std::vector<std::string> methods() {
-    const char* const wanted = std::getenv("PLEXUS_TEST_METHODS");
+    const char* const wanted = std::getenv("TESTED_METHODS");
     if (wanted == nullptr) return {"local", "shm", "tcp"};
     std::vector<std::string> names;
     for (const auto& item : method::parse_list(wanted).value()) names.push_back(item.method);
