@@ -188,7 +188,7 @@ bool Bulk::place_data(transport::Link& from, wire::View head, std::size_t rest,
         const Landing landing = kept(done);
         std::optional<request::Calls::Ending> ending;
         // Else the link broke: the answer will be sent again, or the peer is lost.
-        if (status == Status::ok) ending.emplace();
+        if (status == Status::ok) ending = request::Calls::Ending{};
         static_cast<Bulk*>(self)->dispatcher_.endings().let_go(landing.call, landing.peer, std::move(ending),
                                                                landing.by);
     };
