@@ -147,16 +147,18 @@ class PLEXUS_API Context {
     void publish(std::string_view name, const GlobalPointer<T>& pointer) {
         publish_bytes(name, pointer.save());
     }
-    /// The pointer of that name, waiting until it is published (progress.lookup_timeout at most).
+    /// The pointer of that name, waiting until it is published: progress.lookup_timeout at most. It fails
+    /// with deadline_exceeded if `deadline`, or else limits.call_deadline, is earlier. @thread any
     template <class T>
-    Future<GlobalPointer<T>> lookup(std::string_view name) {
+    Future<GlobalPointer<T>> lookup(std::string_view name, Deadline deadline = {}) {
         auto state = std::make_shared<detail::TypedCall<GlobalPointer<T>>>(core_);
-        lookup_bytes(name, state);
+        lookup_bytes(name, deadline, state);
         return Future<GlobalPointer<T>>(std::move(state));
     }
     /// Ready when every context of the job has called it as often as this one. Also says that
-    /// whatever they published before can be found.
-    Future<void> fence();
+    /// whatever they published before can be found. Deadline as in lookup(). For the others a fence that was
+    /// cancelled, or whose deadline has passed, has been called all the same. @thread any
+    Future<void> fence(Deadline deadline = {});
 
     /// One turn of the scheduler; how many events it handled. Does not block. @thread any
     std::uint32_t progress();
@@ -206,7 +208,7 @@ class PLEXUS_API Context {
   private:
     void install(const detail::RequestInfo& request, std::unique_ptr<detail::Handler> handler);
     void publish_bytes(std::string_view name, const std::vector<std::byte>& bytes);
-    void lookup_bytes(std::string_view name, std::shared_ptr<detail::CallState> state);
+    void lookup_bytes(std::string_view name, Deadline deadline, std::shared_ptr<detail::CallState> state);
 
     std::shared_ptr<detail::Core> core_;
 };

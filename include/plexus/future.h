@@ -56,7 +56,14 @@ class PLEXUS_API CallState {
         call_ = call;
         peer_ = peer;
     }
-    /// Ends the call with Status::cancelled. False: it has ended, or this is none.
+    /// This waits for what is no call, and may be cancelled: whoever claim() lets ends it.
+    void may_be_cancelled() noexcept { claim_.store(Claim::open, std::memory_order_relaxed); }
+    /// True once, for the one who ends this.
+    bool claim() noexcept {
+        Claim open = Claim::open; // alone is the message: settle() orders what goes with it
+        return claim_.compare_exchange_strong(open, Claim::taken, std::memory_order_relaxed);
+    }
+    /// Ends this with Status::cancelled. False: it has ended, or it cannot be cancelled.
     bool cancel();
 
   protected:
@@ -65,12 +72,14 @@ class PLEXUS_API CallState {
 
   private:
     struct Waiter;
+    enum class Claim : std::uint8_t { none, open, taken };
     static inline Waiter* const kDone = reinterpret_cast<Waiter*>(1);
     void settle() noexcept;
 
     std::shared_ptr<Core> core_;
     std::atomic<Waiter*> waiter_{nullptr};
     Status status_ = Status::ok;
+    std::atomic<Claim> claim_{Claim::none}; ///< of what is no call
     std::string why_;
     std::uint64_t call_ = 0;
     const void* peer_ = nullptr; ///< null: it belongs to no call
@@ -163,10 +172,13 @@ class [[nodiscard]] Future {
                                   std::chrono::duration_cast<std::chrono::nanoseconds>(time));
     }
 
-    /// Ends the call that this is the future of with Status::cancelled, also for whoever waits for it or
-    /// has given a then(). An answer that still comes is dropped; the handler may run, or have run.
-    /// False: it has ended already, or this is no call's future (of a transfer, a lookup, a collective
-    /// operation, when_all): nothing happens. @thread any
+    /// Ends the call, transfer, lookup or fence that this is the future of with Status::cancelled, also for
+    /// whoever waits for it or has given a then(). An answer that still comes is dropped. The far side is
+    /// told, and drops a request whose handler has not begun; the handler may run, or have run, all the
+    /// same. If bytes of a transfer are moving at this moment, the future is ready as soon as nobody
+    /// touches the caller's memory any more.
+    /// False: it has ended already, or this is the future of a collective operation, a coroutine, when_all or
+    /// when_any: nothing happens. @thread any
     bool cancel() const { return state_->cancel(); }
 
     /// Calls `next(Future)` once, when the answer is there: on the thread that made the

@@ -75,7 +75,7 @@ class TypedHandler final : public Handler {
     Ran run(void* object, Reader& in, Writer* reply, const Incoming& request) override {
         // Braces: the arguments are read from left to right.
         std::tuple<std::remove_cvref_t<P>...> arguments{in.get<std::remove_cvref_t<P>>()...};
-        if (!in.ok()) return Ran::bad_arguments;
+        if (!in.ok() || in.left() > 0) return Ran::bad_arguments;
         T& self = *static_cast<T*>(object);
         return std::apply(
             [&](auto&... each) {

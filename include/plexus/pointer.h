@@ -173,7 +173,7 @@ class GlobalPointer : public detail::PointerBase {
     ///
     /// A call whose answer is not there in time fails with deadline_exceeded; a send that finds no room
     /// in time throws timed_out. The deadline travels: the far side drops what is out of date before its
-    /// handler runs, and says so. Transfers of a GlobalSpan have none.
+    /// handler runs, and says so.
     GlobalPointer with(Deadline deadline) const {
         GlobalPointer limited(*this);
         limited.set_deadline(deadline);

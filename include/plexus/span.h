@@ -9,9 +9,10 @@ namespace plexus {
 
 namespace detail {
 PLEXUS_API void bulk_get(Route& route, const Target& target, std::uint64_t offset, std::span<std::byte> into,
-                         std::shared_ptr<CallState> state);
+                         Deadline deadline, std::shared_ptr<CallState> state);
 PLEXUS_API void bulk_put(Route& route, const Target& target, std::uint64_t offset,
-                         std::span<const std::byte> from, bool in_order, std::shared_ptr<CallState> state);
+                         std::span<const std::byte> from, bool in_order, Deadline deadline,
+                         std::shared_ptr<CallState> state);
 } // namespace detail
 
 /// Names `size()` elements in another context (or this one). Transfers are in no order with each
@@ -32,7 +33,17 @@ class GlobalSpan : public detail::PointerBase {
     GlobalSpan subspan(std::uint64_t offset, std::uint64_t count) const {
         if (offset > size_ || count > size_ - offset)
             throw Error(Status::bad_argument, "a part of a GlobalSpan goes past its end");
-        return {target(), route(), offset_ + offset, count};
+        GlobalSpan part(target(), route(), offset_ + offset, count);
+        part.set_deadline(deadline());
+        return part;
+    }
+
+    /// The same memory with a deadline, as GlobalPointer::with(): a transfer that is not over in time fails
+    /// with deadline_exceeded, as soon as nobody touches the caller's memory any more.
+    GlobalSpan with(Deadline deadline) const {
+        GlobalSpan limited(*this);
+        limited.set_deadline(deadline);
+        return limited;
     }
 
     /// Copies far elements from `offset` on into `into`, which stays the caller's and must not
@@ -40,7 +51,7 @@ class GlobalSpan : public detail::PointerBase {
     Future<void> get(std::uint64_t offset, std::span<T> into) const {
         auto state = start(offset, into.size());
         detail::bulk_get(*route(), target(), (offset_ + offset) * sizeof(T), std::as_writable_bytes(into),
-                         state);
+                         deadline(), state);
         return Future<void>(std::move(state));
     }
 
@@ -57,7 +68,9 @@ class GlobalSpan : public detail::PointerBase {
         if (whom.context() != context())
             throw Error(Status::bad_argument, "put_then: the object is in another context than the memory");
         Future<void> landed = put(offset, from, true);
-        GlobalPointer<O>(whom.target(), route()).send(request, arguments...); // same way: runs after
+        GlobalPointer<O> same_way(whom.target(), route()); // runs after
+        same_way.set_deadline(whom.deadline());
+        same_way.send(request, arguments...);
         return landed;
     }
 
@@ -78,7 +91,7 @@ class GlobalSpan : public detail::PointerBase {
     Future<void> put(std::uint64_t offset, std::span<const T> from, bool in_order) const {
         auto state = start(offset, from.size());
         detail::bulk_put(*route(), target(), (offset_ + offset) * sizeof(T), std::as_bytes(from), in_order,
-                         state);
+                         deadline(), state);
         return Future<void>(std::move(state));
     }
     std::shared_ptr<detail::TypedCall<void>> start(std::uint64_t offset, std::uint64_t count) const {

@@ -17,6 +17,7 @@
 // 35 transport/endpoint.h: channels that want attention
 // 36 transport/memory_regions.h: memory that peers may reach
 // 40 request/calls.h: calls that wait
+// 41 request/waiting_requests.h: requests that have not begun
 // 60 base/log.cpp: where lines of the log go
 // 70 base/crypto.cpp: OpenSSL
 // 90 base/buffer.cpp: memory kept for reuse

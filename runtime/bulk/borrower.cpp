@@ -63,18 +63,19 @@ bool Borrower::start(transport::Channel& by, const Transfer& transfer) {
     if (loan != nullptr) {
         move(*loan, transfer);
     } else {
-        ask(by, transfer.header, call);
+        ask(by, transfer, call);
     }
     return true;
 }
 
-void Borrower::ask(transport::Channel& by, wire::BulkHeader memory, std::uint64_t call) {
+void Borrower::ask(transport::Channel& by, const Transfer& first, std::uint64_t call) {
+    wire::BulkHeader memory = first.header;
     memory.flags = 0;
     memory.call = call;
     memory.offset = memory.length = 0;
     alignas(8) std::byte head[wire::BulkHeader::kBytes];
     wire::encode(wire::Kind::borrow, memory, head);
-    if (send_word(by, head)) return;
+    if (send_word(by, head, {}, first.expires)) return;
     std::list<Loan> ended;
     {
         Lock hold(mutex_);
@@ -146,6 +147,7 @@ void Borrower::take_lend(transport::Link& from, wire::View frame) {
 }
 
 void Borrower::move(Loan& loan, const Transfer& transfer) {
+    if (!carrier_.begins(*loan.peer, transfer.header.call)) return moved(loan);
     auto* const under_way = new Move;
     under_way->ended = piece_over;
     under_way->borrower = this;
@@ -174,6 +176,7 @@ void Borrower::piece_over(transport::Completion* posted, Status status) {
     if (!over->failed) {
         self.carrier_.is_over(*loan.peer, over->transfer.header.call);
     } else {
+        self.carrier_.has_failed(*loan.peer, over->transfer.header.call);
         self.carrier_.by_message(*loan.object, over->transfer);
         Lock hold(self.mutex_);
         loan.state = Loan::State::spent; // the link is gone, or will not do
@@ -183,15 +186,15 @@ void Borrower::piece_over(transport::Completion* posted, Status status) {
 
 void Borrower::moved(Loan& loan) {
     std::list<Loan> ended; // nobody finds them there
-    bool anew = false;
+    std::optional<Transfer> anew;
     std::uint64_t call = 0;
     {
         Lock hold(mutex_);
         if (--loan.moving > 0) return;
         const bool kept = loan.stays && loan.state == Loan::State::held;
         if (kept && loans_.size() <= kMostLoans) return;
-        anew = !loan.waiting.empty();
-        if (anew) {
+        if (!loan.waiting.empty()) {
+            anew = loan.waiting.front();
             Loan& next = loans_.emplace_back();
             next.call = call = next_++;
             next.peer = loan.peer;
@@ -205,7 +208,7 @@ void Borrower::moved(Loan& loan) {
         ended.splice(ended.end(), loans_, found);
     }
     give_back(ended);
-    if (anew) ask(*loan.object, loan.memory, call);
+    if (anew) ask(*loan.object, *anew, call);
 }
 
 void Borrower::give_back(const std::list<Loan>& loans) {

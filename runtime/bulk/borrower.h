@@ -14,6 +14,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <tuple>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct Transfer {
     wire::Kind kind = wire::Kind::get;
     wire::BulkHeader header; ///< as a message has it
     std::byte* memory = nullptr;
+    std::chrono::steady_clock::time_point expires = std::chrono::steady_clock::time_point::max();
 };
 
 class Borrower {
@@ -32,7 +34,12 @@ class Borrower {
     class Carrier {
       public:
         virtual ~Carrier() = default;
+        /// The bytes are going to move, until is_over() or has_failed(). False: nobody waits for them any
+        /// more.
+        virtual bool begins(const transport::Peer& peer, std::uint64_t call) = 0;
         virtual void is_over(const transport::Peer& peer, std::uint64_t call) = 0;
+        /// Some bytes may not have moved; then by_message().
+        virtual void has_failed(const transport::Peer& peer, std::uint64_t call) = 0;
         virtual void by_message(transport::Channel& to, const Transfer& transfer) = 0;
     };
 
@@ -87,7 +94,7 @@ class Borrower {
         std::tuple<const transport::Channel*, std::uint32_t, std::uint32_t>; ///< way, handle, generation
 
     Loan* find(const transport::Channel& object, const wire::BulkHeader& memory) PLEXUS_REQUIRES(mutex_);
-    void ask(transport::Channel& by, wire::BulkHeader memory, std::uint64_t call) PLEXUS_EXCLUDES(mutex_);
+    void ask(transport::Channel& by, const Transfer& first, std::uint64_t call) PLEXUS_EXCLUDES(mutex_);
     std::list<Loan> take_out(std::uint64_t call, const transport::Peer& peer) PLEXUS_REQUIRES(mutex_);
     void by_messages(const std::list<Loan>& loans);
     void move(Loan& loan, const Transfer& transfer) PLEXUS_EXCLUDES(mutex_);

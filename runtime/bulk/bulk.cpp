@@ -21,6 +21,7 @@ struct Landing {
     transport::Channel* from;
     const transport::Peer* peer;
     std::uint64_t call;
+    transport::Link* by;
 };
 static_assert(sizeof(Landing) <= sizeof(transport::Placement::word) && std::is_trivially_copyable_v<Landing>);
 
@@ -124,7 +125,7 @@ bool Bulk::place_put(transport::Link& from, wire::View head, std::size_t rest,
     if (good) {
         request::Objects::pin(*slot);
         *where = static_cast<std::byte*>(slot->object) + header->offset;
-        keep(placement, {slot, from.channel, from.peer.get(), header->call});
+        keep(placement, {slot, from.channel, from.peer.get(), header->call, &from});
         placement.self = this;
         placement.finish = [](void* self, transport::Placement& done, Status status) {
             const Landing landing = kept(done);
@@ -165,23 +166,31 @@ void Bulk::take_get(transport::Link& from, wire::View frame) {
                fmt::format("{} bytes could not be sent: {}", header->length, why));
 }
 
+// The answer comes again on another link. The first has lost it, but may not have been given back yet.
+void Bulk::take_from_lost(transport::Link& from, std::uint64_t call) {
+    transport::Link* const first = dispatcher_.calls().placer(call, from.peer.get());
+    if (first == nullptr || first == &from || !first->lost) return;
+    first->channel->release(*first);
+    dispatcher_.endings().let_go(call, from.peer.get(), {}, first);
+}
+
 bool Bulk::place_data(transport::Link& from, wire::View head, std::size_t rest,
                       transport::Placement& placement, void** where) {
     const auto header = wire::decode_reply(head);
     if (!header || head.size() != wire::ReplyHeader::kBytes || header->status != 0) return false;
-    const std::span<std::byte> into = dispatcher_.calls().destination(header->call, from.peer.get());
-    if (into.size() != rest) return false; // take_data() ends the call
-    *where = into.data();
-    keep(placement, {nullptr, from.channel, from.peer.get(), header->call});
+    take_from_lost(from, header->call);
+    std::byte* const into = dispatcher_.calls().land(header->call, from.peer.get(), rest, from);
+    if (into == nullptr) return false; // take_data() says why
+    *where = into;
+    keep(placement, {nullptr, from.channel, from.peer.get(), header->call, &from});
     placement.self = this;
     placement.finish = [](void* self, transport::Placement& done, Status status) {
         const Landing landing = kept(done);
-        if (status != Status::ok)
-            return; // the link broke: the answer will be sent again, or the peer is lost
-        auto& calls = static_cast<Bulk*>(self)->dispatcher_.calls();
-        const auto entry = calls.take(landing.call, landing.peer);
-        detail::Reader nothing(nullptr, nullptr, 0, 0);
-        if (entry.state != nullptr) entry.state->complete(nothing);
+        std::optional<request::Calls::Ending> ending;
+        // Else the link broke: the answer will be sent again, or the peer is lost.
+        if (status == Status::ok) ending = request::Calls::Ending{};
+        static_cast<Bulk*>(self)->dispatcher_.endings().let_go(landing.call, landing.peer, std::move(ending),
+                                                               landing.by);
     };
     return true;
 }
@@ -189,13 +198,27 @@ bool Bulk::place_data(transport::Link& from, wire::View head, std::size_t rest,
 void Bulk::take_data(transport::Link& from, wire::View frame) {
     const auto header = wire::decode_reply(frame);
     if (!header) return;
-    const auto entry = dispatcher_.calls().take(header->call, from.peer.get());
-    if (entry.state == nullptr) return;
+    const transport::Peer* const peer = from.peer.get();
+    request::Calls& calls = dispatcher_.calls();
     const wire::View rest = frame.subspan(wire::ReplyHeader::kBytes);
+    take_from_lost(from, header->call);
+    if (calls.is_moving(header->call, peer))
+        return dispatcher_.reporter().refused(request::text_of_peer(*peer) +
+                                              " answered a transfer whose bytes are just being moved");
     if (header->status != 0) {
-        entry.state->fail(static_cast<Status>(header->status),
-                          std::string(reinterpret_cast<const char*>(rest.data()), rest.size()));
-    } else if (rest.size() != entry.into.size()) {
+        dispatcher_.endings().end(header->call, peer, static_cast<Status>(header->status),
+                                  std::string(reinterpret_cast<const char*>(rest.data()), rest.size()));
+        return;
+    }
+    request::Calls::Entry entry;
+    if (rest.empty()) { // of a put: its sender may not have left yet
+        const auto outcome = calls.end(header->call, peer, {}, entry);
+        if (outcome != request::Calls::Outcome::ended) return;
+    } else {
+        entry = calls.take(header->call, peer);
+        if (entry.state == nullptr) return;
+    }
+    if (rest.size() != entry.into.size()) {
         entry.state->fail(Status::bad_archive, "a get was answered with another number of bytes");
     } else {
         if (!rest.empty()) std::memcpy(entry.into.data(), rest.data(), rest.size());
@@ -217,6 +240,7 @@ struct Message {
         frame.count = put && transfer.header.length > 0 ? 2 : 1;
         frame.size = sizeof head + (put ? transfer.header.length : 0);
         frame.head = head;
+        frame.deadline = transfer.expires;
     }
     Message(const Message&) = delete;
     Message& operator=(const Message&) = delete;
@@ -228,7 +252,7 @@ struct Message {
 
 } // namespace
 
-void Bulk::start(detail::Route& route, Transfer transfer, bool in_order,
+void Bulk::start(detail::Route& route, Transfer transfer, bool in_order, Deadline deadline,
                  std::shared_ptr<detail::CallState> state) {
     std::string why;
     if (const Status status = route.refuse_forked(&why); status != Status::ok)
@@ -238,7 +262,9 @@ void Bulk::start(detail::Route& route, Transfer transfer, bool in_order,
     const auto id =
         calls.add({state, &route.peer(), transfer.kind == wire::Kind::get ? into : std::span<std::byte>()});
     if (!id) return state->fail(id.status(), id.failure().why);
+    state->belongs_to(*id, &route.peer());
     transfer.header.call = *id;
+    transfer.expires = dispatcher_.endings().limit(*id, dispatcher_.limit_of(deadline));
     Status status = Status::ok;
     transport::Channel* object = nullptr;
     if (!in_order) status = request::resolve(route, object, &why);
@@ -247,24 +273,39 @@ void Bulk::start(detail::Route& route, Transfer transfer, bool in_order,
         return;
     Message message(transfer);
     if (status == Status::ok) status = request::send_call(calls, route, *id, message.frame, &why);
-    if (status != Status::ok && calls.take(*id, &route.peer()).state != nullptr)
-        state->fail(status, std::move(why));
+    if (status == Status::timed_out) status = Status::deadline_exceeded;
+    if (status != Status::ok) dispatcher_.endings().end(*id, &route.peer(), status, why);
+}
+
+bool Bulk::begins(const transport::Peer& peer, std::uint64_t call) {
+    return dispatcher_.calls().hold(call, &peer, request::Calls::Use::move);
 }
 
 void Bulk::is_over(const transport::Peer& peer, std::uint64_t call) {
-    const auto entry = dispatcher_.calls().take(call, &peer);
-    detail::Reader nothing(nullptr, nullptr, 0, 0);
-    if (entry.state != nullptr) entry.state->complete(nothing);
+    dispatcher_.endings().let_go(call, &peer, request::Calls::Ending{});
+}
+
+void Bulk::has_failed(const transport::Peer& peer, std::uint64_t call) {
+    dispatcher_.endings().let_go(call, &peer);
 }
 
 void Bulk::by_message(transport::Channel& to, const Transfer& transfer) {
+    const std::uint64_t call = transfer.header.call;
+    request::Calls& calls = dispatcher_.calls();
+    // Until a put's frame has left, nobody else may give the memory back to the caller.
+    const bool reads = transfer.kind == wire::Kind::put;
+    if (reads && !calls.hold(call, &to.peer(), request::Calls::Use::send)) return;
     Message message(transfer);
     std::string why;
-    const Status status =
-        request::send_call(dispatcher_.calls(), to, transfer.header.call, message.frame, &why);
-    if (status == Status::ok) return;
-    const auto entry = dispatcher_.calls().take(transfer.header.call, &to.peer());
-    if (entry.state != nullptr) entry.state->fail(status, std::move(why));
+    Status status = request::send_call(calls, to, call, message.frame, &why);
+    if (status == Status::timed_out) status = Status::deadline_exceeded;
+    std::optional<request::Calls::Ending> ending;
+    if (status != Status::ok) ending = {status, why};
+    if (reads) {
+        dispatcher_.endings().let_go(call, &to.peer(), std::move(ending));
+    } else if (ending) {
+        dispatcher_.endings().end(call, &to.peer(), status, why);
+    }
 }
 
 void Bulk::answer(transport::Channel& to, std::uint64_t call, Status status, std::string_view why) {
@@ -288,7 +329,7 @@ namespace plexus::detail {
 namespace {
 
 void start(Route& route, wire::Kind kind, const Target& target, std::uint64_t offset,
-           std::span<std::byte> memory, bool in_order, std::shared_ptr<CallState> state) {
+           std::span<std::byte> memory, bool in_order, Deadline deadline, std::shared_ptr<CallState> state) {
     bulk::Transfer transfer;
     transfer.kind = kind;
     transfer.header.key = target.key;
@@ -298,21 +339,21 @@ void start(Route& route, wire::Kind kind, const Target& target, std::uint64_t of
     transfer.header.length = memory.size();
     transfer.memory = memory.data();
     auto& bulk = static_cast<bulk::Bulk&>(*request::dispatcher_of(route).extension());
-    bulk.start(route, transfer, in_order, std::move(state));
+    bulk.start(route, transfer, in_order, deadline, std::move(state));
 }
 
 } // namespace
 
 void bulk_get(Route& route, const Target& target, std::uint64_t offset, std::span<std::byte> into,
-              std::shared_ptr<CallState> state) {
-    start(route, wire::Kind::get, target, offset, into, false, std::move(state));
+              Deadline deadline, std::shared_ptr<CallState> state) {
+    start(route, wire::Kind::get, target, offset, into, false, deadline, std::move(state));
 }
 
 void bulk_put(Route& route, const Target& target, std::uint64_t offset, std::span<const std::byte> from,
-              bool in_order, std::shared_ptr<CallState> state) {
+              bool in_order, Deadline deadline, std::shared_ptr<CallState> state) {
     // Only read from: a put's frame and a module's put both take it as const.
     const std::span<std::byte> memory(const_cast<std::byte*>(from.data()), from.size());
-    start(route, wire::Kind::put, target, offset, memory, in_order, std::move(state));
+    start(route, wire::Kind::put, target, offset, memory, in_order, deadline, std::move(state));
 }
 
 } // namespace plexus::detail

@@ -26,7 +26,7 @@ class Bulk final : public request::Extension, public Borrower::Carrier {
         return lender_.allocate(*endpoint_, bytes, memory);
     }
     /// Any way that suits; `in_order`: before what is sent after it. @thread any
-    void start(detail::Route& route, Transfer transfer, bool in_order,
+    void start(detail::Route& route, Transfer transfer, bool in_order, Deadline deadline,
                std::shared_ptr<detail::CallState> state);
 
     // request::Extension
@@ -38,6 +38,8 @@ class Bulk final : public request::Extension, public Borrower::Carrier {
     bool awaits(const transport::Channel& via) override { return borrower_.awaits(via); }
 
     // Borrower::Carrier
+    bool begins(const transport::Peer& peer, std::uint64_t call) override;
+    void has_failed(const transport::Peer& peer, std::uint64_t call) override;
     void is_over(const transport::Peer& peer, std::uint64_t call) override;
     void by_message(transport::Channel& to, const Transfer& transfer) override;
 
@@ -52,6 +54,7 @@ class Bulk final : public request::Extension, public Borrower::Carrier {
                    void** where);
     bool place_data(transport::Link& from, wire::View head, std::size_t rest, transport::Placement& placement,
                     void** where);
+    void take_from_lost(transport::Link& from, std::uint64_t call);
     void answer(transport::Channel& to, std::uint64_t call, Status status, std::string_view why);
 
     request::Dispatcher& dispatcher_;

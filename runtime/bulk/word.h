@@ -8,14 +8,18 @@
 
 namespace plexus::bulk {
 
-/// To the peer of `to`, by that way or any other. False: it is lost. @thread any
-inline bool send_word(transport::Channel& to, std::span<std::byte> head, wire::View rest = {}) {
+/// To the peer of `to`, by that way or any other. False: it is lost, or the deadline has passed.
+/// @thread any
+inline bool
+send_word(transport::Channel& to, std::span<std::byte> head, wire::View rest = {},
+          std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max()) {
     const detail::Piece pieces[2]{{head.data(), head.size()}, {rest.data(), rest.size()}};
     transport::Frame frame;
     frame.pieces = pieces;
     frame.count = rest.empty() ? 1 : 2;
     frame.size = head.size() + rest.size();
     frame.head = head.data();
+    frame.deadline = deadline;
     std::string why;
     if (to.endpoint().answer(to, frame, &why) == Status::ok) return true;
     log::info("bulk", "a word about remote memory could not be sent: {}", why);

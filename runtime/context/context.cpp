@@ -53,15 +53,43 @@ void Context::publish_bytes(std::string_view name, const std::vector<std::byte>&
     core_->directory().publish(name, bytes).value();
 }
 
-void Context::lookup_bytes(std::string_view name, std::shared_ptr<detail::CallState> state) {
-    const auto deadline = Clock::now() + core_->settings().duration("progress.lookup_timeout");
+namespace {
+
+/// When the directory gives up, and what the caller is told then.
+struct DirectoryLimit {
+    DirectoryLimit(Core& core, Deadline wanted)
+      : until(Clock::now() + core.settings().duration("progress.lookup_timeout")) {
+        const std::uint32_t limit = core.dispatcher().limit_of(wanted);
+        const auto deadline = Clock::now() + std::chrono::milliseconds(limit);
+        if (limit == 0 || deadline >= until) return;
+        until = deadline;
+        is_deadline = true;
+    }
+    Failure told(Failure said) const {
+        const bool late = said.status == Status::timed_out || said.status == Status::not_found;
+        if (is_deadline && late && Clock::now() >= until)
+            return {Status::deadline_exceeded, "the deadline has passed: " + said.why};
+        return said;
+    }
+    Clock::time_point until;
+    bool is_deadline = false;
+};
+
+} // namespace
+
+void Context::lookup_bytes(std::string_view name, Deadline deadline,
+                           std::shared_ptr<detail::CallState> state) {
+    const DirectoryLimit limit(*core_, deadline);
+    state->may_be_cancelled();
     // The directory answers on a thread of its own, and may do so late: it does not keep us alive.
     const std::weak_ptr<Core> weak = core_;
-    core_->directory().lookup(name, deadline, [weak, state](Result<bootstrap::Bytes> found) {
+    core_->directory().lookup(name, limit.until, [weak, state, limit](Result<bootstrap::Bytes> found) {
+        if (!state->claim()) return; // it was cancelled
         const auto core = weak.lock();
         if (core == nullptr) return state->fail(Status::closed, "the context was closed");
         if (!found) {
-            state->fail(found.status(), found.failure().why);
+            Failure failure = limit.told(found.failure());
+            state->fail(failure.status, std::move(failure.why));
         } else {
             try {
                 const detail::LoadedPointer pointer(core->endpoint(), *found);
@@ -77,13 +105,19 @@ void Context::lookup_bytes(std::string_view name, std::shared_ptr<detail::CallSt
     });
 }
 
-Future<void> Context::fence() {
+Future<void> Context::fence(Deadline deadline) {
     auto state = std::make_shared<detail::TypedCall<void>>(core_);
-    const auto deadline = Clock::now() + core_->settings().duration("progress.lookup_timeout");
+    const DirectoryLimit limit(*core_, deadline);
+    state->may_be_cancelled();
     const std::weak_ptr<Core> weak = core_;
-    core_->directory().fence(deadline, [weak, state](Result<void> done) {
-        detail::Reader nothing(nullptr, nullptr, 0, 0);
-        done ? state->complete(nothing) : state->fail(done.status(), done.failure().why);
+    core_->directory().fence(limit.until, [weak, state, limit](Result<void> done) {
+        if (!state->claim()) return; // it was cancelled
+        if (done) {
+            state->succeed();
+        } else {
+            Failure failure = limit.told(done.failure());
+            state->fail(failure.status, std::move(failure.why));
+        }
         if (const auto core = weak.lock()) core->scheduler().wake();
     });
     return Future<void>(std::move(state));

@@ -43,11 +43,10 @@ CallState::~CallState() {
 }
 
 bool CallState::cancel() {
-    if (peer_ == nullptr) return false;
-    // Whoever takes the call out of the table ends it.
-    const auto taken = core_->dispatcher().calls().take(call_, static_cast<const transport::Peer*>(peer_));
-    if (taken.state == nullptr) return false;
-    fail(Status::cancelled, "the call was cancelled");
+    if (peer_ != nullptr)
+        return core_->dispatcher().endings().cancel(call_, static_cast<const transport::Peer*>(peer_));
+    if (!claim()) return false;
+    fail(Status::cancelled, "it was cancelled");
     return true;
 }
 
@@ -91,7 +90,7 @@ void CallState::then(Continuation call, void* self) {
 void CallState::complete(Reader& in) noexcept {
     try {
         take(in);
-        if (!in.ok()) {
+        if (!in.ok() || in.left() > 0) {
             status_ = Status::bad_archive;
             why_ = "the answer is not what the signature says";
         }

@@ -2,6 +2,7 @@
 #include "request/calls.h"
 
 #include "base/log.h"
+#include "transport/peer.h"
 
 #include <algorithm>
 
@@ -63,19 +64,30 @@ std::size_t Calls::deadlines() const {
 std::vector<Calls::Entry> Calls::take_expired(Clock::time_point now, Clock::time_point& next) {
     Lock hold(mutex_);
     std::vector<Entry> expired;
+    const Ending ending{Status::deadline_exceeded};
     while (!deadlines_.empty()) {
         const Deadline first = deadlines_.front();
         const bool waits = present(first.id);
         if (waits && first.when > now) break;
         std::pop_heap(deadlines_.begin(), deadlines_.end(), kLater);
         deadlines_.pop_back();
-        if (waits) expired.push_back(free(static_cast<std::uint32_t>(first.id)));
+        Entry entry;
+        if (waits && end(static_cast<std::uint32_t>(first.id), ending, entry) == Outcome::ended)
+            expired.push_back(std::move(entry));
     }
     next = deadlines_.empty() ? Clock::time_point::max() : deadlines_.front().when;
     return expired;
 }
 
+std::uint64_t Calls::id_of(std::size_t slot) const {
+    return std::uint64_t{slots_[slot].generation} << 32 | slot;
+}
+
 Calls::Entry Calls::free(std::size_t slot) {
+    if (slots_[slot].held) {
+        slots_[slot].held = false;
+        holds_.erase(id_of(slot));
+    }
     Entry entry = std::exchange(slots_[slot].entry, Entry{});
     if (++slots_[slot].generation == 0) {
         ++retired_; // after 2^32 calls; the next would get an id for the second time
@@ -87,38 +99,128 @@ Calls::Entry Calls::free(std::size_t slot) {
 
 Calls::Entry Calls::take(std::uint64_t id, const transport::Peer* peer) {
     Lock hold(mutex_);
-    return find(id, peer) == nullptr ? Entry{} : free(static_cast<std::uint32_t>(id));
+    const Slot* const slot = find(id, peer);
+    return slot == nullptr || slot->held ? Entry{} : free(static_cast<std::uint32_t>(id));
 }
 
-bool Calls::goes_by(std::uint64_t id, const transport::Peer* peer, const transport::Channel* via) {
+Calls::Outcome Calls::end(std::size_t slot, const Ending& ending, Entry& entry) {
+    const Entry& ends = slots_[slot].entry;
+    const bool given_up = ending.status == Status::cancelled || ending.status == Status::deadline_exceeded;
+    if (slots_[slot].held) {
+        Hold& held = holds_.at(id_of(slot));
+        if (held.ending) return Outcome::unknown;
+        held.ending = ending;
+        held.ended = Clock::now();
+        return Outcome::noted;
+    }
+    if (given_up && ends.via != nullptr && !ends.types.empty()) // a request; a transfer is quickly done
+        if (auto peer = ends.peer->weak_from_this().lock())
+            abandoned_.push_back({std::move(peer), ends.via, id_of(slot)});
+    entry = free(slot);
+    return Outcome::ended;
+}
+
+Calls::Outcome Calls::end(std::uint64_t id, const transport::Peer* peer, const Ending& ending, Entry& entry) {
+    Lock hold(mutex_);
+    return find(id, peer) == nullptr ? Outcome::unknown : end(static_cast<std::uint32_t>(id), ending, entry);
+}
+
+bool Calls::hold(std::uint64_t id, const transport::Peer* peer, Use use) {
+    Lock hold(mutex_);
+    const Slot* const slot = find(id, peer);
+    if (slot == nullptr || slot->held) return false;
+    slots_[static_cast<std::uint32_t>(id)].held = true;
+    holds_.emplace(id, Hold{use});
+    return true;
+}
+
+std::byte* Calls::land(std::uint64_t id, const transport::Peer* peer, std::size_t size, transport::Link& by) {
+    Lock hold(mutex_);
+    const Slot* const slot = find(id, peer);
+    if (slot == nullptr || slot->held || slot->entry.into.size() != size) return nullptr;
+    slots_[static_cast<std::uint32_t>(id)].held = true;
+    holds_.emplace(id, Hold{Use::place, &by});
+    return slot->entry.into.data();
+}
+
+Calls::Ended Calls::let_go(std::uint64_t id, const transport::Peer* peer, std::optional<Ending> ending,
+                           const transport::Link* by) {
+    Lock hold(mutex_);
+    const Slot* const slot = find(id, peer);
+    if (slot == nullptr || !slot->held) return {}; // ended by force, or let go before
+    const auto held = holds_.find(id);
+    if (held->second.by != by) return {};
+    if (held->second.ending) ending = std::move(held->second.ending);
+    if (ending) return {free(static_cast<std::uint32_t>(id)), std::move(*ending)};
+    slots_[static_cast<std::uint32_t>(id)].held = false;
+    holds_.erase(held);
+    return {};
+}
+
+transport::Link* Calls::placer(std::uint64_t id, const transport::Peer* peer) const {
+    Lock hold(mutex_);
+    const Slot* const slot = find(id, peer);
+    return slot != nullptr && slot->held ? holds_.at(id).by : nullptr;
+}
+
+bool Calls::is_moving(std::uint64_t id, const transport::Peer* peer) const {
+    Lock hold(mutex_);
+    const Slot* const slot = find(id, peer);
+    return slot != nullptr && slot->held && holds_.at(id).use != Use::send;
+}
+
+std::vector<transport::Link*> Calls::placing_since(Clock::time_point since, Clock::time_point& next) const {
+    Lock hold(mutex_);
+    std::vector<transport::Link*> links;
+    next = Clock::time_point::max();
+    for (const auto& [id, held] : holds_) {
+        if (held.use != Use::place || !held.ending) continue;
+        if (held.ended < since) {
+            links.push_back(held.by);
+        } else {
+            next = std::min(next, held.ended);
+        }
+    }
+    return links;
+}
+
+std::vector<Calls::Abandoned> Calls::take_abandoned() {
+    Lock hold(mutex_);
+    return std::exchange(abandoned_, {});
+}
+
+bool Calls::goes_by(std::uint64_t id, const transport::Peer* peer, transport::Channel* via) {
     Lock hold(mutex_);
     if (find(id, peer) == nullptr) return false;
     slots_[static_cast<std::uint32_t>(id)].entry.via = via;
     return true;
 }
 
-std::span<std::byte> Calls::destination(std::uint64_t id, const transport::Peer* peer) const {
-    Lock hold(mutex_);
-    const Slot* const slot = find(id, peer);
-    return slot == nullptr ? std::span<std::byte>{} : slot->entry.into;
-}
-
-std::vector<Calls::Entry> Calls::take_all(const transport::Peer* peer) {
-    Lock hold(mutex_);
-    std::vector<Entry> taken;
-    for (std::size_t slot = 0; slot < slots_.size(); ++slot)
-        if (slots_[slot].entry.state != nullptr && slots_[slot].entry.peer == peer)
-            taken.push_back(free(slot));
-    return taken;
-}
-
-std::vector<Calls::Entry> Calls::take_all_by(const transport::Channel* via, bool only_doubted) {
+std::vector<Calls::Entry> Calls::take_all(const transport::Peer* peer, const Ending& ending, bool forced) {
     Lock hold(mutex_);
     std::vector<Entry> taken;
     for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
-        const Entry& entry = slots_[slot].entry;
-        if (entry.state != nullptr && entry.via == via && (entry.doubted || !only_doubted))
+        if (slots_[slot].entry.state == nullptr || slots_[slot].entry.peer != peer) continue;
+        Entry entry;
+        if (forced) {
             taken.push_back(free(slot));
+        } else if (end(slot, ending, entry) == Outcome::ended) {
+            taken.push_back(std::move(entry));
+        }
+    }
+    return taken;
+}
+
+std::vector<Calls::Entry> Calls::take_all_by(const transport::Channel* via, const Ending& ending,
+                                             bool only_doubted) {
+    Lock hold(mutex_);
+    std::vector<Entry> taken;
+    for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
+        const Entry& candidate = slots_[slot].entry;
+        if (candidate.state == nullptr || candidate.via != via || (only_doubted && !candidate.doubted))
+            continue;
+        Entry entry;
+        if (end(slot, ending, entry) == Outcome::ended) taken.push_back(std::move(entry));
     }
     return taken;
 }
@@ -129,7 +231,7 @@ void Calls::doubt(const transport::Channel* via) {
         if (slot.entry.state != nullptr && slot.entry.via == via) slot.entry.doubted = true;
 }
 
-void Calls::moved(const transport::Channel* from, const transport::Channel* to) {
+void Calls::moved(const transport::Channel* from, transport::Channel* to) {
     Lock hold(mutex_);
     for (Slot& slot : slots_)
         if (slot.entry.state != nullptr && slot.entry.via == from) slot.entry.via = to;

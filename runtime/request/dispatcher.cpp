@@ -75,6 +75,8 @@ class Owed final : public detail::Deferred {
 Dispatcher::Dispatcher(DispatcherOptions options)
   : options_(std::move(options))
   , calls_(options_.calls)
+  , endings_(calls_)
+  , parked_(options_.handler_queue)
   , pool_(options_.handler_threads, options_.handler_queue) {}
 
 Dispatcher::~Dispatcher() = default;
@@ -82,6 +84,7 @@ Dispatcher::~Dispatcher() = default;
 void Dispatcher::serve(transport::Transport& transport) {
     using Owned = Buffer;
     endpoint_ = &transport.endpoint();
+    endings_.serve(*endpoint_);
     transport.demux().on(
         wire::Kind::request,
         {[](void* s, transport::Link& from, wire::View frame, Owned* owned) {
@@ -114,17 +117,23 @@ void Dispatcher::serve(transport::Transport& transport) {
                                                  static_cast<Dispatcher*>(s)->take_table(from, frame);
                                              },
                                              nullptr, this});
+    transport.demux().on(wire::Kind::cancel, {[](void* s, transport::Link& from, wire::View frame, Owned*) {
+                                                  static_cast<Dispatcher*>(s)->take_cancel(from, frame);
+                                              },
+                                              nullptr, this});
 }
 
 void Dispatcher::finish_handlers(poll::Scheduler& scheduler, std::chrono::steady_clock::time_point deadline) {
     using Clock = std::chrono::steady_clock;
+    // Those that wait for room may need a thread.
+    scheduler.wait_for_true([this] { return parked_.count() == 0; }, deadline);
     const auto idle = [this] { return pool_.idle(); };
     pool_.close(deadline, [&scheduler] { scheduler.wake(); });
     if (!scheduler.wait_for_true(idle, deadline)) {
         scheduler.end_waits();
         scheduler.wait_for_true(idle, Clock::now() + kLastAnswers);
     }
-    if (const std::size_t dropped = pool_.dropped(); dropped > 0)
+    if (const std::size_t dropped = pool_.dropped() + parked_.count(); dropped > 0)
         log::warn("request",
                   "{} accepted requests were dropped: their handlers had not begun when "
                   "progress.close_timeout was over",
@@ -157,44 +166,101 @@ std::unique_ptr<transport::Attachment> Dispatcher::attach(transport::Peer&) {
 void Dispatcher::take_request(transport::Link& from, wire::View frame, Buffer* owned) {
     const auto header = wire::decode_request(frame);
     if (!header)
+        return trouble(Status::bad_archive, text_of_peer(*from.peer) + " sent a request that is too short");
+    auto& names = static_cast<Names&>(*from.peer->attachment);
+    if (parked_.must_wait(names.line, *from.channel, *header)) [[unlikely]]
+        return park(*from.channel, names, *header, frame, owned);
+    handle(*from.channel, names, *header, frame, owned);
+}
+
+void Dispatcher::park(transport::Channel& from, Names& names, const wire::RequestHeader& header,
+                      wire::View frame, Buffer* owned) {
+    std::string why = "there is no memory for a request that has to wait";
+    try {
+        if (parked_.add(names.line, from, header, frame, owned)) {
+            names.waiting.enter();
+            return endpoint_->scheduler().request_chores();
+        }
+        why = "the answers to " + text_of_peer(from.peer()) +
+              " do not leave, and as many of its requests wait as limits.handler_queue allows";
+    } catch (const std::bad_alloc&) {} // says so
+    refuse(from, header, Status::again, why);
+}
+
+std::chrono::nanoseconds Dispatcher::begin_parked() {
+    const bool some = parked_.count() > 0;
+    const auto next = parked_.run([this](ParkedRequests::Request& request) { begin(request); });
+    if (next.count() == 0) endpoint_->scheduler().request_chores();
+    if (some && parked_.count() == 0) endpoint_->scheduler().wake(); // finish_handlers() waits for that
+    return next;
+}
+
+// One that has waited for room.
+void Dispatcher::begin(ParkedRequests::Request& request) {
+    wire::RequestHeader header = request.header;
+    auto& names = static_cast<Names&>(*request.peer->attachment);
+    if (!names.waiting.leave(header.call)) return;
+    const transport::Presence presence = request.peer->presence();
+    const bool gone = presence == transport::Presence::lost || presence == transport::Presence::gone;
+    if (gone && (header.flags & wire::kWantsReply) != 0) return; // nobody waits for an answer
+    if (header.deadline != 0) {
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(request.expires - Calls::Clock::now());
+        if (left.count() <= 0)
+            return refuse(*request.from, header, Status::deadline_exceeded,
+                          "its deadline had passed before its handler began");
+        header.deadline = static_cast<std::uint32_t>(left.count());
+    }
+    handle(*request.from, names, header, request.frame, &request.memory);
+}
+
+void Dispatcher::take_cancel(transport::Link& from, wire::View frame) {
+    const auto calls = wire::decode_cancel(frame);
+    if (!calls)
         return trouble(Status::bad_archive,
-                       "context " + short_name(from.peer->id) + " sent a request that is too short");
-    auto& entries = static_cast<Names&>(*from.peer->attachment).entries;
-    if (header->request >= entries.size() || entries[header->request].name.empty()) [[unlikely]]
-        return refuse(*from.channel, *header, Status::no_handler,
-                      "a request of number " + std::to_string(header->request) + ", which was not declared");
-    Names::Entry& entry = entries[header->request];
+                       text_of_peer(*from.peer) + " sent a list of cancelled calls that is none");
+    static_cast<Names&>(*from.peer->attachment).waiting.cancel(*calls);
+}
+
+void Dispatcher::handle(transport::Channel& from, Names& names, const wire::RequestHeader& header,
+                        wire::View frame, Buffer* owned) {
+    auto& entries = names.entries;
+    const auto self = [&] {
+        return short_name(from.endpoint().self()) + (name().empty() ? "" : " (" + name() + ")");
+    };
+    if (header.request >= entries.size() || entries[header.request].name.empty()) [[unlikely]]
+        return refuse(from, header, Status::no_handler,
+                      "a request of number " + std::to_string(header.request) + ", which was not declared");
+    Names::Entry& entry = entries[header.request];
     Status status = Status::ok;
     std::string_view types;
     detail::Handler* const handler = entry.handler != nullptr ? entry.handler : find(entry, status, types);
     if (handler == nullptr) [[unlikely]]
-        return refuse(
-            *from.channel, *header, status,
-            status == Status::no_handler
-                ? "nobody handles \"" + entry.name + "\" in context " +
-                      short_name(from.interface.calls.endpoint->self()) + ": call on() there first"
-                : wire::declared_as(entry.name, types, short_name(from.interface.calls.endpoint->self())));
-    Objects::Slot* const slot = objects_.enter(header->handle, header->generation, header->key);
+        return refuse(from, header, status,
+                      status == Status::no_handler ? "nobody handles \"" + entry.name + "\" in context " +
+                                                         self() + ": call on() there first"
+                                                   : wire::declared_as(entry.name, types, self()));
+    Objects::Slot* const slot = objects_.enter(header.handle, header.generation, header.key);
     if (slot == nullptr) [[unlikely]] {
         objects_.leave();
-        return refuse(*from.channel, *header, Status::dead_pointer,
+        return refuse(from, header, Status::dead_pointer,
                       "\"" + entry.name + "\": the object is not bound (any more)");
     }
     if (slot->type != handler->type()) [[unlikely]] {
         objects_.leave();
-        return refuse(*from.channel, *header, Status::bad_signature,
+        return refuse(from, header, Status::bad_signature,
                       "\"" + entry.name + "\": the pointer names an object of another type");
     }
     if (handler->threaded()) {
-        run_threaded(*handler, *slot, from, *header, frame, owned);
+        run_threaded(*handler, *slot, from, header, frame, owned);
     } else {
-        run(*handler, *slot, *from.channel, *header, frame);
+        const std::size_t answered = run(*handler, *slot, from, header, frame);
+        if ((header.flags & wire::kWantsReply) != 0) ParkedRequests::answered(names.line, answered);
     }
     objects_.leave();
 }
 
-void Dispatcher::run(detail::Handler& handler, Objects::Slot& slot, transport::Channel& from,
-                     const wire::RequestHeader& header, wire::View frame) {
+std::size_t Dispatcher::run(detail::Handler& handler, Objects::Slot& slot, transport::Channel& from,
+                            const wire::RequestHeader& header, wire::View frame) {
     detail::Reader in(&from, frame.data(), frame.size(), header.bytes());
     detail::Incoming request;
     request.from = &from;
@@ -206,11 +272,15 @@ void Dispatcher::run(detail::Handler& handler, Objects::Slot& slot, transport::C
         if ((header.flags & wire::kWantsReply) == 0) {
             ran = handler.run(slot.object, in, nullptr, request);
             if (ran == detail::Ran::done) [[likely]]
-                return;
+                return 0;
         } else {
             detail::Writer reply(wire::ReplyHeader::kBytes);
             ran = handler.run(slot.object, in, &reply, request);
-            if (ran == detail::Ran::done) return answer(from, header.call, reply);
+            if (ran == detail::Ran::done) {
+                const std::size_t size = reply.total();
+                answer(from, header.call, reply);
+                return size;
+            }
         }
         if (ran == detail::Ran::bad_arguments)
             refuse(from, header, Status::bad_archive, "the arguments are not what the signature says");
@@ -221,19 +291,28 @@ void Dispatcher::run(detail::Handler& handler, Objects::Slot& slot, transport::C
     } catch (...) {
         refuse(from, header, Status::handler_threw, "the handler threw something that is no std::exception");
     }
+    return 0;
 }
 
 namespace {
 
 /// A request that waits for a thread of the pool.
 struct Job {
-    Job(Objects::Slot& slot, transport::Link& by, const wire::RequestHeader& its_header)
-      : peer(by.peer)
-      , from(*by.channel)
+    Job(Objects::Slot& slot, transport::Channel& by, const wire::RequestHeader& its_header)
+      : peer(by.peer().shared_from_this())
+      , from(by)
       , header(its_header)
-      , pin(slot, its_header.key) {
+      , pin(slot, its_header.key)
+      , waiting(static_cast<Dispatcher::Names&>(*peer->attachment).waiting) {
         if (header.deadline != 0) expires = Calls::Clock::now() + std::chrono::milliseconds(header.deadline);
+        if (called()) waiting.enter();
     }
+    ~Job() {
+        if (called() && !begun) waiting.leave(header.call);
+    }
+    Job(const Job&) = delete;
+    Job& operator=(const Job&) = delete;
+    bool called() const noexcept { return (header.flags & wire::kWantsReply) != 0; }
     void copy(wire::View whole) {
         memory = make_buffer(whole.size());
         if (memory == nullptr) throw std::bad_alloc();
@@ -242,6 +321,8 @@ struct Job {
     }
     /// Why its handler must not run any more; ok: it may.
     Status begin(std::string& why) {
+        begun = true;
+        if (called() && !waiting.leave(header.call)) return Status::cancelled;
         if (!pin.begin()) {
             why = "the object was unbound before its handler began";
             return Status::dead_pointer;
@@ -250,7 +331,7 @@ struct Job {
             why = "its deadline had passed before its handler began";
             return Status::deadline_exceeded;
         }
-        if ((header.flags & wire::kWantsReply) == 0) return Status::ok;
+        if (!called()) return Status::ok;
         const transport::Presence presence = peer->presence();
         if (presence != transport::Presence::lost && presence != transport::Presence::gone) return Status::ok;
         why = "its caller was lost before its handler began";
@@ -261,6 +342,8 @@ struct Job {
     transport::Channel& from;
     const wire::RequestHeader header;
     Objects::HandlerPin pin;
+    WaitingRequests& waiting;
+    bool begun = false;
     Buffer memory;
     wire::View frame;
     Calls::Clock::time_point expires{};
@@ -268,7 +351,7 @@ struct Job {
 
 } // namespace
 
-void Dispatcher::run_threaded(detail::Handler& handler, Objects::Slot& slot, transport::Link& from,
+void Dispatcher::run_threaded(detail::Handler& handler, Objects::Slot& slot, transport::Channel& from,
                               const wire::RequestHeader& header, wire::View frame, Buffer* owned) {
     Status status = Status::again;
     std::string why;
@@ -283,6 +366,7 @@ void Dispatcher::run_threaded(detail::Handler& handler, Objects::Slot& slot, tra
         const auto task = [this, &handler, job] {
             std::string reason;
             const Status begun = job->begin(reason);
+            if (begun == Status::cancelled) return; // nobody waits for an answer
             if (begun != Status::ok) return refuse(job->from, job->header, begun, reason);
             const Objects::OwnPin own(job->pin.slot());
             run(handler, job->pin.slot(), job->from, job->header, job->frame);
@@ -299,7 +383,7 @@ void Dispatcher::run_threaded(detail::Handler& handler, Objects::Slot& slot, tra
     } catch (const std::system_error& error) {
         why = std::string("no thread could be started for its handler: ") + error.what();
     }
-    refuse(*from.channel, header, status, why);
+    refuse(from, header, status, why);
 }
 
 detail::Handler* Dispatcher::find(Names::Entry& entry, Status& status, std::string_view& types) {
@@ -333,10 +417,8 @@ void Dispatcher::refuse(transport::Channel& to, const wire::RequestHeader& heade
                         const std::string& why) {
     request::refuse(to, header, status, why);
     if ((header.flags & wire::kWantsReply) != 0) return;
-    const std::string name = name_of_peer(to.peer());
-    const std::string text =
-        fmt::format("a one-way request of context {}{} was not carried out ({}): {}",
-                    short_name(to.peer().id), name.empty() ? "" : " (" + name + ")", to_string(status), why);
+    const std::string text = fmt::format("a one-way request of {} was not carried out ({}): {}",
+                                         text_of_peer(to.peer()), to_string(status), why);
     // What meets the end of an object or a context is no mistake of anybody's.
     if (status == Status::dead_pointer || status == Status::closed || status == Status::peer_lost)
         log::info("request", "{}", text);
@@ -347,8 +429,7 @@ void Dispatcher::refuse(transport::Channel& to, const wire::RequestHeader& heade
 void Dispatcher::take_declare(transport::Link& from, wire::View frame) {
     const auto declare = wire::decode_declare(frame);
     if (!declare)
-        return trouble(Status::bad_archive,
-                       "context " + short_name(from.peer->id) + " sent a declaration that is none");
+        return trouble(Status::bad_archive, text_of_peer(*from.peer) + " sent a declaration that is none");
     auto& names = static_cast<Names&>(*from.peer->attachment);
     if (names.owned_name == nullptr && !declare->sender.empty()) {
         names.owned_name = std::make_unique<const std::string>(declare->sender);
@@ -364,7 +445,7 @@ void Dispatcher::take_table(transport::Link& from, wire::View frame) {
     auto table = sent ? wire::decode_table(sent->table) : std::nullopt;
     if (!table)
         return trouble(Status::bad_archive,
-                       "context " + short_name(from.peer->id) + " sent a descriptor table that is none");
+                       text_of_peer(*from.peer) + " sent a descriptor table that is none");
     from.interface.calls.demux->learn_table(from, sent->context, std::move(*table));
 }
 
@@ -373,6 +454,11 @@ std::string name_of_peer(const transport::Peer& peer) {
     const std::string* const name =
         names == nullptr ? nullptr : names->name.load(std::memory_order_acquire); // [name]
     return name == nullptr ? std::string() : *name;
+}
+
+std::string text_of_peer(const transport::Peer& peer) {
+    const std::string name = name_of_peer(peer);
+    return "context " + peer.name + (name.empty() ? "" : " (" + name + ")");
 }
 
 } // namespace plexus::request

@@ -4,10 +4,12 @@
 #pragma once
 
 #include "plexus/handler.h"
-#include "request/calls.h"
+#include "request/call_endings.h"
 #include "request/objects.h"
+#include "request/parked_requests.h"
 #include "request/pool.h"
 #include "request/reporter.h"
+#include "request/waiting_requests.h"
 #include "transport/route.h"
 #include "transport/transport.h"
 
@@ -62,6 +64,9 @@ class Dispatcher final : public transport::Listener {
     Reporter& reporter() noexcept { return reporter_; }
     Objects& objects() noexcept { return objects_; }
     Calls& calls() noexcept { return calls_; }
+    CallEndings& endings() noexcept { return endings_; }
+    /// Requests that wait for room. @thread any
+    std::size_t parked() const noexcept { return parked_.count(); }
     const std::string& name() const noexcept { return options_.name; }
 
     /// What a call's deadline is, in milliseconds; 0: it has none. @thread any
@@ -69,9 +74,6 @@ class Dispatcher final : public transport::Listener {
         const Deadline limit = wanted == Deadline{} ? options_.call_deadline : wanted;
         return limit == no_deadline ? 0 : limit.milliseconds;
     }
-    /// The call fails with deadline_exceeded at `when`, unless it ends before. @thread any
-    void expires(std::uint64_t call, Calls::Clock::time_point when);
-
     /// Tells the sender why its request was not carried out, and the log if it was one-way. @thread any
     void refuse(transport::Channel& to, const wire::RequestHeader& header, Status status,
                 const std::string& why);
@@ -105,6 +107,8 @@ class Dispatcher final : public transport::Listener {
             detail::Handler* handler = nullptr; ///< once found it stays
         };
         std::vector<Entry> entries;
+        ParkedRequests::Line line;
+        WaitingRequests waiting; ///< anybody's
         // [name] set once, by the leader, and never changed: whoever sees it may read it.
         std::atomic<const std::string*> name{nullptr};
         std::unique_ptr<const std::string> owned_name;
@@ -116,13 +120,21 @@ class Dispatcher final : public transport::Listener {
     void take_report(transport::Link& from, wire::View frame);
     void take_declare(transport::Link& from, wire::View frame);
     void take_table(transport::Link& from, wire::View frame);
+    void take_cancel(transport::Link& from, wire::View frame);
 
+    void park(transport::Channel& from, Names& names, const wire::RequestHeader& header, wire::View frame,
+              Buffer* owned);
+    std::chrono::nanoseconds begin_parked();
+    void begin(ParkedRequests::Request& request);
+    void handle(transport::Channel& from, Names& names, const wire::RequestHeader& header, wire::View frame,
+                Buffer* owned);
     std::string name_of_handler(const void* handler) const PLEXUS_EXCLUDES(handlers_mutex_);
     detail::Handler* find(Names::Entry& entry, Status& status, std::string_view& types)
         PLEXUS_EXCLUDES(handlers_mutex_);
-    void run(detail::Handler& handler, Objects::Slot& slot, transport::Channel& from,
-             const wire::RequestHeader& header, wire::View frame);
-    void run_threaded(detail::Handler& handler, Objects::Slot& slot, transport::Link& from,
+    /// Gives the bytes of the answer, if it was given at once.
+    std::size_t run(detail::Handler& handler, Objects::Slot& slot, transport::Channel& from,
+                    const wire::RequestHeader& header, wire::View frame);
+    void run_threaded(detail::Handler& handler, Objects::Slot& slot, transport::Channel& from,
                       const wire::RequestHeader& header, wire::View frame, Buffer* owned);
     struct Installed {
         std::uint64_t signature;
@@ -136,6 +148,8 @@ class Dispatcher final : public transport::Listener {
     Reporter reporter_;
     Objects objects_;
     Calls calls_;
+    CallEndings endings_;
+    ParkedRequests parked_;
     Pool pool_;
     Extension* extension_ = nullptr;
 };
@@ -144,5 +158,7 @@ class Dispatcher final : public transport::Listener {
 Dispatcher& dispatcher_of(const detail::Route& route) noexcept;
 /// What the peer is called; empty if it has not said, or has no name. @thread any
 std::string name_of_peer(const transport::Peer& peer);
+/// "context 0123abcd (ocean)", for texts. @thread any
+std::string text_of_peer(const transport::Peer& peer);
 
 } // namespace plexus::request

@@ -47,7 +47,8 @@ struct Outgoing {
 
 void Dispatcher::take_reply(transport::Link& from, wire::View frame) {
     const auto header = wire::decode_reply(frame);
-    if (!header) return trouble(Status::bad_archive, "an answer is too short");
+    if (!header)
+        return trouble(Status::bad_archive, text_of_peer(*from.peer) + " sent an answer that is too short");
     const Calls::Entry entry = calls_.take(header->call, from.peer.get());
     if (entry.state == nullptr) return; // its caller was told already that the peer is lost
     if (header->status == 0) {
@@ -65,25 +66,26 @@ void Dispatcher::take_reply(transport::Link& from, wire::View frame) {
 bool Dispatcher::refuse_reply(transport::Link& from, wire::View head, Status status, const std::string& why) {
     const auto header = wire::decode_reply(head);
     if (!header) return false;
-    const Calls::Entry entry = calls_.take(header->call, from.peer.get());
-    if (entry.state != nullptr) entry.state->fail(status, why);
+    endings_.end(header->call, from.peer.get(), status, why);
     return true;
 }
 
 void Dispatcher::take_report(transport::Link& from, wire::View frame) {
     const auto header = wire::decode_report(frame);
-    if (!header) return trouble(Status::bad_archive, "a report is too short");
+    if (!header)
+        return trouble(Status::bad_archive, text_of_peer(*from.peer) + " sent a report that is too short");
     const wire::View text = frame.subspan(wire::ReportHeader::kBytes);
     const auto status = static_cast<Status>(header->status);
     std::string why(reinterpret_cast<const char*>(text.data()), text.size());
     if (status == Status::bad_signature) why = wire::with_own_types(why, types_of(header->request));
-    trouble(status, "request \"" + name_of(header->request) + "\" to context " +
-                        to_string(from.peer->id).substr(0, 8) + " was not carried out: " + why);
+    trouble(status, "request \"" + name_of(header->request) + "\" to " + text_of_peer(*from.peer) +
+                        " was not carried out: " + why);
 }
 
 void Dispatcher::peer_lost(transport::Peer& peer, Status status, const std::string& why) {
-    for (const Calls::Entry& entry : calls_.take_all(&peer))
-        entry.state->fail(status, "context " + to_string(peer.id).substr(0, 8) + " did not answer: " + why);
+    const bool over = status == Status::closed; // the modules have ended: nothing moves any more
+    endings_.end_all(peer, status, why, over);
+    if (over) parked_.clear();
     if (extension_ != nullptr) extension_->peer_lost(peer);
 }
 
@@ -94,10 +96,11 @@ bool Dispatcher::awaits(const transport::Channel& via) {
 void Dispatcher::calls_lost(transport::Channel& via, transport::WhichCalls which, Status status,
                             const std::string& why) {
     const bool only_doubted = which == transport::WhichCalls::doubted;
-    for (const Calls::Entry& entry : calls_.take_all_by(&via, only_doubted))
-        entry.state->fail(status,
-                          "context " + via.peer().name +
-                              " may or may not have carried out the call, and will not answer: " + why);
+    const Calls::Ending ending{status,
+                               text_of_peer(via.peer()) +
+                                   " may or may not have carried out the call, and will not answer: " + why};
+    for (const Calls::Entry& entry : calls_.take_all_by(&via, ending, only_doubted))
+        entry.state->fail(ending.status, ending.why);
     if (extension_ != nullptr && !only_doubted) extension_->calls_lost(via);
 }
 
@@ -105,7 +108,7 @@ void Dispatcher::frames_lost(transport::Peer& peer, const std::vector<wire::View
                              const std::string& why) {
     std::size_t requests = 0;
     const std::string text =
-        "the call to context " + peer.name + " may or may not have been carried out: " + why;
+        "the call to " + text_of_peer(peer) + " may or may not have been carried out: " + why;
     for (const wire::View head : heads) {
         std::uint64_t call = 0;
         switch (wire::kind_of(head).value_or(wire::Kind::goodbye)) {
@@ -122,12 +125,10 @@ void Dispatcher::frames_lost(transport::Peer& peer, const std::vector<wire::View
         default:
             break;
         }
-        if (call == 0) continue;
-        const Calls::Entry entry = calls_.take(call, &peer);
-        if (entry.state != nullptr) entry.state->fail(status, text);
+        if (call != 0) endings_.end(call, &peer, status, text);
     }
     if (requests > 0)
-        trouble(Status::message_lost, std::to_string(requests) + " requests to context " + peer.name +
+        trouble(Status::message_lost, std::to_string(requests) + " requests to " + text_of_peer(peer) +
                                           " may not have been delivered: " + why);
 }
 
@@ -136,20 +137,9 @@ void Dispatcher::calls_moved(transport::Channel& from, transport::Channel& to) {
     if (extension_ != nullptr) extension_->calls_moved(from, to);
 }
 
-void Dispatcher::expires(std::uint64_t call, Calls::Clock::time_point when) {
-    if (calls_.expires(call, when)) endpoint_->scheduler().request_chores();
-}
-
 std::chrono::nanoseconds Dispatcher::chores() {
-    const auto now = Calls::Clock::now();
-    Calls::Clock::time_point next;
-    const std::vector<Calls::Entry> expired = calls_.take_expired(now, next);
-    for (const Calls::Entry& entry : expired)
-        entry.state->fail(Status::deadline_exceeded,
-                          "context " + to_string(entry.peer->id).substr(0, 8) +
-                              " did not answer before the call's deadline; it may have carried it out");
-    if (!expired.empty()) endpoint_->scheduler().wake(); // threads that follow wait for these
-    return next == Calls::Clock::time_point::max() ? std::chrono::nanoseconds::max() : next - now;
+    const std::chrono::nanoseconds parked = begin_parked();
+    return std::min(parked, endings_.run());
 }
 
 Status resolve(detail::Route& route, transport::Channel*& object, std::string* why) {
@@ -262,18 +252,13 @@ void call(Route& route, const Target& target, const RequestInfo& request, Writer
     if (!id) return state->fail(id.status(), id.failure().why);
     state->belongs_to(*id, &route.peer());
     const std::uint32_t limit = dispatcher.limit_of(deadline);
-    auto expires = Clock::time_point::max();
-    if (limit != 0) {
-        expires = Clock::now() + std::chrono::milliseconds(limit);
-        dispatcher.expires(*id, expires);
-    }
+    const auto expires = dispatcher.endings().limit(*id, limit);
     if (send_at_once(object, target, request, writer, wire::kWantsReply, *id, limit)) return;
     request::Outgoing out(target, request, writer, wire::kWantsReply, *id, limit, dispatcher.name());
     out.frame.deadline = expires;
     Status status = request::send_call(dispatcher.calls(), route, *id, out.frame, &why);
     if (status == Status::timed_out) status = Status::deadline_exceeded;
-    if (status != Status::ok && dispatcher.calls().take(*id, &route.peer()).state != nullptr)
-        state->fail(status, std::move(why));
+    if (status != Status::ok) dispatcher.endings().end(*id, &route.peer(), status, why);
 }
 
 std::shared_ptr<Core> core_of(const Route& route) noexcept { return route.core(); }

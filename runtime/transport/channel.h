@@ -71,6 +71,15 @@ class Channel : public detail::Channel {
     /// True if it may carry what this row asks for. A channel that came to be when the peer
     /// connected to us learns here how to reach the peer.
     bool serves(const Descriptor& row) PLEXUS_EXCLUDES(mutex_);
+    /// So much waits or is kept that answers to the peer will soon find no room. @thread any
+    bool crowded() const PLEXUS_EXCLUDES(mutex_) {
+        const EndpointOptions& options = endpoint_.options();
+        const std::uint64_t queue = options.handler_queue;
+        Lock hold(mutex_); // threads that wait for room occupy up to limits.retain
+        const KeptFrames& frames = outbox_.frames();
+        return frames.held() >
+               std::min((frames.window().retains() ? options.retain : 0) + queue / 32, queue / 2);
+    }
 
     // For Demux and Failover. @thread progress
     /// The peer connected to us.

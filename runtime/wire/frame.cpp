@@ -13,7 +13,7 @@ std::optional<Kind> kind_of(View frame) noexcept {
     if (frame.empty()) return std::nullopt;
     const auto value = static_cast<std::uint8_t>(frame[0]);
     const bool known = (value >= byte(Kind::request) && value <= byte(Kind::data)) ||
-                       (value >= byte(Kind::declare) && value <= byte(Kind::recall)) ||
+                       (value >= byte(Kind::declare) && value <= byte(Kind::cancel)) ||
                        (value >= byte(Kind::hello) && value <= byte(Kind::dropped));
     return known ? std::optional(static_cast<Kind>(value)) : std::nullopt;
 }
@@ -198,6 +198,28 @@ std::optional<TableFrame> decode_table_frame(View frame) noexcept {
     std::memcpy(decoded.context.bytes.data(), frame.data() + 2, decoded.context.bytes.size());
     decoded.table = frame.subspan(2 + decoded.context.bytes.size());
     return decoded;
+}
+
+Bytes encode_cancel(std::span<const std::uint64_t> calls) {
+    Bytes bytes;
+    Builder out(bytes);
+    out.u8(byte(Kind::cancel));
+    out.u8(0);
+    out.u16(0);
+    out.u32(static_cast<std::uint32_t>(calls.size()));
+    for (const std::uint64_t call : calls) out.u64(call);
+    return bytes;
+}
+
+std::optional<std::vector<std::uint64_t>> decode_cancel(View frame) {
+    if (frame.size() < kCancelHeader) return std::nullopt;
+    In in(frame.subspan(4));
+    const std::uint32_t count = in.u32();
+    if (count > kMostCancelled || frame.size() != kCancelHeader + count * sizeof(std::uint64_t))
+        return std::nullopt;
+    std::vector<std::uint64_t> calls(count);
+    for (std::uint64_t& call : calls) call = in.u64();
+    return calls;
 }
 
 Bytes encode_goodbye() { return {std::byte{byte(Kind::goodbye)}}; }

@@ -11,6 +11,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <vector>
 
 namespace plexus::wire {
 
@@ -30,6 +32,7 @@ enum class Kind : std::uint8_t {
     lend = 11,      ///< here is its key; or why not
     give_back = 12, ///< nothing moves there any more
     recall = 13,    ///< give it back: the memory is bound no more
+    cancel = 14,    ///< nobody waits for these calls any more
     hello = 16,     ///< first on every link that its sender means to use
     confirm = 17,   ///< so many frames of your stream were delivered
     fence = 18,     ///< confirm, please
@@ -129,6 +132,10 @@ struct Hello {
     View table;                     ///< the sender's own, as encode_table() made it
 };
 
+/// 8 bytes, then the ids of calls, 8 bytes each. Kind cancel.
+inline constexpr std::size_t kCancelHeader = 8;
+inline constexpr std::size_t kMostCancelled = 512; ///< calls that one frame names
+
 struct TableFrame {
     ContextId context;
     View table;
@@ -148,6 +155,8 @@ Bytes encode(const Declare& frame);
 Bytes encode(const Hello& frame);
 Bytes encode(const TableFrame& frame);
 Bytes encode_goodbye();
+/// At most kMostCancelled calls.
+Bytes encode_cancel(std::span<const std::uint64_t> calls);
 
 std::optional<ReplyHeader> decode_reply(View frame) noexcept;
 std::optional<ReportHeader> decode_report(View frame) noexcept;
@@ -157,6 +166,7 @@ std::optional<StreamFrame> decode_stream(View frame) noexcept;
 std::optional<Declare> decode_declare(View frame) noexcept;
 std::optional<Hello> decode_hello(View frame) noexcept;
 std::optional<TableFrame> decode_table_frame(View frame) noexcept;
+std::optional<std::vector<std::uint64_t>> decode_cancel(View frame);
 
 // Inline: they are on the way of every small request.
 inline void encode(const RequestHeader& header, std::byte* to) noexcept {

@@ -42,6 +42,10 @@ void fuzz_frame(View frame) {
     (void)decode_reply(frame);
     (void)decode_report(frame);
     (void)decode_lend(frame);
+    if (const auto calls = decode_cancel(frame)) {
+        require(calls->size() <= kMostCancelled);
+        require(same(View(encode_cancel(*calls)).subspan(4), frame.subspan(4)));
+    }
     if (const auto bulk = decode_bulk(frame)) require(bulk->offset + bulk->length >= bulk->offset);
     if (const auto request = decode_request(frame)) {
         Bytes again(request->bytes());

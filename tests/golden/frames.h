@@ -31,6 +31,8 @@ inline constexpr std::string_view kLend = "0b 01 0000 04030201 05000000 06000000
 // kind 0 status | number | 0 | 0
 inline constexpr std::string_view kGiveBack = "0c 00 0000 04030201 00000000 00000000";
 inline constexpr std::string_view kRecall = "0d 00 0000 04030201 00000000 00000000";
+// kind 0 0 | number of calls | calls
+inline constexpr std::string_view kCancel = "0e 00 0000 02000000 0100000002000000 0807060504030201";
 // kind 0 request | signature | length of the name, name | length of the sender's name, its name
 inline constexpr std::string_view kDeclare =
     "08 00 0100 efcdab8967452301 0b00 6f6365616e2e70726f6265 0200 6e31";

@@ -162,6 +162,34 @@ TEST_CASE("a put past the end of the memory, or of memory that is not bound, tou
     CHECK(std::all_of(memory.begin(), memory.end(), [](std::byte each) { return each == std::byte{7}; }));
 }
 
+TEST_CASE("a request whose arguments are followed by more bytes is refused") {
+    Complaints complaints;
+    End owner("tcp");
+    End user("tcp");
+    complaints.listen_to(user.context);
+    const auto logged = expect_warning("the arguments are not what the signature says");
+    const auto far = handed(user.context, owner.bound.pointer());
+    far.send(note);
+    CHECK(within(far.call(echo, 1)) == 1);
+    CHECK(owner.notes == 1);
+    wire::RequestHeader header;
+    header.request = static_cast<std::uint16_t>(note.info().number.load());
+    header.key = far.target().key;
+    header.handle = far.target().handle;
+    header.generation = far.target().generation;
+    wire::Bytes head(wire::RequestHeader::kBytes);
+    wire::encode(header, head.data());
+    send_raw(user.context, owner.context, head, std::vector<std::byte>(1));
+    CHECK(within(far.call(echo, 2)) == 2); // behind it
+    CHECK(owner.notes == 1);
+    const Refusal refusal = complaints.next();
+    CHECK(refusal.status == Status::bad_archive);
+    CHECK(refusal.says("hostile.note"));
+    send_raw(user.context, owner.context, head);
+    CHECK(within(far.call(echo, 3)) == 3);
+    CHECK(owner.notes == 2);
+}
+
 namespace {
 
 /// An owner of memory and a user that has borrowed its key, and does not hear that it was lent:

@@ -2,6 +2,9 @@
 // Limits in time: of calls, of sends, of what waits at the far side; and calls that are cancelled.
 #include "contexts.h"
 
+#include "context/core.h"
+#include "transport/peer.h"
+
 #include <atomic>
 #include <thread>
 
@@ -203,11 +206,56 @@ TEST_CASE("a thread that waits for a call that another one cancels goes on") {
     CHECK_FALSE(ended);
     CHECK(future->cancel());
     waiter.join();
+}
+
+TEST_CASE("a call that is cancelled before its handler begins is dropped at the far side") {
+    const std::string method = GENERATE(as<std::string>{}, "local", "shm", "tcp");
+    CAPTURE(method);
+    Two two(method, {{"handlers.threads", "1"}});
+    Future<int> first = two.far.call(busy, 1);
+    CHECK(eventually(kLimit, [&] { return two.begun == 1; }));
+    std::vector<Future<int>> waiting;
+    for (int i = 0; i < 1000; ++i) waiting.push_back(two.far.call(busy, i));
+    CHECK(within(two.far.call(echo, 2)) == 2); // they have come
+    for (auto& each : waiting) CHECK(each.cancel());
+    const auto peer = two.owner.core()->endpoint().peer(two.user.id());
+    auto& known = static_cast<request::Dispatcher::Names&>(*peer->attachment).waiting;
+    CHECK(eventually(kLimit, [&] { return known.remembered() == 1000; }));
+    Future<int> last = two.far.call(busy, 3);
+    two.go = true;
+    CHECK(within(std::move(first)) == 1);
+    CHECK(within(std::move(last)) == 3);
+    CHECK(two.begun == 2);
+    CHECK(known.remembered() == 0);
+    for (auto& each : waiting) CHECK(refusal_of(std::move(each)).status == Status::cancelled);
+}
+
+TEST_CASE("errors say what a peer is called, if it has said so") {
+    Two two("tcp", {{"name", "harbour"}});
+    Clerk here;
+    two.user.on(echo, [](Clerk&, int x) { return x; });
+    const Bound<Clerk> bound = two.user.bind(here);
+    CHECK_FALSE(refusal_of(two.far.with(deadline(5ms)).call(never, 1)).says("harbour"));
+    CHECK(within(handed(two.owner, bound.pointer()).call(echo, 1)) == 1);
+    CHECK(refusal_of(two.far.with(deadline(5ms)).call(never, 2)).says("(harbour) did not answer"));
+}
+
+TEST_CASE("a transfer has the deadline of its span or of its context") {
+    const bool of_span = GENERATE(true, false);
+    CAPTURE(of_span);
+    Context owner(by("tcp", {{"progress.thread", "false"}})); // it answers nothing
+    Context user(by("tcp", {{"limits.call_deadline", of_span ? "0" : "20 ms"}}));
     std::vector<double> numbers(8);
-    const BoundSpan<double> memory = two.owner.bind(std::span(numbers));
-    const GlobalSpan<double> span(memory.span().target(), two.far.route(), 0, 8);
-    std::vector<double> into(8);
-    Future<void> transfer = span.get(0, std::span(into));
-    CHECK_FALSE(transfer.cancel()); // the memory is in use
-    within(std::move(transfer));
+    const BoundSpan<double> memory = owner.bind(std::span(numbers));
+    Clerk clerk;
+    const Bound<Clerk> door = owner.bind(clerk);
+    const auto far = handed(user, door.pointer());
+    GlobalSpan<double> span(memory.span().target(), far.route(), 0, 8);
+    if (of_span) span = span.with(deadline(20ms)).subspan(2, 4);
+    std::vector<double> into(4);
+    for (Future<void> transfer : {span.get(0, std::span(into)), span.put(0, std::span<const double>(into))}) {
+        const Refusal refusal = refusal_of(std::move(transfer));
+        CHECK(refusal.status == Status::deadline_exceeded);
+        CHECK(refusal.says("deadline"));
+    }
 }

@@ -62,6 +62,28 @@ TEST_CASE("a name is taken once") {
     CHECK(refusal.says("meeting taken"));
 }
 
+TEST_CASE("lookups and fences end at a deadline or when they are cancelled, and not twice") {
+    const bool joined = GENERATE(false, true);
+    CAPTURE(joined);
+    Owner server(Values{{"listen", "plexus://127.0.0.1:0"}});
+    Context user =
+        joined ? Context::attach(server.context.url(), by("tcp", {{"name", "guest"}})) : Context(by("tcp"));
+    const Refusal late = refusal_of(user.lookup<Inn>("meeting never", deadline(20ms)));
+    CHECK(late.status == Status::deadline_exceeded);
+    CHECK(late.says("meeting never"));
+    Future<GlobalPointer<Inn>> waits = user.lookup<Inn>("meeting at last");
+    CHECK(waits.cancel());
+    CHECK(waits.ready());
+    CHECK_FALSE(waits.cancel());
+    Future<GlobalPointer<Inn>> second = user.lookup<Inn>("meeting at last");
+    Owner owner;
+    (joined ? server : owner).context.publish("meeting at last", (joined ? server : owner).bound.pointer());
+    CHECK(within(std::move(second)).context() == (joined ? server : owner).context.id());
+    CHECK(refusal_of(std::move(waits)).status == Status::cancelled);
+    Context limited = Context::attach(server.context.url(), by("tcp", {{"limits.call_deadline", "20 ms"}}));
+    CHECK(refusal_of(limited.lookup<Inn>("meeting never")).status == Status::deadline_exceeded);
+}
+
 TEST_CASE("a context alone passes its fence") {
     Context alone(by("tcp"));
     CHECK(alone.size() == 1);

@@ -65,6 +65,8 @@ TEST_CASE("frames have the bytes that version 2 gave them") {
     CHECK(fixed(LendHeader{true, 0, 0x600000005, 0x01020304}) == plain(golden::kLend));
     CHECK(fixed(Kind::give_back, ReplyHeader{0, 0x01020304}) == plain(golden::kGiveBack));
     CHECK(fixed(Kind::recall, ReplyHeader{0, 0x01020304}) == plain(golden::kRecall));
+    const std::uint64_t calls[2]{0x200000001, 0x0102030405060708};
+    CHECK(hex_of(encode_cancel(calls)) == plain(golden::kCancel));
     CHECK(hex_of(encode(Declare{1, 0x0123456789abcdef, "ocean.probe", "n1"})) == plain(golden::kDeclare));
     CHECK(fixed(Kind::confirm, StreamFrame{1, 2}) == plain(golden::kConfirm));
     CHECK(fixed(Kind::fence, StreamFrame{1, 2}) == plain(golden::kFence));
@@ -128,6 +130,10 @@ TEST_CASE("what was encoded is decoded") {
     CHECK(put->offset == kPutHeader.offset);
     CHECK(put->length == kPutHeader.length);
 
+    const auto cancelled = decode_cancel(bytes_of(golden::kCancel));
+    REQUIRE(cancelled);
+    CHECK(*cancelled == std::vector<std::uint64_t>{0x200000001, 0x0102030405060708});
+
     const auto lend = decode_lend(bytes_of(golden::kLend));
     REQUIRE(lend);
     CHECK(lend->stays);
@@ -175,6 +181,8 @@ TEST_CASE("a frame that is cut off anywhere is none") {
     CHECK(only_whole(golden::kPut, decode_bulk));
     CHECK(only_whole(golden::kGet, decode_bulk));
     CHECK(only_whole(golden::kLend, decode_lend));
+    CHECK(only_whole(golden::kCancel, decode_cancel));
+    CHECK_FALSE(decode_cancel(encode_cancel(std::vector<std::uint64_t>(kMostCancelled + 1))));
     CHECK(only_whole(golden::kConfirm, decode_stream));
     CHECK(only_whole(golden::kDeclare, decode_declare));
     CHECK(
@@ -218,5 +226,5 @@ TEST_CASE("only kinds that exist are known") {
         CHECK(value < kKinds);
         known += std::to_string(value) + " ";
     }
-    CHECK(known == "1 2 3 4 5 6 8 9 10 11 12 13 16 17 18 19 20 21 22 ");
+    CHECK(known == "1 2 3 4 5 6 8 9 10 11 12 13 14 16 17 18 19 20 21 22 ");
 }

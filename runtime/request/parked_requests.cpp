@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "request/parked_requests.h"
+
+#include "transport/peer.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+namespace plexus::request {
+namespace {
+
+using std::chrono::nanoseconds;
+
+/// No event says that answers have left: it is looked for after so long, then after twice as long, and so on.
+constexpr nanoseconds kFirstPause = std::chrono::microseconds(50);
+constexpr nanoseconds kLongestPause = std::chrono::milliseconds(4);
+/// Of one peer in one turn.
+constexpr int kAtOnce = 64;
+
+/// A request counts until it has begun, also if that throws.
+struct Counted {
+    std::atomic<std::size_t>& count;
+    ~Counted() { count.fetch_sub(1, std::memory_order_release); }
+};
+
+} // namespace
+
+bool ParkedRequests::add(Line& line, transport::Channel& from, const wire::RequestHeader& header,
+                         wire::View frame, Buffer* owned) {
+    Request request{from.peer().shared_from_this(), &from, header, nullptr, frame, {}};
+    if (!line.requests.empty() && line.bytes + request.cost() > most_bytes_) return false;
+    if (owned != nullptr && *owned != nullptr) {
+        request.memory = std::move(*owned);
+    } else {
+        request.memory = make_buffer(frame.size());
+        if (request.memory == nullptr) throw std::bad_alloc();
+        std::memcpy(request.memory.get(), frame.data(), frame.size());
+        request.frame = {request.memory.get(), frame.size()};
+    }
+    if (header.deadline != 0) request.expires = Clock::now() + std::chrono::milliseconds(header.deadline);
+    if (line.requests.empty()) {
+        places_.push_back({request.peer, &line});
+        pause_ = nanoseconds{0};
+    }
+    line.bytes += request.cost();
+    line.requests.push_back(std::move(request));
+    count_.fetch_add(1, std::memory_order_relaxed);
+    return true;
+}
+
+nanoseconds ParkedRequests::run(const std::function<void(Request&)>& begin) {
+    if (places_.empty()) return nanoseconds::max();
+    bool some = false;
+    bool more = false;
+    for (const Place& place : places_) {
+        Line& line = *place.line;
+        for (int left = kAtOnce; !line.requests.empty(); --left) {
+            Request& first = line.requests.front();
+            if ((first.header.flags & wire::kWantsReply) != 0 && crowded(line, *first.from)) {
+                first.from->request_ack(); // answers that are kept until then occupy room
+                break;
+            }
+            more = more || left == 0;
+            if (left == 0) break;
+            Request request = std::move(first);
+            line.requests.pop_front();
+            line.bytes -= request.cost();
+            some = true;
+            const Counted counted{count_};
+            begin(request);
+        }
+    }
+    std::erase_if(places_, [](const Place& place) { return place.line->requests.empty(); });
+    if (places_.empty()) return nanoseconds::max();
+    if (more) return nanoseconds{0};
+    pause_ = some ? kFirstPause : std::clamp(2 * pause_, kFirstPause, kLongestPause);
+    return pause_;
+}
+
+std::size_t ParkedRequests::clear() noexcept {
+    for (const Place& place : places_) {
+        place.line->requests.clear();
+        place.line->bytes = 0;
+    }
+    places_.clear();
+    return count_.exchange(0, std::memory_order_relaxed);
+}
+
+} // namespace plexus::request
