@@ -6,6 +6,9 @@
 namespace plexus::libfabric {
 namespace {
 
+using message_link::put;
+using message_link::Reader;
+
 constexpr std::uint8_t kVersion = 3;
 
 void put_bytes(Bytes& out, ByteView bytes, std::size_t size_bytes) {
@@ -24,12 +27,6 @@ std::string read_text(Reader& in) {
 bool printable(const std::string& text) {
     return !text.empty() && text.size() <= Address::kMostText &&
            std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7f; });
-}
-
-template <std::size_t N>
-void read_array(Reader& in, std::array<std::uint8_t, N>& out) {
-    const ByteView bytes = in.take(N);
-    for (std::size_t i = 0; i < bytes.size(); ++i) out[i] = std::to_integer<std::uint8_t>(bytes[i]);
 }
 
 bool read_address(Reader& in, Address& out) {
@@ -76,7 +73,7 @@ Bytes Descriptor::encode() const {
     Bytes out;
     out.reserve(256);
     put(out, kVersion, 1);
-    for (const std::uint8_t byte : where.boot) put(out, byte, 1);
+    put(out, where.boot);
     put(out, where.network_namespace, 8);
     put(out, where.process_namespace, 8);
     put(out, user, 4);
@@ -84,7 +81,7 @@ Bytes Descriptor::encode() const {
     put(out, bell.process, 4);
     put(out, bell.page, 4);
     put(out, bell.ring, 4);
-    for (const std::uint8_t byte : bell.cookie) put(out, byte, 1);
+    put(out, bell.cookie);
     put_text(out, address.provider);
     put_text(out, address.fabric);
     put(out, address.format, 4);
@@ -98,7 +95,7 @@ std::optional<Descriptor> Descriptor::decode(ByteView bytes) {
     Reader in(bytes);
     Descriptor out;
     if (in.number(1) != kVersion) return std::nullopt;
-    read_array(in, out.where.boot);
+    in.fill(out.where.boot);
     out.where.network_namespace = in.number(8);
     out.where.process_namespace = in.number(8);
     out.user = static_cast<std::uint32_t>(in.number(4));
@@ -106,7 +103,7 @@ std::optional<Descriptor> Descriptor::decode(ByteView bytes) {
     out.bell.process = static_cast<std::uint32_t>(in.number(4));
     out.bell.page = static_cast<std::uint32_t>(in.number(4));
     out.bell.ring = static_cast<std::uint32_t>(in.number(4));
-    read_array(in, out.bell.cookie);
+    in.fill(out.bell.cookie);
     if (!read_address(in, out.address) || !in.at_end()) return std::nullopt;
     return out;
 }

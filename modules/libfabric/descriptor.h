@@ -5,11 +5,14 @@
 #pragma once
 
 #include "common/surroundings.h"
-#include "libfabric/wire.h"
+#include "message_link/wire.h"
 
 #include <string>
 
 namespace plexus::libfabric {
+
+using message_link::Bytes;
+using message_link::ByteView;
 
 /// From where an address means anything.
 enum class Reach : std::uint8_t { fabric, network, host }; ///< of one name; one loopback; one host

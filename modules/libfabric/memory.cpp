@@ -8,7 +8,7 @@
 namespace plexus::libfabric {
 
 int register_memory(const MemoryRules& rules, const void* memory, std::size_t size, std::uint64_t access,
-                    std::uint64_t key, Registration& out) {
+                    std::uint64_t key, MemoryRegion& out) {
     fid_mr* made = nullptr;
     const std::uint64_t wanted = !rules.own_keys ? 0
                                  : rules.key_bytes >= 8
@@ -36,6 +36,12 @@ Buffer* Buffers::take() {
     return buffer;
 }
 
+void Buffers::forget(const FabricPeer& peer) {
+    for (const Slab& slab : slabs_)
+        for (std::size_t i = 0; i < kOfSlab; ++i)
+            if (slab.buffers[i].peer == &peer) slab.buffers[i].peer = nullptr;
+}
+
 bool Buffers::grow() {
     Slab slab;
     slab.memory.reset(
@@ -49,7 +55,7 @@ bool Buffers::grow() {
     for (std::size_t i = 0; i < kOfSlab; ++i) {
         Buffer& buffer = slab.buffers[i];
         buffer.what = what_;
-        buffer.data = slab.memory.get() + i * bytes_;
+        buffer.bytes = slab.memory.get() + i * bytes_;
         buffer.handle = slab.registration ? fi_mr_desc(slab.registration.get()) : nullptr;
         free_.push_back(&buffer);
     }

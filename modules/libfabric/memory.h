@@ -4,6 +4,8 @@
 // back with each completion. Not thread-safe; the port's lock covers it.
 #pragma once
 
+#include "message_link/port.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -13,7 +15,8 @@
 
 namespace plexus::libfabric {
 
-class Link;
+class FabricPeer;
+struct Contact;
 
 struct CloseFid {
     template <class Fid>
@@ -23,7 +26,7 @@ struct CloseFid {
 };
 template <class Fid>
 using Owned = std::unique_ptr<Fid, CloseFid>;
-using Registration = Owned<fid_mr>;
+using MemoryRegion = Owned<fid_mr>;
 
 /// What a provider carries from a call to its completion.
 struct Op {
@@ -31,16 +34,17 @@ struct Op {
 
     fi_context2 context{}; // the provider's, while it has the operation
     What what = What::receive;
-    Link* link = nullptr; ///< of sends and fetches; it lives as long as they are under way
-    std::size_t size = 0; ///< of what has arrived, or is read
+    FabricPeer* peer = nullptr; ///< of sends and fetches; null: it is gone
+    Contact* contact = nullptr; ///< of sends; it lives as long as they are under way
+    std::size_t size = 0;       ///< of what is fetched
 
     static Op& of(void* handed_back) noexcept { return *static_cast<Op*>(handed_back); }
 };
 static_assert(offsetof(Op, context) == 0);
 
-struct Buffer : Op {
-    std::byte* data = nullptr; ///< 64-byte aligned
-    void* handle = nullptr;    ///< the provider's, where memory must be registered to be used
+struct Buffer : Op, message_link::Message {
+    std::byte* bytes = nullptr; ///< 64-byte aligned
+    void* handle = nullptr;     ///< the provider's, where memory must be registered to be used
 };
 
 /// How a provider wants its memory registered (FI_MR_*).
@@ -55,7 +59,7 @@ struct MemoryRules {
 
 /// Zero and a registration, or an error code of libfabric's.
 int register_memory(const MemoryRules& rules, const void* memory, std::size_t size, std::uint64_t access,
-                    std::uint64_t key, Registration& out);
+                    std::uint64_t key, MemoryRegion& out);
 
 class Buffers {
   public:
@@ -65,6 +69,8 @@ class Buffers {
     /// Null: no more memory can be had, or registered.
     Buffer* take();
     void give_back(Buffer* buffer) { free_.push_back(buffer); }
+    /// No buffer names that peer any more.
+    void forget(const FabricPeer& peer);
 
   private:
     struct FreeMemory {
@@ -74,7 +80,7 @@ class Buffers {
     };
     struct Slab {
         std::unique_ptr<std::byte, FreeMemory> memory;
-        Registration registration; // ends before the memory does
+        MemoryRegion registration; // ends before the memory does
         std::unique_ptr<Buffer[]> buffers;
     };
     static constexpr std::size_t kOfSlab = 16;

@@ -2,9 +2,9 @@
 // The libfabric method's parameters as values. Read once at open; pure values after that.
 #pragma once
 
+#include "message_link/settings.h"
 #include "plexus/module/abi.h"
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,13 +15,9 @@ namespace plexus::libfabric {
 struct Options {
     std::vector<std::string> providers; ///< best first; empty: the fastest there is
     std::vector<std::string> domains;   ///< best first; empty: any
-    std::chrono::nanoseconds connect_timeout{0};
-    std::chrono::nanoseconds handshake_timeout{0};
-    std::chrono::nanoseconds dead_after{0}; ///< 0: never
-    std::chrono::nanoseconds linger{0};
-    std::size_t eager = 0;    ///< bytes
-    bool fetch = true;        ///< large messages are read by their receiver, where the provider can
-    std::uint16_t window = 0; ///< messages
+    message_link::Settings links;
+    std::size_t eager = 0; ///< bytes
+    bool fetch = true;     ///< large messages are read by their receiver, where the provider can
     std::size_t buffers = 0;
 };
 

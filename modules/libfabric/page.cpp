@@ -56,11 +56,6 @@ void Page::silence() noexcept {
     while (::read(ring_.get(), rings.data(), rings.size()) == static_cast<ssize_t>(rings.size())) {}
 }
 
-void Page::ring_own() noexcept {
-    const char byte = 1;
-    (void)!::write(rung_.get(), &byte, 1);
-}
-
 std::uint32_t Page::revision(std::uint32_t slot) const noexcept {
     return page_->revisions[slot % PageLayout::kRevisions].load(std::memory_order_relaxed); // [revision]
 }

@@ -44,8 +44,7 @@ class Page {
 
     // @thread progress
     void announce_sleep(bool yes) noexcept;
-    void silence() noexcept;  ///< takes what was rung
-    void ring_own() noexcept; ///< wakes this very context. @thread any
+    void silence() noexcept; ///< takes what was rung
 
     /// What readers of memory offered by this slot compare. @thread any
     std::uint32_t revision(std::uint32_t slot) const noexcept;

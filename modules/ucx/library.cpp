@@ -93,6 +93,8 @@ std::string configure(ucp_config_t* config, const Options& options) {
     if (error.empty()) error = set(config, "MM_ERROR_HANDLING", "y");
     if (error.empty() && !options.net_devices.empty())
         error = set(config, "NET_DEVICES", joined(options.net_devices));
+    if (error.empty() && options.on_host_only())
+        error = set(config, "MM_FIFO_SIZE", std::to_string(kHostQueue));
     if (runs_over_tcp(options))
         for (const auto& [name, value] : kCopiesOverTcp)
             if (error.empty()) error = set_everywhere(config, name, value);

@@ -1,17 +1,34 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Remote memory access: UCX moves bytes between our memory and a peer's, by a key that the peer
-// has packed. A key as it travels: the address of the memory over there, then UCX's part.
+#include "ucx/memory.h"
+
 #include "common/byte_order.h"
-#include "ucx/module.h"
+#include "ucx/worker.h"
 
 #include <algorithm>
 #include <cstring>
 
 namespace plexus::ucx {
-namespace {
 
-using module::load;
-using module::store;
+using message_link::Hold;
+using message_link::Outcome;
+
+struct RemoteKeys::Key final : message_link::Remote {
+    Key(RemoteKeys& all, ucp_rkey_h unpacked, std::uint64_t at)
+      : owner(all)
+      , handle(unpacked)
+      , base(at) {
+        owner.keys_.push_back(this);
+    }
+    ~Key() override {
+        std::erase(owner.keys_, this);
+        if (handle != nullptr) ::ucp_rkey_destroy(handle);
+    }
+    RemoteKeys& owner;
+    ucp_rkey_h handle;
+    std::uint64_t base;
+};
+
+namespace {
 
 constexpr std::size_t kAddressBytes = 8;
 // UCX reads as far as a key's own numbers say: at most so many memory domains, each with at most
@@ -23,9 +40,7 @@ void part_over(void* request, ucs_status_t status, void* its) {
     ::ucp_request_free(request);
     Op& op = *static_cast<Op*>(its);
     if (status != UCS_OK) op.failed = true;
-    if (--op.awaited > 0) return;
-    if (op.link != nullptr) return op.link->op_over(op);
-    op.module->orphan_over(op);
+    if (--op.awaited == 0) op.worker->op_over(op, op.failed);
 }
 
 ucp_request_param_t told_by(Op& op) {
@@ -36,10 +51,13 @@ ucp_request_param_t told_by(Op& op) {
     return how;
 }
 
+bool may_move(const UcxPeer& peer) { return !peer.way.failed && peer.way.endpoint != nullptr; }
+
 } // namespace
 
-std::int32_t Module::expose(void*& data, std::size_t size, plexus_text& key, Memory*& memory) {
-    if (!library_.moves_memory() || closing()) return PLEXUS_UNSUPPORTED;
+std::uint64_t RemoteKeys::least_bytes() const { return worker_.moves_memory() ? least_ : 0; }
+
+std::int32_t RemoteKeys::expose(void*& data, std::size_t size, plexus_text& key, Memory*& memory) {
     const Trace trace;
     ucp_mem_map_params_t wanted{};
     wanted.field_mask =
@@ -52,17 +70,19 @@ std::int32_t Module::expose(void*& data, std::size_t size, plexus_text& key, Mem
     known.field_mask = UCP_MEM_ATTR_FIELD_ADDRESS;
     void* packed = nullptr;
     std::size_t bytes = 0;
-    const Hold hold(lock_);
-    ucs_status_t status = ::ucp_mem_map(library_.context(), &wanted, &made->handle);
+    const Hold hold(worker_.lock);
+    ucs_status_t status = ::ucp_mem_map(worker_.context(), &wanted, &made->handle);
     if (status != UCS_OK) {
-        log(PLEXUS_DEBUG, "UCX does not map memory: " + std::string(::ucs_status_string(status)));
+        const plexus_host& host = worker_.host();
+        host.log(host.self, PLEXUS_DEBUG,
+                 ("UCX does not map memory: " + std::string(::ucs_status_string(status))).c_str());
         return status == UCS_ERR_NO_MEMORY ? PLEXUS_TOO_LARGE : PLEXUS_UNSUPPORTED;
     }
     status = ::ucp_mem_query(made->handle, &known);
-    if (status == UCS_OK) status = ::ucp_rkey_pack(library_.context(), made->handle, &packed, &bytes);
+    if (status == UCS_OK) status = ::ucp_rkey_pack(worker_.context(), made->handle, &packed, &bytes);
     if (status == UCS_OK && kAddressBytes + bytes <= key.capacity) {
         const auto base = reinterpret_cast<std::uint64_t>(known.address);
-        store(reinterpret_cast<std::uint8_t*>(key.data), base);
+        module::store(reinterpret_cast<std::uint8_t*>(key.data), base);
         std::memcpy(key.data + kAddressBytes, packed, bytes);
         key.size = kAddressBytes + bytes;
         data = known.address;
@@ -70,86 +90,83 @@ std::int32_t Module::expose(void*& data, std::size_t size, plexus_text& key, Mem
     }
     if (packed != nullptr) ::ucp_rkey_buffer_release(packed);
     if (memory != nullptr) return PLEXUS_OK;
-    (void)::ucp_mem_unmap(library_.context(), made->handle);
+    (void)::ucp_mem_unmap(worker_.context(), made->handle);
     return PLEXUS_UNSUPPORTED;
 }
 
-void Module::withdraw(Memory& memory) {
+void RemoteKeys::withdraw(Memory& memory) {
     const std::unique_ptr<Memory> last(&memory);
     const Trace trace;
-    const Hold hold(lock_);
-    (void)::ucp_mem_unmap(library_.context(), memory.handle);
+    const Hold hold(worker_.lock);
+    (void)::ucp_mem_unmap(worker_.context(), memory.handle);
 }
 
-bool Link::may_move() const { return state == State::open && !way->failed && way->endpoint != nullptr; }
-
-std::int32_t Link::attach(plexus_view key, Remote*& remote) {
-    if (key.size <= kAddressBytes || key.size > PLEXUS_KEY_MAX) return PLEXUS_BAD_ARGUMENT;
+std::unique_ptr<message_link::Remote> RemoteKeys::attach(message_link::Peer& its_peer, plexus_view key,
+                                                         std::int32_t& status) {
+    status = PLEXUS_BAD_ARGUMENT;
+    if (key.size <= kAddressBytes || key.size > PLEXUS_KEY_MAX) return nullptr;
     const auto* bytes = static_cast<const std::uint8_t*>(key.data);
     std::vector<std::uint8_t> packed(kMostKeyBytes);
     std::copy(bytes + kAddressBytes, bytes + key.size, packed.begin());
+    const UcxPeer& peer = ours(its_peer);
+    status = PLEXUS_LINK_LOST;
+    if (!may_move(peer)) return nullptr;
     const Trace trace;
-    const Hold hold(module.lock());
-    if (!may_move()) return PLEXUS_LINK_LOST;
     ucp_rkey_h unpacked = nullptr;
-    if (::ucp_ep_rkey_unpack(way->endpoint, packed.data(), &unpacked) != UCS_OK) return PLEXUS_UNSUPPORTED;
-    remotes_.push_back(std::make_unique<Remote>(unpacked, load<std::uint64_t>(bytes)));
-    remote = remotes_.back().get();
-    return PLEXUS_OK;
-}
-
-void Link::detach(Remote& remote) {
-    const Hold hold(module.lock());
-    std::erase_if(remotes_, [&](const auto& each) { return each.get() == &remote; });
-}
-
-Op& Link::op_of_move(std::size_t size, void* sent_token) {
-    Op& op = module.ops().take(0);
-    op.token = sent_token;
-    op.size = size;
-    return op;
+    status = PLEXUS_UNSUPPORTED;
+    if (::ucp_ep_rkey_unpack(peer.way.endpoint, packed.data(), &unpacked) != UCS_OK) return nullptr;
+    return std::make_unique<Key>(*this, unpacked, module::load<std::uint64_t>(bytes));
 }
 
 // What was begun: nothing if UCX refused all of it, else at least one request is waited for, or
 // none is left.
-std::int32_t Link::begin_move(Op& op, std::initializer_list<ucs_status_ptr_t> requests) {
-    op.awaited = 0;
-    op.failed = false;
+Outcome RemoteKeys::begin(Op& op, std::initializer_list<ucs_status_ptr_t> requests) {
     for (const ucs_status_ptr_t each : requests) {
         if (UCS_PTR_IS_PTR(each)) ++op.awaited;
         if (UCS_PTR_IS_ERR(each)) op.failed = true;
     }
     if (op.awaited > 0) {
-        op.moves = true;
-        enlist(op);
+        worker_.begin(op);
         return PLEXUS_POSTED;
     }
     const bool failed = op.failed;
-    module.ops().give_back(op);
+    worker_.give_back(op);
     return failed ? PLEXUS_UNSUPPORTED : PLEXUS_OK;
 }
 
-std::int32_t Link::get(Remote& remote, std::uint64_t offset, void* into, std::size_t size, void* sent_token) {
+Outcome RemoteKeys::get(message_link::Peer& its_peer, message_link::Remote& remote, std::uint64_t offset,
+                        void* into, std::size_t size, void* token) {
     const Trace trace;
-    const Hold hold(module.lock());
-    if (!may_move()) return PLEXUS_LINK_LOST;
-    Op& op = op_of_move(size, sent_token);
+    UcxPeer& peer = ours(its_peer);
+    const Key& key = static_cast<const Key&>(remote);
+    if (!may_move(peer)) return PLEXUS_LINK_LOST;
+    Op& op = worker_.take_op(peer, Op::What::move, 0);
+    op.token = token;
+    op.size = size;
     const ucp_request_param_t how = told_by(op);
-    return begin_move(op, {::ucp_get_nbx(way->endpoint, into, size, remote.base + offset, remote.key, &how)});
+    return begin(op, {::ucp_get_nbx(peer.way.endpoint, into, size, key.base + offset, key.handle, &how)});
 }
 
 // UCX says of a put only that our memory may be used again. What it flushes after it is in place.
-std::int32_t Link::put(Remote& remote, std::uint64_t offset, const void* from, std::size_t size,
-                       void* sent_token) {
+Outcome RemoteKeys::put(message_link::Peer& its_peer, message_link::Remote& remote, std::uint64_t offset,
+                        const void* from, std::size_t size, void* token) {
     const Trace trace;
-    const Hold hold(module.lock());
-    if (!may_move()) return PLEXUS_LINK_LOST;
-    Op& op = op_of_move(size, sent_token);
+    UcxPeer& peer = ours(its_peer);
+    const Key& key = static_cast<const Key&>(remote);
+    if (!may_move(peer)) return PLEXUS_LINK_LOST;
+    Op& op = worker_.take_op(peer, Op::What::move, 0);
+    op.token = token;
+    op.size = size;
     const ucp_request_param_t how = told_by(op);
     const ucs_status_ptr_t moved =
-        ::ucp_put_nbx(way->endpoint, from, size, remote.base + offset, remote.key, &how);
-    if (UCS_PTR_IS_ERR(moved)) return begin_move(op, {moved});
-    return begin_move(op, {moved, ::ucp_ep_flush_nbx(way->endpoint, &how)});
+        ::ucp_put_nbx(peer.way.endpoint, from, size, key.base + offset, key.handle, &how);
+    if (UCS_PTR_IS_ERR(moved)) return begin(op, {moved});
+    return begin(op, {moved, ::ucp_ep_flush_nbx(peer.way.endpoint, &how)});
+}
+
+void RemoteKeys::end() {
+    for (Key* const each : keys_) ::ucp_rkey_destroy(std::exchange(each->handle, nullptr));
+    keys_.clear();
 }
 
 } // namespace plexus::ucx

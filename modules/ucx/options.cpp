@@ -2,6 +2,7 @@
 #include "ucx/options.h"
 
 #include "common/values.h"
+#include "ucx/names.h"
 
 #include <algorithm>
 #include <cctype>
@@ -11,6 +12,11 @@ namespace {
 
 constexpr std::uint64_t kLeastEager = 64;
 constexpr std::uint64_t kMostEager = 256 * 1024;
+constexpr std::uint16_t kWindow = 512; // at most so many small messages wait behind a large one
+// Over shared memory all senders share the receiver's queue of kHostQueue slots. A sender that has none
+// finds one only if the others leave one: so a link may fill a part of the queue alone.
+constexpr std::uint16_t kHostWindow = 64;
+static_assert(kHostWindow * 2 < kHostQueue);
 
 std::string_view trimmed(std::string_view text) {
     const auto is_space = [](char c) { return c == ' ' || c == '\t'; };
@@ -55,14 +61,20 @@ std::optional<Options> read_options(const plexus_host& host) {
     } else {
         given.refuse("env", "a list of UCX variables such as \"UCX_RNDV_THRESH=64k; UCX_MAX_RNDV_RAILS=1\"");
     }
-    out.connect_timeout = given.duration("connect_timeout");
-    out.handshake_timeout = given.duration("handshake_timeout");
-    out.linger = given.duration("linger");
+    out.links.connect_timeout = given.duration("connect_timeout");
+    out.links.handshake_timeout = given.duration("handshake_timeout");
+    out.links.linger = given.duration("linger");
+    out.links.window = out.on_host_only() ? kHostWindow : kWindow;
     out.eager = given.size("eager", kLeastEager, kMostEager);
     out.remote = given.size("remote", 0, std::uint64_t{1} << 40);
     out.queue = given.size("queue", 0, std::uint64_t{1} << 40);
     if (given.failed()) return std::nullopt;
     return out;
+}
+
+bool Options::on_host_only() const {
+    return !tls.empty() &&
+           std::all_of(tls.begin(), tls.end(), [](const std::string& each) { return stays_on_host(each); });
 }
 
 std::string joined(const std::vector<std::string>& words) {

@@ -2,9 +2,9 @@
 // The ucx method's parameters as values. Read once at open; pure values after that.
 #pragma once
 
+#include "message_link/settings.h"
 #include "plexus/module/abi.h"
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,16 +16,19 @@ namespace plexus::ucx {
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
+/// Slots of the queue in which a context receives over shared memory.
+inline constexpr unsigned kHostQueue = 256;
+
 struct Options {
     std::vector<std::string> tls;         ///< empty: fabrics, where there are any
     std::vector<std::string> net_devices; ///< empty: all
     Variables env;                        ///< UCX_* variables by their names without "UCX_"
-    std::chrono::nanoseconds connect_timeout{0};
-    std::chrono::nanoseconds handshake_timeout{0};
-    std::chrono::nanoseconds linger{0};
+    message_link::Settings links;
     std::uint64_t eager = 0;  ///< largest message that is copied, and delivered out of our memory
     std::uint64_t remote = 0; ///< smallest get or put that UCX moves without the peer; 0: none
     std::uint64_t queue = 0;  ///< bytes of one link that UCX may hold
+
+    bool on_host_only() const; ///< all transports that are named stay on this host
 };
 
 /// Nothing: the reason is in the log.

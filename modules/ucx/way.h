@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The way to one other worker: UCX's endpoint and the hold on its owner's lifeline. All links
 // to that worker share it, since UCX pairs the endpoints of two workers by itself, in the
-// order of their making. It stays until it fails or the module ends.
+// order of their making. It stays until it fails or the port is shut.
 #pragma once
 
 #include "common/owned_fd.h"
-#include "ucx/descriptor.h"
+#include "ucx/operations.h"
 
 #include <string>
-#include <ucp/api/ucp.h>
 
 namespace plexus::ucx {
-
-class Module;
 
 /// For tables of ways.
 inline std::string key_of(const std::vector<std::uint8_t>& address) {
@@ -20,24 +17,44 @@ inline std::string key_of(const std::vector<std::uint8_t>& address) {
 }
 
 struct Way {
-    Way(Module& owner, std::vector<std::uint8_t> to)
-      : module(owner)
+    Way(Worker& owner, std::vector<std::uint8_t> to)
+      : worker(owner)
       , address(std::move(to)) {}
 
-    Module& module;
+    Worker& worker;
     const std::vector<std::uint8_t> address;
 
-    // Under the module's lock.
+    // Under the port's lock.
     ucp_ep_h endpoint = nullptr; ///< null once it is being closed
     bool failed = false;
     ucs_status_t status = UCS_OK;
+    std::vector<UcxPeer*> peers;
 
     // The progress thread's.
     module::OwnedFd lifeline;
-    bool cut = false;        ///< its owner has gone; what it had sent is still taken
-    bool counted = false;    ///< among the module's cut ones
-    std::uint32_t quiet = 0; ///< turns without news since
-    std::size_t links = 0;
+    bool cut = false; ///< its owner has gone; what it had sent is still taken
 };
+
+/// The far end of a link over a way, with the operations that UCX has for it.
+struct UcxPeer final : message_link::Peer {
+    UcxPeer(message_link::Link& its_link, Way& its_way)
+      : Peer(its_link)
+      , way(its_way) {}
+    ~UcxPeer() override;
+
+    bool has_ended() const override { return way.cut; }
+
+    void enlist(Op& op) noexcept;
+    void take_off(Op& op) noexcept; ///< the reverse of enlist()
+
+    Way& way;
+    Op* ops = nullptr;
+    std::uint32_t copies = 0; ///< small messages that UCX has yet to send
+    std::uint64_t copied_bytes = 0;
+    std::uint32_t receiving = 0; ///< receives that write to the host's memory
+};
+
+inline UcxPeer& ours(message_link::Peer& peer) { return static_cast<UcxPeer&>(peer); }
+inline const UcxPeer& ours(const message_link::Peer& peer) { return static_cast<const UcxPeer&>(peer); }
 
 } // namespace plexus::ucx

@@ -100,9 +100,9 @@ def forbidden_include(root, path, house, room, target):
             return "ECO stands on the public headers, not under them"
         return None if first == "plexus" else "a public header includes public headers only"
     if house == "modules":
-        if first in ("common", room) or target.startswith("plexus/module/"):
+        if first in ("common", "message_link", room) or target.startswith("plexus/module/"):
             return None
-        return "a module includes plexus/module/, common/ and itself"
+        return "a module includes plexus/module/, common/, message_link/ and itself"
     if house == "runtime" and room == "eco":
         return forbidden_in_eco(path.split("/")[2], first, target)
     if house == "runtime" and target.startswith("plexus/eco/"):

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The links of one engine by their slots, and their owner. A message names its link by slot and
+// token. @thread progress, unless it says otherwise
+#pragma once
+
+#include "common/mutex.h"
+#include "message_link/link.h"
+
+#include <vector>
+
+namespace plexus::message_link {
+
+class LinkTable {
+  public:
+    /// Takes the link, and gives it a slot and a random token. False: there are as many as can be; it
+    /// is taken all the same.
+    bool add(std::unique_ptr<Link> link, const plexus_host& host);
+    void remove(const Link& link); ///< frees it
+
+    /// Null: there is none.
+    Link* find(const Header& header) const noexcept {
+        Link* const link = header.slot < slots_.size() ? slots_[header.slot].get() : nullptr;
+        return link != nullptr && link->mine.token == header.token ? link : nullptr;
+    }
+    /// Calls `visit` with each link that has a slot; it may add links and lose them.
+    template <class Visit>
+    void each(Visit&& visit) const {
+        for (std::size_t i = 0; i < slots_.size(); ++i)
+            if (slots_[i] != nullptr) visit(*slots_[i]);
+    }
+    std::uint64_t queued_bytes() const; ///< of all. @thread any
+
+  private:
+    mutable module::Mutex mutex_; // slots_ is written under it; the progress thread reads without
+    std::vector<std::unique_ptr<Link>> slots_;
+    std::vector<std::uint32_t> free_;
+    std::vector<std::unique_ptr<Link>> strays_; // without a slot
+};
+
+} // namespace plexus::message_link

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What other threads leave for the progress thread to do with a link, and the bell that wakes it.
+#pragma once
+
+#include "common/mutex.h"
+#include "common/owned_fd.h"
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+namespace plexus::message_link {
+
+class Link;
+
+struct Note {
+    enum class What : std::uint8_t { connect, give_up, wish, carry, broken };
+    What what;
+    Link* link;
+};
+
+class Notes {
+  public:
+    /// Errno, or 0. @thread setup
+    int open();
+    int bell_fd() const noexcept { return bell_.get(); }
+
+    // @thread any, also under a port's lock
+    void leave(const Note& note);
+    void wake();
+
+    // @thread progress
+    bool any() const noexcept { return any_.load(std::memory_order_relaxed); } // [any]
+    std::vector<Note> take();
+    /// Before a sleep. False: there are some.
+    bool arm();
+    void disarm();
+    void forget(const Link& link);
+
+  private:
+    void ring() PLEXUS_MODULE_REQUIRES(mutex_);
+
+    // [any] A hint that notes_ has something: a turn that misses it is followed by another, and
+    // arm() asks under the lock.
+    std::atomic<bool> any_{false};
+    module::OwnedFd bell_;
+    module::Mutex mutex_; // taken under a port's lock, never the other way
+    std::vector<Note> notes_ PLEXUS_MODULE_GUARDED_BY(mutex_);
+    bool armed_ PLEXUS_MODULE_GUARDED_BY(mutex_) = false;
+};
+
+} // namespace plexus::message_link

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A port that moves bytes between engines of one process, and the method made of it, so that the
+// engine is tested without a library. Its parameters choose what the port can do:
+//
+//   large    "parts", "fetch" or "carry": how large messages go
+//   order    "kept" or "changed": whether messages may overtake each other
+//   room     packets that wait at a receiver before its senders find no room
+//   window, eager, connect_timeout, handshake_timeout, dead_after, linger: as for libfabric
+#pragma once
+
+#include "support/bare_host.h"
+
+namespace plexus::testing {
+
+const Method& memory_method();
+
+/// Presets but for these.
+BareOptions memory(std::map<std::string, std::string> settings);
+
+/// Lets the port fail for whom it is named by `descriptor`: its messages are not taken any more.
+void break_memory_port(ByteView descriptor);
+
+} // namespace plexus::testing
