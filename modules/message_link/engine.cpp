@@ -14,6 +14,7 @@ namespace {
 
 constexpr int kMostStrangers = 256;
 constexpr std::uint32_t kTurnsBetweenRetries = 16;
+constexpr std::uint32_t kTurnsBetweenClocks = 64;
 
 // How long the host may sleep with links that wait for time to pass.
 constexpr std::uint64_t kShortNs = 1'000'000;
@@ -142,30 +143,32 @@ std::int32_t Engine::query(const Link* link, plexus_query what, std::uint64_t& v
 
 // An idle turn reads one flag and asks each port once.
 std::int32_t Engine::poll(std::uint32_t budget) {
-    const bool woke = std::exchange(slept_, false);
+    const bool woke = std::exchange(turn_.slept, false);
     if (woke) notes_.disarm();
-    ++turn_;
+    ++turn_.number;
     std::uint32_t handled = 0;
     if (notes_.any()) handled += take_notes();
-    bool looked = false;
     for (std::size_t i = 0; i < ports_.size(); ++i) { // each is the first at times, and has all the budget
-        Port& port = *ports_[(turn_ + i) % ports_.size()];
-        if (woke || turn_ % port.traits().turns_between_looks == 0) {
-            port.look_around();
-            looked = true;
-        }
+        Port& port = *ports_[(turn_.number + i) % ports_.size()];
+        if (woke || turn_.number % port.traits().turns_between_looks == 0) port.look_around();
         handled += poll_port(port, budget);
         if (std::exchange(port.has_progressed, false) && handled == 0) handled = 1;
         if (port.is_shut()) handled += tell_closed(port);
     }
-    if (looked) {
-        now_ = Clock::now();
-        links_.each([&](Link& link) { link.check_times(now_); });
-    }
+    if (turn_.timed && (woke || turn_.number % kTurnsBetweenClocks == 0)) check_times();
     if (!lists_.carrying.empty()) handled += carry();
     if (!lists_.wishing.empty()) handled += grant_wishes();
     if (!lists_.ending.empty()) look_after_endings();
     return static_cast<std::int32_t>(handled);
+}
+
+void Engine::check_times() {
+    now_ = Clock::now();
+    turn_.timed = settings_.dead_after.count() > 0;
+    links_.each([&](Link& link) {
+        link.check_times(now_);
+        turn_.timed = turn_.timed || link.is_opening() || link.receiver.is_in_doubt();
+    });
 }
 
 std::uint32_t Engine::poll_port(Port& port, std::uint32_t budget) {
@@ -188,6 +191,7 @@ void Engine::take(Port& port, Event& event) {
     if (event.what == Event::What::arrived) return receive(port, *event.message);
     if (event.what == Event::What::doubt) {
         host_.log(host_.self, PLEXUS_DEBUG, ("an operation failed: " + event.why).c_str());
+        turn_.timed = true;
         return links_.each([&](Link& link) {
             if (&link.port == &port) link.receiver.doubt(event.why);
         });
@@ -244,6 +248,7 @@ void Engine::take_hello(Port& port, ByteView body) {
     link.mine.window = settings_.window;
     link.mine.eager = static_cast<std::uint32_t>(port.traits().eager);
     ++strangers_.count;
+    turn_.timed = true;
     link.greet(std::move(opening), hello.end, std::move(peer));
     if (verdict.status != PLEXUS_OK) {
         link.lose(verdict.status, verdict.why);
@@ -287,6 +292,7 @@ std::uint32_t Engine::take_notes() {
         Link& link = *one.link;
         switch (one.what) {
         case Note::What::connect: {
+            turn_.timed = true;
             const bool added = links_.add(std::unique_ptr<Link>(&link), host_);
             link.mine.window = settings_.window;
             link.mine.eager = static_cast<std::uint32_t>(link.port.traits().eager);
@@ -345,7 +351,7 @@ std::uint32_t Engine::grant_wishes() {
     std::uint32_t handled = 0;
     std::vector<Link*> wishing;
     wishing.swap(lists_.wishing);
-    const bool retry = turn_ % kTurnsBetweenRetries == 0;
+    const bool retry = turn_.number % kTurnsBetweenRetries == 0;
     for (Link* const link : wishing) {
         if (!link->has_room(retry)) {
             lists_.wishing.push_back(link);
@@ -450,7 +456,7 @@ void Engine::drain() {
 
 std::int32_t Engine::arm(std::uint64_t& sleep_ns) {
     if (!notes_.arm()) return PLEXUS_AGAIN;
-    slept_ = true;
+    turn_.slept = true;
     bool stalled = false;
     for (Link* const link : lists_.wishing) {
         const Hold hold(link->port.lock);

@@ -67,12 +67,18 @@ class Engine : public Waker {
         std::vector<Link*> carrying; // have something to send or fetch
     };
 
+    struct Turn {
+        std::uint32_t number = 0;
+        bool slept = false; // before it
+        bool timed = false; // some link may have a deadline that counts
+    };
     struct Strangers {
         int count = 0; // links that have not proved themselves
         Clock::time_point quiet_until{};
     };
 
     std::uint32_t take_notes();
+    void check_times();
     std::uint32_t poll_port(Port& port, std::uint32_t budget);
     void take(Port& port, Event& event);
     void receive(Port& port, Message& message);
@@ -96,8 +102,7 @@ class Engine : public Waker {
     std::atomic<std::uint64_t> open_links_{0};
     Stage stage_ = Stage::runs;
     Strangers strangers_;
-    std::uint32_t turn_ = 0;
-    bool slept_ = false;
+    Turn turn_;
     Clock::time_point now_{};
     std::array<Event, kBatch> events_;
 };

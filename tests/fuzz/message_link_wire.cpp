@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // libFuzzer target: what a peer of `ucx` or `libfabric` sends: headers, announcements and the messages of the
-// opening, without their proofs, so that the fuzzer gets behind them. What is read is written again as it was,
-// and stays within its bounds.
+// opening, without their proofs, so that the fuzzer gets behind them. What is read is written again as it
+// was, and stays within its bounds.
 //
 // The input: a byte that chooses the message, then the message.
 #include "message_link/wire.h"
