@@ -56,11 +56,12 @@ class KeptFrames {
     void retire(PendingFrames frames, Status status);
     /// A module has let go of a frame. The frame, if nobody needs it any more.
     PendingFramePtr ended(PendingFrame& frame) noexcept;
+    /// In bytes, of all frames and what each costs beside them.
+    std::uint64_t held() const noexcept { return window_.held_bytes() + pool_.lent_bytes(); }
     /// Charges the account for what is held, and for nothing else.
     void fit() noexcept { allowance_.fit(held()); }
 
   private:
-    std::uint64_t held() const noexcept { return window_.held_bytes() + pool_.lent_bytes(); }
     void append(PendingFramePtr frame);
     void release(PendingFrames& frames);
 

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `plexus bench`: turns a command line into a wish and has it fulfilled. How anything is
-// measured is in tools/bench/.
+// `plexus bench`: reads the command line and starts the measurement. tools/benchmark/ has what
+// measures.
 #include "tools/bench/session.h"
 #include "tools/bench/survey.h"
 #include "tools/common/command_line.h"
 #include "tools/common/quantity.h"
 #include "tools/verb.h"
 
-#include <charconv>
 #include <filesystem>
 
 namespace plexus::tools {
 namespace {
 
-using bench::Kind;
-using bench::SkipPoll;
-using bench::Wish;
+using benchmark::Kind;
+using benchmark::PairOptions;
+using benchmark::SkipPoll;
 
 constexpr char kCollective[] = "collective";
 constexpr char kFooter[] =
@@ -26,8 +25,8 @@ constexpr char kFooter[] =
     "put, get   bulk memory, several transfers at once\n"
     "dual       two ping-pongs at once between the same two contexts, by a fast and a slow\n"
     "           method, for each skip_poll of the slow one\n"
-    "idle       a ping-pong by one method, with all others polled and without: what methods\n"
-    "           cost that have nothing to do\n"
+    "idle       a ping-pong by one method, with all other methods polled and without: the\n"
+    "           cost of idle methods\n"
     "collective operations of groups; plexus bench collective --help tells its options\n"
     "\n"
     "Two processes are started and pinned to different cores. Means and rates are those of\n"
@@ -56,7 +55,7 @@ std::vector<std::uint64_t> usual_sizes(Kind kind) {
 Kind kind_of(const std::string& name) {
     for (const Kind kind : {Kind::latency, Kind::bandwidth, Kind::rate, Kind::put, Kind::get, Kind::dual,
                             Kind::idle, Kind::survey})
-        if (name == bench::name_of(kind)) return kind;
+        if (name == benchmark::name_of(kind)) return kind;
     usage_error(
         "bench",
         name.empty() ? "what to measure is missing: latency, bandwidth, rate, put, get, dual, idle "
@@ -67,56 +66,28 @@ Kind kind_of(const std::string& name) {
                   "\" cannot be measured: latency, bandwidth, rate, put, get, dual, idle or collective can");
 }
 
-std::vector<std::uint64_t> sizes_of(const std::string& text, Kind kind) {
-    if (text.empty()) return usual_sizes(kind);
-    std::vector<std::uint64_t> sizes;
-    for (const std::string& word : split_list(text)) {
-        const auto size = parse_size(word);
-        if (!size)
-            usage_error("bench",
-                        "--size \"" + word + "\" is no size: write 8, 64KiB or 1MiB, with commas between");
-        sizes.push_back(*size);
-    }
-    return sizes;
-}
-
 std::vector<SkipPoll> skip_polls_of(const std::string& text) {
     std::vector<SkipPoll> values;
     for (const std::string& word : split_list(text)) {
-        std::uint32_t turns = 0;
-        const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), turns);
-        const bool number = error == std::errc{} && end == word.data() + word.size() && turns > 0;
-        if (!number && word != "auto")
+        const SkipPoll turns = benchmark::whole_number<std::uint32_t>(word);
+        if (turns.value_or(0) == 0 && word != "auto")
             usage_error("bench",
                         "--skip-poll \"" + word + "\" is neither a number of turns from 1 on nor auto");
-        values.push_back(number ? SkipPoll(turns) : std::nullopt);
+        values.push_back(turns);
     }
     return values;
 }
 
-std::vector<int> cores_of(const std::string& text) {
-    std::vector<int> cores;
-    if (text.empty()) return cores;
-    for (const std::string& word : split_list(text)) {
-        int core = -1;
-        std::from_chars(word.data(), word.data() + word.size(), core);
-        if (core < 0 || std::to_string(core) != word)
-            usage_error("bench", "--cores \"" + word + "\" is no core's number");
-        cores.push_back(core);
-    }
-    return cores;
-}
-
-int be_an_end(const CommandLine& line, const Wish& wish) {
+int be_an_end(const CommandLine& line, const PairOptions& options) {
     const auto start = [&] {
-        Options options;
-        if (!wish.methods.empty()) options.set["methods"] = wish.methods;
-        return line.start(std::move(options));
+        Options more;
+        if (!options.methods.empty()) more.set["methods"] = options.methods;
+        return line.start(std::move(more));
     };
-    if (wish.one_process) return bench::run_both(start, wish);
-    bench::settle_on(wish.cores); // before the context starts its threads
+    if (options.one_process) return benchmark::run_both(start, options);
+    benchmark::settle_on(options.cores); // before the context starts its threads
     Context here = start();
-    return bench::run_end(here, wish);
+    return benchmark::run_end(here, options);
 }
 
 } // namespace
@@ -126,7 +97,7 @@ int bench_verb(int count, char** arguments) {
         return bench_collective(count - 1, arguments + 1);
     CommandLine line("bench", "Measures what requests cost on this machine.",
                      "latency|bandwidth|rate|put|get|dual|idle|collective [OPTIONS]", kFooter);
-    Wish wish;
+    PairOptions options;
     std::string kind;
     std::string sizes;
     std::string cores;
@@ -135,18 +106,18 @@ int bench_verb(int count, char** arguments) {
     bool inside = false;
     CLI::App& app = line.app();
     app.add_option("what", kind, "latency, bandwidth, rate, put, get, dual or idle");
-    app.add_option("--methods", wish.methods,
+    app.add_option("--methods", options.methods,
                    "The methods to load, the preferred first; dual, idle: the fast one first "
                    "(default: those of the "
                    "configuration; dual: \"shm, tcp\")")
         ->type_name("LIST");
     app.add_option("--size", sizes, "Bytes of each message: \"8, 64KiB, 1MiB\"")->type_name("LIST");
     app.add_option(
-           "--iterations", wish.iterations,
+           "--iterations", options.iterations,
            "Messages of a round (default: as many as take a twentieth of a second; dual: for a tenth)")
         ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40))
         ->type_name("N");
-    app.add_option("--threads", wish.threads, "bandwidth, rate: threads that send")
+    app.add_option("--threads", options.threads, "bandwidth, rate: threads that send")
         ->check(CLI::Range(1u, 64u))
         ->type_name("N");
     app.add_option("--skip-poll", skip_polls, "dual: values for the slow method")
@@ -158,34 +129,35 @@ int bench_verb(int count, char** arguments) {
     app.add_option("--cores", cores, "With --inside: run on these cores")
         ->type_name("LIST")
         ->group("In a job of your own");
-    app.add_flag("--one-process", wish.one_process, "survey: both ends in one process")->group("");
+    app.add_flag("--one-process", options.one_process, "survey: both ends in one process")->group("");
     if (!line.parse(count, arguments)) return kOk;
 
-    wish.kind = kind_of(kind);
-    wish.sizes = sizes_of(sizes, wish.kind);
-    wish.skip_polls = skip_polls_of(skip_polls);
-    wish.cores = cores_of(cores);
-    wish.json = line.json();
-    wish.pin = !no_pin;
-    if (wish.kind == Kind::dual && wish.methods.empty()) wish.methods = "shm, tcp";
-    if (wish.kind == Kind::dual && split_list(wish.methods).size() < 2)
+    options.kind = kind_of(kind);
+    options.sizes =
+        sizes.empty() ? usual_sizes(options.kind) : benchmark::sizes_from("bench", "--size", sizes);
+    options.skip_polls = skip_polls_of(skip_polls);
+    options.cores = benchmark::cores_from("bench", cores);
+    options.json = line.json();
+    options.pin = !no_pin;
+    if (options.kind == Kind::dual && options.methods.empty()) options.methods = "shm, tcp";
+    if (options.kind == Kind::dual && split_list(options.methods).size() < 2)
         usage_error("bench", "dual needs two methods: --methods \"shm, tcp\", the fast one first");
-    if (wish.threads > 1 && wish.kind != Kind::bandwidth && wish.kind != Kind::rate)
+    if (options.threads > 1 && options.kind != Kind::bandwidth && options.kind != Kind::rate)
         usage_error("bench", "--threads is for bandwidth and rate: one thread does the others");
-    if (!wish.cores.empty() && !inside) usage_error("bench", "--cores goes with --inside");
+    if (!options.cores.empty() && !inside) usage_error("bench", "--cores goes with --inside");
 
-    if (wish.one_process && wish.kind != Kind::survey)
+    if (options.one_process && options.kind != Kind::survey)
         usage_error("bench", "--one-process goes with the survey of plexus info --measure");
 
-    if (!inside && !wish.one_process) {
+    if (!inside && !options.one_process) {
         std::vector<std::string> command{std::filesystem::read_symlink("/proc/self/exe").string(), "bench"};
         command.insert(command.end(), arguments + 1, arguments + count);
-        return bench::start_pair(wish, command);
+        return benchmark::start_pair(options, command);
     }
     try {
-        return be_an_end(line, wish);
+        return be_an_end(line, options);
     } catch (const Error& error) {
-        if (wish.in_haste()) bench::write_failure(error.what());
+        if (options.in_haste()) benchmark::write_failure(error.what());
         throw;
     }
 }

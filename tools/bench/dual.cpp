@@ -1,39 +1,43 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/bench/dual.h"
 
-#include "tools/benchmark/ping_pong.h"
+#include "tools/benchmark/statistics.h"
 #include "tools/common/quantity.h"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <numeric>
 
-namespace plexus::tools::bench {
+namespace plexus::tools::benchmark {
 
 namespace {
 
 constexpr double kNoise = 0.05;
+constexpr std::uint32_t kRounds = 5;
 constexpr std::size_t kSlowSamples = 1 << 16;
-constexpr double kTakeSeconds = 0.1; ///< long: the slow one needs trips enough
+constexpr double kTakeSeconds = 0.1; ///< long enough for several trips of the slow method
 
-/// What one case gave, round by round.
+/// The results of one case, round by round.
 struct Case {
     Row row;
     std::vector<double> fast;
     std::vector<double> slow;
-    std::vector<double> trips; ///< of the fast one
+    std::vector<double> trips; ///< of the fast method
     std::vector<float> fast_samples;
     std::vector<float> slow_samples;
 };
 
 class Dual {
   public:
-    Dual(NearEnd& end, std::string fast, std::string slow)
+    Dual(Initiator& end, std::string fast, std::string slow)
       : end_(end)
       , fast_name_(std::move(fast))
       , slow_name_(std::move(slow))
-      , fast_(end, 0, fast_name_)
-      , slow_(end, 1, slow_name_) {}
+      , fast_(end.here())
+      , slow_(end.here()) {
+        end.meet(fast_, 0, fast_name_);
+        end.meet(slow_, 1, slow_name_);
+    }
 
     std::vector<Row> run(std::uint64_t size) {
         fast_.size(size);
@@ -41,12 +45,12 @@ class Dual {
         std::vector<Case> cases = cases_of(size);
         end_.progress().show(fmt::format("dual, {}: warming up", show_size(size)));
         slow_.serve(10); // opens the connection
-        end_.until([&] { return slow_.resting(); });
-        fast_.play(end_, 1000);
-        for (std::uint32_t round = 0; round < Wish::kRounds; ++round) {
+        until([&] { return slow_.resting(); });
+        fast_.play(end_.end(), 1000);
+        for (std::uint32_t round = 0; round < kRounds; ++round) {
             for (Case& each : cases) {
                 end_.progress().show(fmt::format("dual, {}: round {} of {}, skip_poll {}", show_size(size),
-                                                 round + 1, Wish::kRounds, show(each.row.skip_poll)));
+                                                 round + 1, kRounds, show(each.row.skip_poll)));
                 take(each);
             }
         }
@@ -73,11 +77,13 @@ class Dual {
         };
         add("alone", {});
         add("silent", {});
-        for (const SkipPoll skip_poll : end_.wish().skip_polls) add("both", skip_poll);
+        for (const SkipPoll skip_poll : end_.options().skip_polls) add("both", skip_poll);
         return cases;
     }
 
-    /// One round of one case. The mean of the fast one is taken undisturbed by clocks; then a
+    void until(const std::function<bool()>& done) { end_.end().until(done); }
+
+    /// One round of one case. The mean of the fast method is taken without reading clocks on the way; then a
     /// tenth as many trips are timed one by one.
     void take(Case& each) {
         end_.confine(slow_name_, !each.row.has_skip_poll);
@@ -88,45 +94,45 @@ class Dual {
         if (both) slow_.serve(Player::kEndless, slow_samples);
         std::uint64_t before = 0;
         const std::uint64_t trips =
-            end_.wish().iterations != 0 ? play_number(each, before) : play_time(each, before);
+            end_.options().iterations != 0 ? play_number(each, before) : play_time(each, before);
         each.trips.push_back(static_cast<double>(trips));
         fast_.serve(trips / 10 + 1, each.fast_samples);
-        end_.until([&] { return fast_.resting(); });
+        until([&] { return fast_.resting(); });
         if (!both) return;
         slow_.stop();
-        end_.until([&] { return slow_.resting(); });
+        until([&] { return slow_.resting(); });
         keep_slow(each, slow_samples, before);
     }
 
-    /// So many trips of the fast one as were wished for (Nexus, section 3.3). Gives their
-    /// number, and that of the slow one's before.
+    /// As many trips of the fast method as the options say (Nexus, section 3.3). Returns their number;
+    /// `slow_before` is the number of trips of the slow method before them.
     std::uint64_t play_number(Case& each, std::uint64_t& slow_before) {
-        const std::uint64_t trips = end_.wish().iterations;
-        fast_.play(end_, trips / 10 + 1); // `auto` finds its value, caches fill
+        const std::uint64_t trips = end_.options().iterations;
+        fast_.play(end_.end(), trips / 10 + 1); // `auto` finds its value, caches fill
         slow_before = slow_.trips();
-        each.fast.push_back(fast_.play(end_, trips) / static_cast<double>(trips) / 2 * 1e6);
+        each.fast.push_back(fast_.play(end_.end(), trips) / static_cast<double>(trips) / 2 * 1e6);
         return trips;
     }
 
-    /// The same for a fixed time: with a small skip_poll the fast one may take a hundred times
-    /// as long as alone, with a large one the slow one needs time for enough trips.
+    /// The same for a fixed time: with a small skip_poll the fast method may take a hundred times as long as
+    /// alone, with a large skip_poll the slow method needs time for enough trips.
     std::uint64_t play_time(Case& each, std::uint64_t& slow_before) {
         fast_.serve(Player::kEndless);
-        end_.run_for(kTakeSeconds / 5);
+        end_.end().run_for(kTakeSeconds / 5);
         slow_before = slow_.trips();
         const std::uint64_t fast_before = fast_.trips();
         const auto start = Clock::now();
-        end_.run_for(kTakeSeconds);
-        const double taken = seconds(Clock::now() - start);
+        end_.end().run_for(kTakeSeconds);
+        const double taken = seconds_since(start);
         const std::uint64_t trips = fast_.trips() - fast_before;
         if (trips > 0) each.fast.push_back(taken / static_cast<double>(trips) / 2 * 1e6);
         fast_.stop();
-        end_.until([&] { return fast_.resting(); });
+        until([&] { return fast_.resting(); });
         return trips;
     }
 
-    /// The first and the last trip of the slow one overlap the edges of the timed part: left out
-    /// where there are others.
+    /// The first and the last trip of the slow method overlap the edges of the timed part: left out if there
+    /// are other trips.
     static void keep_slow(Case& each, const std::vector<float>& samples, std::uint64_t before) {
         const auto first = samples.begin() + static_cast<std::ptrdiff_t>(before);
         const auto last = samples.end() - first > 2 ? samples.end() - 1 : samples.end();
@@ -148,7 +154,7 @@ class Dual {
         return row;
     }
 
-    NearEnd& end_;
+    Initiator& end_;
     std::string fast_name_;
     std::string slow_name_;
     Player fast_;
@@ -210,18 +216,17 @@ std::string judge_dual(const std::vector<Row>& rows) {
     return text;
 }
 
-std::vector<Row> measure_dual(NearEnd& end) {
-    const std::vector<std::string> methods = split_list(end.wish().methods);
+std::vector<Row> measure_dual(Initiator& end) {
+    const std::vector<std::string> methods = split_list(end.options().methods);
     if (methods.size() < 2)
         throw Error(Status::bad_config,
                     "dual needs two methods: write --methods \"shm, tcp\", the fast one first");
-    Player::install(end.here());
-    // Parameters of a method are the configuration's affair here: only its name is used.
+    // The configuration sets the methods' parameters: only the names are used here.
     Dual dual(end, name_in(methods.front()), name_in(methods.back()));
     std::vector<Row> rows;
-    for (const std::uint64_t size : end.wish().sizes)
+    for (const std::uint64_t size : end.options().sizes)
         for (Row& row : dual.run(size)) rows.push_back(std::move(row));
     return rows;
 }
 
-} // namespace plexus::tools::bench
+} // namespace plexus::tools::benchmark

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/bench/idle.h"
 
-#include "tools/benchmark/ping_pong.h"
+#include "tools/benchmark/statistics.h"
 #include "tools/common/quantity.h"
 
 #include <fmt/format.h>
 #include <utility>
 
-namespace plexus::tools::bench {
+namespace plexus::tools::benchmark {
 
 namespace {
 
 constexpr double kTakeSeconds = 0.005;
 constexpr std::size_t kTakes = 200; ///< of each case
-constexpr std::size_t kInHand = 4;  ///< takes of one case before the other's: each switch costs requests
+constexpr std::size_t kInHand =
+    4; ///< takes of one case in a row: each switch between the cases costs requests
 
-/// The names of the lanes but `fast`.
+/// The names of the lanes except `fast`.
 std::vector<std::string> others_than(const std::string& fast, const Context& here) {
     std::vector<std::string> others;
     for (const LaneReport& lane : here.lanes())
@@ -43,13 +44,13 @@ void fill(Row& row, std::uint64_t size, std::uint64_t trips, const std::vector<d
 
 } // namespace
 
-std::vector<Row> measure_idle(NearEnd& end) {
-    Player::install(end.here());
-    const std::vector<std::string> wished = split_list(end.wish().methods);
-    Player player(end, 0, wished.empty() ? std::string() : name_in(wished.front()));
-    const auto play = [&](std::uint64_t trips) { return player.play(end, trips); };
+std::vector<Row> measure_idle(Initiator& end) {
+    const std::vector<std::string> methods = split_list(end.options().methods);
+    Player player(end.here());
+    end.meet(player, 0, methods.empty() ? std::string() : name_in(methods.front()));
+    const auto play = [&](std::uint64_t trips) { return player.play(end.end(), trips); };
     std::vector<Row> rows;
-    for (const std::uint64_t size : end.wish().sizes) {
+    for (const std::uint64_t size : end.options().sizes) {
         player.size(size, size >= kLarge);
         play(100);
         const std::vector<std::string> others = others_than(player.method(), end.here());
@@ -57,8 +58,8 @@ std::vector<Row> measure_idle(NearEnd& end) {
             throw Error(Status::bad_config,
                         "idle needs a method that idles: load another beside " + player.method());
         const std::uint64_t trips =
-            end.wish().iterations != 0
-                ? end.wish().iterations
+            end.options().iterations != 0
+                ? end.options().iterations
                 : std::max<std::uint64_t>(10, static_cast<std::uint64_t>(kTakeSeconds / play(1000) * 1000));
 
         std::vector<double> alone;
@@ -101,4 +102,4 @@ std::string judge_idle(const std::vector<Row>& rows, const std::vector<LaneRepor
     return text;
 }
 
-} // namespace plexus::tools::bench
+} // namespace plexus::tools::benchmark

@@ -6,8 +6,6 @@
 #include "tools/bench/survey.h"
 #include "tools/benchmark/cores.h"
 #include "tools/benchmark/initiator.h"
-#include "tools/benchmark/ping_pong.h"
-#include "tools/benchmark/report.h"
 #include "tools/benchmark/responder.h"
 #include "tools/benchmark/stream.h"
 #include "tools/benchmark/transfer.h"
@@ -17,7 +15,7 @@
 #include <fmt/format.h>
 #include <thread>
 
-namespace plexus::tools::bench {
+namespace plexus::tools::benchmark {
 
 namespace {
 
@@ -29,13 +27,13 @@ std::string methods_of(const Context& here) {
     return names;
 }
 
-std::vector<Row> measure(NearEnd& end) {
-    switch (end.wish().kind) {
+std::vector<Row> measure(Initiator& end) {
+    switch (end.options().kind) {
     case Kind::latency:
-        return measure_latency(end, end.wish().sizes);
+        return measure_latency(end, end.options().sizes);
     case Kind::bandwidth:
     case Kind::rate:
-        return measure_stream(end, end.wish().kind, end.wish().sizes);
+        return measure_stream(end, end.options().kind, end.options().sizes);
     case Kind::put:
     case Kind::get:
         return measure_transfer(end);
@@ -49,45 +47,45 @@ std::vector<Row> measure(NearEnd& end) {
     return {};
 }
 
-void show(std::vector<Row> rows, const Wish& wish, const Context& here) {
+void show(std::vector<Row> rows, const PairOptions& options, const Context& here) {
     for (Row& row : rows) row.methods = methods_of(here);
-    if (wish.kind == Kind::survey) return write_survey(rows);
-    if (wish.json) {
+    if (options.kind == Kind::survey) return write_survey(rows);
+    if (options.json) {
         for (const Row& row : rows) std::printf("%s\n", to_json(row).c_str());
         return;
     }
     print(rows);
-    if (wish.kind == Kind::dual) std::printf("\n%s", judge_dual(rows).c_str());
-    if (wish.kind == Kind::idle) std::printf("\n%s", judge_idle(rows, here.lanes()).c_str());
+    if (options.kind == Kind::dual) std::printf("\n%s", judge_dual(rows).c_str());
+    if (options.kind == Kind::idle) std::printf("\n%s", judge_idle(rows, here.lanes()).c_str());
 }
 
-int run_near(Context& here, const Wish& wish) {
-    NearEnd end(here, wish);
+int initiate(Context& here, const PairOptions& options) {
+    Initiator end(here, options);
     std::vector<Row> rows = measure(end);
     end.progress().clear();
-    show(std::move(rows), wish, here);
+    show(std::move(rows), options, here);
     return 0;
 }
 
-/// Answers until the near end is done, or has failed and the scope ends.
-class FarThread {
+/// Answers until the initiator is done, or has failed and the scope ends.
+class ResponderThread {
   public:
-    FarThread(Context& there, const Wish& wish, const std::vector<int>& cores)
+    ResponderThread(Context& there, const PairOptions& options, const std::vector<int>& cores)
       : there_(there)
-      , thread_([this, &wish, cores] {
+      , thread_([this, &options, cores] {
           settle_on(cores);
           try {
-              serve_far_end(there_, wish, abandoned_);
+              respond(there_, options, abandoned_);
           } catch (const Error& error) { std::fprintf(stderr, "plexus bench: %s\n", error.what()); }
       }) {}
-    ~FarThread() {
+    ~ResponderThread() {
         abandoned_.store(true,
-                         std::memory_order_relaxed); // nothing goes with it; stop() makes the far end look
+                         std::memory_order_relaxed); // alone; stop() makes the responder look
         there_.stop();
         thread_.join();
     }
-    FarThread(const FarThread&) = delete;
-    FarThread& operator=(const FarThread&) = delete;
+    ResponderThread(const ResponderThread&) = delete;
+    ResponderThread& operator=(const ResponderThread&) = delete;
 
   private:
     Context& there_;
@@ -97,9 +95,9 @@ class FarThread {
 
 } // namespace
 
-int start_pair(const Wish& wish, const std::vector<std::string>& command) {
-    const std::optional<Cores> cores = wish.pin ? choose_cores(wish.threads) : std::nullopt;
-    if (wish.pin && !cores)
+int start_pair(const PairOptions& options, const std::vector<std::string>& command) {
+    const std::optional<Cores> cores = options.pin ? choose_cores(options.threads) : std::nullopt;
+    if (options.pin && !cores)
         std::fprintf(stderr, "plexus bench: both ends share one core, as this process may use no other: the "
                              "figures say little\n");
     LaunchOptions job;
@@ -113,8 +111,8 @@ int start_pair(const Wish& wish, const std::vector<std::string>& command) {
             program.command.insert(program.command.end(),
                                    {"--cores", numbers(near ? cores->near : cores->far)});
     }
-    if (!wish.json) {
-        std::printf("plexus bench %s, %s\n", name_of(wish.kind),
+    if (!options.json) {
+        std::printf("plexus bench %s, %s\n", name_of(options.kind),
                     cores ? fmt::format("cores {} and {}", numbers(cores->near), numbers(cores->far)).c_str()
                           : "not pinned");
         std::fflush(stdout);
@@ -129,26 +127,26 @@ void settle_on(const std::vector<int>& cores) {
                      why.c_str());
 }
 
-int run_end(Context& here, const Wish& wish) {
+int run_end(Context& here, const PairOptions& options) {
     if (here.size() != 2)
         throw Error(Status::bad_config, fmt::format("a measurement needs a job of two contexts and this one "
                                                     "has {}: use plexus run -n 2, or leave "
                                                     "--inside out and both are started",
                                                     here.size()));
-    if (here.rank() == 0) return run_near(here, wish);
+    if (here.rank() == 0) return initiate(here, options);
     const std::atomic<bool> never{false};
-    serve_far_end(here, wish, never);
+    respond(here, options, never);
     return 0;
 }
 
-int run_both(const std::function<Context()>& start, const Wish& wish) {
-    const Cores cores = wish.pin ? choose_cores(1).value_or(Cores{}) : Cores{};
+int run_both(const std::function<Context()>& start, const PairOptions& options) {
+    const Cores cores = options.pin ? choose_cores(1).value_or(Cores{}) : Cores{};
     settle_on(cores.far); // before a context starts its threads
     Context there = start();
     settle_on(cores.near);
     Context here = start();
-    const FarThread far(there, wish, cores.far);
-    return run_near(here, wish);
+    const ResponderThread far(there, options, cores.far);
+    return initiate(here, options);
 }
 
-} // namespace plexus::tools::bench
+} // namespace plexus::tools::benchmark

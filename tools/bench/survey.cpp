@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/bench/survey.h"
 
-#include "tools/benchmark/ping_pong.h"
 #include "tools/benchmark/stream.h"
 
-namespace plexus::tools::bench {
+namespace plexus::tools::benchmark {
 
 namespace {
 
-constexpr std::uint64_t kHeaders = 256; ///< more than we put around an argument
+constexpr std::uint64_t kHeaders = 256; ///< more than the runtime adds to an argument
 
-/// The least that any lane carries; 0: no limit.
+/// The smallest of the lanes' largest messages; 0: no limit.
 std::uint64_t largest_message(const Context& here) {
     std::uint64_t least = 0;
     for (const LaneReport& lane : here.lanes())
@@ -20,11 +19,11 @@ std::uint64_t largest_message(const Context& here) {
 
 } // namespace
 
-std::vector<Row> measure_survey(NearEnd& end) {
+std::vector<Row> measure_survey(Initiator& end) {
     const std::uint64_t limit = largest_message(end.here());
     std::vector<std::uint64_t> sizes;
     std::vector<std::uint64_t> large;
-    for (const std::uint64_t size : end.wish().sizes) {
+    for (const std::uint64_t size : end.options().sizes) {
         if (limit != 0 && size + kHeaders > limit) continue;
         sizes.push_back(size);
         if (size >= kLargeBytes) large.push_back(size);
@@ -34,4 +33,4 @@ std::vector<Row> measure_survey(NearEnd& end) {
     return rows;
 }
 
-} // namespace plexus::tools::bench
+} // namespace plexus::tools::benchmark

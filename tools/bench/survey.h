@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One method in little time: latency and, of large messages, bandwidth.
+// One method in little time: latency and, for large messages, bandwidth.
 #pragma once
 
 #include "tools/benchmark/initiator.h"
 #include "tools/benchmark/survey_lines.h"
 
-namespace plexus::tools::bench {
+namespace plexus::tools::benchmark {
 
-/// Of the wished sizes those that the method carries. Latency first.
-std::vector<Row> measure_survey(NearEnd& end);
+/// For those of the sizes that the method carries. Latency first.
+std::vector<Row> measure_survey(Initiator& end);
 
-} // namespace plexus::tools::bench
+} // namespace plexus::tools::benchmark

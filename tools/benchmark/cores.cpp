@@ -9,7 +9,7 @@
 #include <set>
 #include <system_error>
 
-namespace plexus::tools::bench {
+namespace plexus::tools::benchmark {
 
 namespace {
 
@@ -20,7 +20,7 @@ std::string siblings_of(int cpu) {
     return std::getline(file, text) ? text : std::to_string(cpu);
 }
 
-/// Those this process may use, one hardware thread of each core first.
+/// The processors that this process may use, one hardware thread of each core first.
 std::vector<int> allowed() {
     cpu_set_t set;
     CPU_ZERO(&set);
@@ -53,4 +53,4 @@ std::string pin_to(const std::vector<int>& cores) {
     return std::generic_category().message(errno);
 }
 
-} // namespace plexus::tools::bench
+} // namespace plexus::tools::benchmark

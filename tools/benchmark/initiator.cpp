@@ -1,79 +1,88 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/benchmark/initiator.h"
 
-#include <algorithm>
+#include "tools/benchmark/statistics.h"
+#include "tools/common/quantity.h"
 
-namespace plexus::tools::bench {
+#include <fmt/format.h>
 
-NearEnd::NearEnd(Context& here, const Wish& wish)
-  : here_(here)
-  , wish_(wish) {
-    here_.on_error([this](const Error& error) {
-        const std::lock_guard hold(mutex_);
-        if (failure_.empty()) failure_ = error.what();
-        failed_.store(true, std::memory_order_release); // [set] pairs with the loads in until() and check()
-    });
+namespace plexus::tools::benchmark {
+
+Initiator::Initiator(Context& here, const PairOptions& options)
+  : end_(here)
+  , options_(options) {
+    end_.watch_errors();
     progress_.show("waiting for the other end");
-    far_ = here_.lookup<Control>(kControlName).get();
+    far_ = here.lookup<Control>(kControlName).get();
 }
 
-NearEnd::~NearEnd() {
+Initiator::~Initiator() {
     progress_.clear();
     try {
         far_.call(finish).get();
     } catch (const Error&) {
-        // It is gone: whoever measured has said why, and the launcher ends the job.
+        // The responder is gone: the measurement has said why, and the launcher ends the job.
     }
-    here_.on_error([](const Error&) {});
 }
 
-void NearEnd::until(const std::function<bool()>& done) {
-    here_.run_until([&] { return done() || failed_.load(std::memory_order_acquire); });
-    check();
+void Initiator::meet(Player& player, std::size_t at, const std::string& methods) {
+    player.meet(here().lookup<Echo>(echo_name(at)).get(), methods);
 }
 
-void NearEnd::run_for(double seconds) {
-    here_.run_for(
-        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(seconds)));
-    check();
+Best Initiator::best_of(const std::string& what, std::uint64_t fewest,
+                        const std::function<double(std::uint64_t)>& run) {
+    const Effort effort{options_.iterations, options_.round_seconds(), fewest};
+    return benchmark::best_of(effort, run, [&](std::uint32_t round) {
+        progress_.show(round == 0 ? what + ": warming up"
+                                  : fmt::format("{}: round {} of {}", what, round, effort.rounds));
+    });
 }
 
-void NearEnd::check() {
-    if (!failed_.load(std::memory_order_acquire)) return;
-    const std::lock_guard hold(mutex_);
-    throw Error(Status::message_lost, failure_);
-}
-
-void NearEnd::skip_poll(const std::string& method, SkipPoll turns) {
-    here_.skip_poll(method, turns);
+void Initiator::skip_poll(const std::string& method, SkipPoll turns) {
+    here().skip_poll(method, turns);
     far_.call(set_skip_poll, method, turns.value_or(0)).get();
 }
 
-void NearEnd::confine(const std::string& method, bool confined) {
-    here_.confine(method, confined);
+void Initiator::confine(const std::string& method, bool confined) {
+    here().confine(method, confined);
     far_.call(set_confined, method, confined).get();
 }
 
-SkipPoll NearEnd::skip_poll_of(const std::string& method) const {
-    for (const LaneReport& lane : here_.lanes())
+SkipPoll Initiator::skip_poll_of(const std::string& method) const {
+    for (const LaneReport& lane : end_.here().lanes())
         if (means_row(lane.method, method) && !lane.automatic) return lane.skip_poll;
     return {};
 }
 
-std::uint64_t warm_up(const Wish& wish, std::uint64_t smallest,
-                      const std::function<double(std::uint64_t)>& run) {
-    run(smallest); // opens connections, meets page faults
-    if (wish.iterations != 0) {
-        run(std::max<std::uint64_t>(wish.iterations / 10, 1));
-        return wish.iterations;
+std::vector<Row> measure_latency(Initiator& end, const std::vector<std::uint64_t>& sizes) {
+    const bool in_haste = end.options().in_haste();
+    const std::uint64_t most_samples = in_haste ? 0 : 100'000;
+    Player player(end.here());
+    end.meet(player, 0, {});
+    std::vector<Row> rows;
+    for (const std::uint64_t size : sizes) {
+        player.size(size, size >= kLarge);
+        const Best best = end.best_of(fmt::format("latency, {}", show_size(size)), in_haste ? 10 : 100,
+                                      [&](std::uint64_t trips) { return player.play(end.end(), trips); });
+        std::vector<float> samples;
+        if (const std::uint64_t sampled = std::min(best.iterations, most_samples); sampled > 0) {
+            samples.reserve(sampled);
+            player.serve(sampled, samples);
+            player.play(end.end());
+        }
+
+        const double one_way = best.each() / 2;
+        Row& row = rows.emplace_back();
+        row.kind = Kind::latency;
+        row.used = player.method();
+        row.size_bytes = size;
+        row.iterations = best.iterations;
+        row.one_way = OneWay{one_way * 1e6, percentile(samples, 0.5), percentile(samples, 0.99)};
+        row.bytes_per_s = static_cast<double>(size) / one_way;
+        row.messages_per_s = 1 / one_way;
+        row.skip_poll = end.skip_poll_of(row.used);
     }
-    std::uint64_t times = smallest;
-    double each = run(times) / static_cast<double>(times);
-    for (double taken = 0; taken < wish.round_seconds() / 10;) {
-        taken = run(times *= 4);
-        each = std::min(each, taken / static_cast<double>(times)); // one that was disturbed says nothing
-    }
-    return std::max(static_cast<std::uint64_t>(wish.round_seconds() / each), smallest);
+    return rows;
 }
 
-} // namespace plexus::tools::bench
+} // namespace plexus::tools::benchmark

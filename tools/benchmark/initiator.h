@@ -1,62 +1,53 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The end of a measurement that measures: its context, what it knows of the far one, and
-// waiting that ends when something has failed. Main thread only, unless a line says other.
+// The context that measures, against one responder. Main thread only, except where a line says otherwise.
 #pragma once
 
 #include "tools/benchmark/options.h"
+#include "tools/benchmark/ping_pong.h"
 #include "tools/benchmark/progress.h"
-#include "tools/benchmark/requests.h"
+#include "tools/benchmark/report.h"
 
-#include <atomic>
-#include <chrono>
-#include <functional>
-#include <mutex>
+#include <string>
+#include <string_view>
 
-namespace plexus::tools::bench {
+namespace plexus::tools::benchmark {
 
-using Clock = std::chrono::steady_clock;
-
-inline double seconds(Clock::duration time) { return std::chrono::duration<double>(time).count(); }
-
-class NearEnd {
+class Initiator {
   public:
-    NearEnd(Context& here, const Wish& wish);
-    /// Lets the far end go.
-    ~NearEnd();
-    NearEnd(const NearEnd&) = delete;
-    NearEnd& operator=(const NearEnd&) = delete;
+    Initiator(Context& here, const PairOptions& options);
+    /// Lets the responder go.
+    ~Initiator();
+    Initiator(const Initiator&) = delete;
+    Initiator& operator=(const Initiator&) = delete;
 
-    Context& here() noexcept { return here_; }
-    const Wish& wish() const noexcept { return wish_; }
+    Context& here() noexcept { return end_.here(); }
+    Participant& end() noexcept { return end_; }
+    const PairOptions& options() const noexcept { return options_; }
     Progress& progress() noexcept { return progress_; }
 
-    /// Makes progress until `done()`. @error what an end could not deliver (thrown)
-    void until(const std::function<bool()>& done);
+    /// Meets the responder's echo number `at`, in both directions by `methods` (empty: as selection finds).
+    /// One player for an echo.
+    void meet(Player& player, std::size_t at, const std::string& methods);
 
-    /// Makes progress for so long. @error as until()
-    void run_for(double seconds);
+    /// The best of several rounds of `run(n)`, which returns the seconds of n iterations; `what` is shown
+    /// meanwhile.
+    Best best_of(const std::string& what, std::uint64_t fewest,
+                 const std::function<double(std::uint64_t)>& run);
 
-    /// Both ends. nullopt: auto.
+    /// Of both contexts. nullopt: auto.
     void skip_poll(const std::string& method, SkipPoll turns);
     void confine(const std::string& method, bool confined);
-    /// As it is now at this end; nullopt: auto.
+    /// Of this context now; nullopt: auto.
     SkipPoll skip_poll_of(const std::string& method) const;
 
   private:
-    void check();
-
-    Context& here_;
-    const Wish& wish_;
+    Participant end_;
+    const PairOptions& options_;
     Progress progress_;
     GlobalPointer<Control> far_;
-    std::mutex mutex_;
-    std::string failure_;             // under mutex_
-    std::atomic<bool> failed_{false}; // [set] by on_error after failure_
 };
 
-/// How many of what `run(n)` does take about one round; `run` gives seconds. The
-/// user's own number, after some that are not counted, where there is one.
-std::uint64_t warm_up(const Wish& wish, std::uint64_t smallest,
-                      const std::function<double(std::uint64_t)>& run);
+/// Latency for each size; no percentiles in haste.
+std::vector<Row> measure_latency(Initiator& end, const std::vector<std::uint64_t>& sizes);
 
-} // namespace plexus::tools::bench
+} // namespace plexus::tools::benchmark

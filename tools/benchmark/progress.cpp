@@ -5,12 +5,12 @@
 #include <unistd.h>
 #include <utility>
 
-namespace plexus::tools::bench {
+namespace plexus::tools::benchmark {
 
 namespace {
 
 void write_text(const std::string& text) {
-    // A terminal that takes nothing more shows less; nothing depends on it.
+    // Nothing depends on what a full terminal does not show.
     if (::write(STDERR_FILENO, text.data(), text.size()) < 0) return;
 }
 
@@ -27,7 +27,7 @@ extern "C" void stuck(int) {
 Progress::Progress(unsigned patience_seconds)
   : patience_seconds_(patience_seconds)
   , shows_(::isatty(STDERR_FILENO) == 1) {
-    std::signal(SIGTTOU, SIG_IGN); // a process of a job is in the background: it may write all the same
+    std::signal(SIGTTOU, SIG_IGN); // a job's processes are in the background, and may write all the same
     std::signal(SIGALRM, stuck);
     ::alarm(patience_seconds_);
 }
@@ -48,4 +48,4 @@ void Progress::clear() {
     if (std::exchange(shown_, false)) write_text("\r\x1b[K");
 }
 
-} // namespace plexus::tools::bench
+} // namespace plexus::tools::benchmark

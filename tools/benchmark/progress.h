@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a person sees while a measurement runs, and what ends one that is stuck. Writes to
-// the terminal between rounds only.
+// Shows a person how far a measurement is, and ends a measurement that is stuck. Writes to the terminal
+// between rounds only.
 #pragma once
 
 #include <string>
 
-namespace plexus::tools::bench {
+namespace plexus::tools::benchmark {
 
-/// One line on standard error, rewritten by show() and gone at the end; none where that is
-/// no terminal. One at a time in a process.
+/// One line on standard error, rewritten by show() and removed at the end; no line if standard error is no
+/// terminal. One object at a time in a process.
 class Progress {
   public:
-    /// A process whose measurement does not move for `patience_seconds` ends; 0: never.
+    /// A process that does not call show() for `patience_seconds` ends; 0: never.
     explicit Progress(unsigned patience_seconds = kPatienceSeconds);
     ~Progress();
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
 
-    /// Also says that the measurement moves: it has this long until the next.
+    /// Also restarts the time of `patience_seconds`.
     void show(const std::string& what);
     void clear();
 
@@ -29,4 +29,4 @@ class Progress {
     bool shown_ = false;
 };
 
-} // namespace plexus::tools::bench
+} // namespace plexus::tools::benchmark

@@ -7,16 +7,9 @@
 
 #include <fmt/format.h>
 
-namespace plexus::tools::bench {
+namespace plexus::tools::benchmark {
 
 namespace {
-
-std::string show_us(std::optional<double> us) {
-    if (!us) return "-";
-    return *us < 10     ? fmt::format("{:.3f}", *us)
-           : *us < 1000 ? fmt::format("{:.1f}", *us)
-                        : fmt::format("{:.0f}", *us);
-}
 
 std::string show_mbps(double bytes_per_s) {
     const double mbps = bytes_per_s / 1e6;
@@ -88,6 +81,13 @@ void print_dual(const std::vector<Row>& rows) {
 
 std::string show(SkipPoll skip_poll) { return skip_poll ? std::to_string(*skip_poll) : "auto"; }
 
+std::string show_us(std::optional<double> us) {
+    if (!us) return "-";
+    return *us < 10     ? fmt::format("{:.3f}", *us)
+           : *us < 1000 ? fmt::format("{:.1f}", *us)
+                        : fmt::format("{:.0f}", *us);
+}
+
 std::string to_json(const Row& row) {
     json::Object out;
     out.add("bench", name_of(row.kind)).add("methods", row.methods).add("used", row.used);
@@ -122,4 +122,4 @@ void print(const std::vector<Row>& rows) {
     }
 }
 
-} // namespace plexus::tools::bench
+} // namespace plexus::tools::benchmark

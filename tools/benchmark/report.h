@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-namespace plexus::tools::bench {
+namespace plexus::tools::benchmark {
 
-/// One way, in microseconds. `mean` is that of the best round; the percentiles are of
-/// single messages in a round of their own.
+/// One way, in microseconds. `mean` is the mean of the best round; the percentiles are of single messages in
+/// a round of their own.
 struct OneWay {
     std::optional<double> mean;
     std::optional<double> p50;
@@ -20,7 +20,7 @@ struct OneWay {
 
 struct Row {
     Kind kind = Kind::latency;
-    std::string methods; ///< what was loaded, in order
+    std::string methods; ///< that were loaded, in order
     std::string used;
     std::uint64_t size_bytes = 0;
     std::uint64_t iterations = 0;
@@ -38,8 +38,10 @@ struct Row {
 };
 
 std::string show(SkipPoll skip_poll);
+/// "3.142", "31.4", "3142"; "-" for nothing.
+std::string show_us(std::optional<double> us);
 std::string to_json(const Row& row);
 /// A table of rows of one kind.
 void print(const std::vector<Row>& rows);
 
-} // namespace plexus::tools::bench
+} // namespace plexus::tools::benchmark

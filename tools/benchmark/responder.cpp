@@ -1,15 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/benchmark/responder.h"
 
-#include "tools/benchmark/requests.h"
+#include "tools/benchmark/participant.h"
 
 #include <algorithm>
 #include <deque>
-#include <utility>
 
-namespace plexus::tools::bench {
+namespace plexus::tools::benchmark {
 
-/// Commands that are about the far context as a whole.
+/// Counts a stream, and looks at both ends of each message.
+struct Sink {
+    GlobalPointer<Source> back{};
+    std::uint64_t wanted = 0;
+    std::uint64_t seen = 0;
+    std::uint64_t sum = 0;
+};
+
+/// Memory that put and get move.
+struct Store {
+    Context& here;
+    BoundSpan<std::byte> bytes{};
+};
+
+/// Commands for the context as a whole.
 struct Control {
     Context& here;
     std::atomic<bool> finished{false}; // set by a handler, read by the loop: nothing else goes with it
@@ -29,16 +42,6 @@ std::uint64_t both_ends(Bytes bytes) {
 }
 
 void install(Context& here) {
-    here.on(ping_word, [](Echo& echo, std::uint64_t word) { echo.back.send(pong_word, word); });
-    here.on(ping_bytes, [](Echo& echo, Bytes bytes) { echo.back.send(pong_bytes, bytes); });
-    here.on(ping_large, [](Echo& echo, Bytes bytes) {
-        echo.own.resize(bytes.size());
-        echo.due = true;
-    });
-    here.on(play_with, threaded, [](Echo& echo, GlobalPointer<Player> player, const std::string& methods) {
-        echo.back = std::move(player);
-        if (!methods.empty()) echo.back.use(methods);
-    });
     here.on(take_word, [](Sink& sink, std::uint64_t word) { count(sink, word); });
     here.on(take_bytes, [](Sink& sink, Bytes bytes) { count(sink, both_ends(bytes)); });
     here.on(drain_for, [](Sink& sink, GlobalPointer<Source> source) { sink.back = std::move(source); });
@@ -67,17 +70,16 @@ void install(Context& here) {
 
 } // namespace
 
-void serve_far_end(Context& here, const Wish& wish, const std::atomic<bool>& abandoned) {
+void respond(Context& here, const PairOptions& options, const std::atomic<bool>& abandoned) {
     install(here);
-    std::deque<Echo> echoes(wish.kind == Kind::dual ? 2 : 1);
-    std::deque<Sink> sinks(wish.threads);
+    Participant end(here);
+    std::deque<Sink> sinks(options.threads);
     Control control{here};
     Store store{here};
 
-    std::deque<Bound<Echo>> bound_echoes;
+    for (std::size_t at = 0; at < (options.kind == Kind::dual ? 2 : 1); ++at)
+        here.publish(echo_name(at), end.add_echo());
     std::deque<Bound<Sink>> bound_sinks;
-    for (std::size_t at = 0; at < echoes.size(); ++at)
-        here.publish(echo_name(at), bound_echoes.emplace_back(here.bind(echoes[at])).pointer());
     for (std::size_t at = 0; at < sinks.size(); ++at)
         here.publish(sink_name(at), bound_sinks.emplace_back(here.bind(sinks[at])).pointer());
     const Bound<Store> bound_store = here.bind(store);
@@ -85,14 +87,9 @@ void serve_far_end(Context& here, const Wish& wish, const std::atomic<bool>& aba
     const Bound<Control> bound_control = here.bind(control);
     here.publish(kControlName, bound_control.pointer());
 
-    const auto over = [&] {
+    end.serve([&] {
         return control.finished.load(std::memory_order_relaxed) || abandoned.load(std::memory_order_relaxed);
-    };
-    Echo& large = echoes.front(); // one ping-pong alone has large messages
-    while (!over()) {
-        here.run_until([&] { return large.due || over(); });
-        if (std::exchange(large.due, false)) large.back.send(pong_large, large.own);
-    }
+    });
 }
 
-} // namespace plexus::tools::bench
+} // namespace plexus::tools::benchmark

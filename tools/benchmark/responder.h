@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The end of a measurement that answers.
+// The context that answers what an initiator measures.
 #pragma once
 
 #include "tools/benchmark/options.h"
@@ -8,10 +8,10 @@
 
 #include <atomic>
 
-namespace plexus::tools::bench {
+namespace plexus::tools::benchmark {
 
-/// Answers whatever the near end sends until it says that it is done, or until `abandoned`
-/// is set and the context's stop() called. Throws Error.
-void serve_far_end(Context& here, const Wish& wish, const std::atomic<bool>& abandoned);
+/// Answers until the initiator says that it is done, or until `abandoned` is set and the context's stop()
+/// called. Throws Error.
+void respond(Context& here, const PairOptions& options, const std::atomic<bool>& abandoned);
 
-} // namespace plexus::tools::bench
+} // namespace plexus::tools::benchmark

@@ -10,12 +10,12 @@
 #include <latch>
 #include <thread>
 
-namespace plexus::tools::bench {
+namespace plexus::tools::benchmark {
 
 /// One sender: a pointer of its own to a sink of its own.
 class Source {
   public:
-    Source(NearEnd& end, std::size_t at)
+    Source(Initiator& end, std::size_t at)
       : far_(end.here().lookup<Sink>(sink_name(at)).get())
       , bound_(end.here().bind(*this)) {
         far_.call(drain_for, bound_.pointer()).get();
@@ -48,9 +48,10 @@ class Source {
     bool arrived() const noexcept { return arrived_.load(std::memory_order_acquire); }
     void check() const {
         if (sum_ != expected_)
-            throw Error(Status::bad_archive,
-                        fmt::format("the far end read other bytes than were sent: their sum is {} and not {}",
-                                    sum_, expected_));
+            throw Error(
+                Status::bad_archive,
+                fmt::format("the responder read other bytes than were sent: their sum is {} and not {}", sum_,
+                            expected_));
     }
 
   private:
@@ -64,7 +65,7 @@ class Source {
 
 namespace {
 
-/// Several at once: the first to fail says why.
+/// Several threads at once: the first that failed gives the reason.
 void send_from_threads(std::deque<Source>& sources, std::uint64_t messages, Clock::time_point& start) {
     std::latch ready(static_cast<std::ptrdiff_t>(sources.size()) + 1);
     std::vector<std::exception_ptr> failures(sources.size());
@@ -86,10 +87,11 @@ void send_from_threads(std::deque<Source>& sources, std::uint64_t messages, Cloc
 
 } // namespace
 
-std::vector<Row> measure_stream(NearEnd& end, Kind kind, const std::vector<std::uint64_t>& sizes) {
+std::vector<Row> measure_stream(Initiator& end, Kind kind, const std::vector<std::uint64_t>& sizes) {
     end.here().on(all_here, [](Source& source, std::uint64_t sum) { source.confirm(sum); });
     std::deque<Source> sources;
-    for (std::uint32_t thread = 0; thread < end.wish().threads; ++thread) sources.emplace_back(end, thread);
+    for (std::uint32_t thread = 0; thread < end.options().threads; ++thread)
+        sources.emplace_back(end, thread);
 
     const auto stream = [&](std::uint64_t messages) {
         for (Source& source : sources) source.announce(messages);
@@ -99,36 +101,29 @@ std::vector<Row> measure_stream(NearEnd& end, Kind kind, const std::vector<std::
         } else {
             send_from_threads(sources, messages, start);
         }
-        end.until([&] {
+        end.end().until([&] {
             return std::all_of(sources.begin(), sources.end(),
                                [](const Source& each) { return each.arrived(); });
         });
-        const double taken = seconds(Clock::now() - start);
+        const double taken = seconds_since(start);
         for (const Source& source : sources) source.check();
         return taken;
     };
     std::vector<Row> rows;
     for (const std::uint64_t size : sizes) {
         for (Source& source : sources) source.size(size);
-        const std::string what = fmt::format("{}, {}", name_of(kind), show_size(size));
-        end.progress().show(what + ": warming up");
-        const std::uint64_t messages = warm_up(end.wish(), 10, stream);
-        double best = stream(messages);
-        for (std::uint32_t round = 1; round < Wish::kRounds; ++round) {
-            end.progress().show(fmt::format("{}: round {} of {}", what, round + 1, Wish::kRounds));
-            best = std::min(best, stream(messages));
-        }
+        const Best best = end.best_of(fmt::format("{}, {}", name_of(kind), show_size(size)), 10, stream);
         Row& row = rows.emplace_back();
         row.kind = kind;
         row.used = sources.front().method();
         row.size_bytes = size;
-        row.iterations = messages;
-        row.threads = end.wish().threads;
-        row.messages_per_s = static_cast<double>(messages) * static_cast<double>(sources.size()) / best;
+        row.iterations = best.iterations;
+        row.threads = end.options().threads;
+        row.messages_per_s = static_cast<double>(sources.size()) / best.each();
         row.bytes_per_s = row.messages_per_s * static_cast<double>(size);
         row.skip_poll = end.skip_poll_of(row.used);
     }
     return rows;
 }
 
-} // namespace plexus::tools::bench
+} // namespace plexus::tools::benchmark

@@ -4,11 +4,10 @@
 #pragma once
 
 #include "tools/benchmark/initiator.h"
-#include "tools/benchmark/report.h"
 
-namespace plexus::tools::bench {
+namespace plexus::tools::benchmark {
 
-/// Bandwidth or message rate, whichever `kind` says, for each size.
-std::vector<Row> measure_stream(NearEnd& end, Kind kind, const std::vector<std::uint64_t>& sizes);
+/// Bandwidth or message rate, as `kind` says, for each size.
+std::vector<Row> measure_stream(Initiator& end, Kind kind, const std::vector<std::uint64_t>& sizes);
 
-} // namespace plexus::tools::bench
+} // namespace plexus::tools::benchmark

@@ -6,7 +6,7 @@
 #include <sstream>
 #include <utility>
 
-namespace plexus::tools::bench {
+namespace plexus::tools::benchmark {
 
 namespace {
 
@@ -59,4 +59,4 @@ Survey read_survey(std::string_view output) {
     return survey;
 }
 
-} // namespace plexus::tools::bench
+} // namespace plexus::tools::benchmark

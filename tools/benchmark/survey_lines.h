@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a survey says of itself: the process that makes it writes lines, the one that asked
-// for it reads them. Pure text; knows nothing of contexts.
+// The results of a survey as lines of text: the process that measures writes them, its parent reads
+// them. Pure; knows nothing of contexts.
 #pragma once
 
 #include "tools/benchmark/report.h"
 
 #include <string_view>
 
-namespace plexus::tools::bench {
+namespace plexus::tools::benchmark {
 
-/// From here on a message counts as large: a stream of them says more than one.
+/// From this size on messages are judged by a stream, not by one message.
 inline constexpr std::uint64_t kLargeBytes = 64 * 1024;
 
 /// Onto standard output, a line each.
 void write_survey(const std::vector<Row>& rows);
 void write_failure(std::string_view why);
 
-/// What was found about one size.
+/// The results for one size.
 struct Point {
     std::uint64_t size_bytes = 0;
     double one_way_us = 0;
@@ -28,7 +28,7 @@ struct Survey {
     std::string failure;       ///< the first that was written; empty: none was
 };
 
-/// Finds both kinds of lines in whatever else the process wrote.
+/// Finds both kinds of lines in the output of the process.
 Survey read_survey(std::string_view output);
 
-} // namespace plexus::tools::bench
+} // namespace plexus::tools::benchmark

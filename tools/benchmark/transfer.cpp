@@ -7,18 +7,18 @@
 #include <deque>
 #include <fmt/format.h>
 
-namespace plexus::tools::bench {
+namespace plexus::tools::benchmark {
 namespace {
 
-/// So many transfers are under way at once, all of the same memory, as the libraries' own tests have it.
+/// Transfers under way at once, all of the same memory, as in the libraries' own tests.
 constexpr std::uint64_t kWindow = 8;
 constexpr std::byte kOurs{9};
 
-/// The far memory, and as much of our own.
+/// The responder's memory, and as much memory here.
 class Transfer {
   public:
-    Transfer(NearEnd& end, std::uint64_t size)
-      : putting_(end.wish().kind == Kind::put)
+    Transfer(Initiator& end, std::uint64_t size)
+      : putting_(end.options().kind == Kind::put)
       , store_(end.here().lookup<Store>(kStoreName).get())
       , far_(store_.call(lend, size).get())
       , near_(end.here().allocate<std::byte>(size)) {
@@ -39,10 +39,10 @@ class Transfer {
             under_way.push_back(putting_ ? far_.put(0, near_.local()) : far_.get(0, near_.local()));
         }
         for (Future<void>& each : under_way) each.get();
-        return seconds(Clock::now() - start);
+        return seconds_since(start);
     }
 
-    /// After at least one of them.
+    /// After at least one transfer.
     void check() const {
         const std::byte wanted = putting_ ? kOurs : kStored;
         const bool whole = putting_ ? store_.call(holds, static_cast<std::uint8_t>(wanted)).get()
@@ -60,30 +60,24 @@ class Transfer {
 
 } // namespace
 
-std::vector<Row> measure_transfer(NearEnd& end) {
+std::vector<Row> measure_transfer(Initiator& end) {
     std::vector<Row> rows;
-    for (const std::uint64_t size : end.wish().sizes) {
-        const std::string what = fmt::format("{}, {}", name_of(end.wish().kind), show_size(size));
-        end.progress().show(what + ": warming up");
+    for (const std::uint64_t size : end.options().sizes) {
         Transfer transfer(end, size);
-        const auto run = [&](std::uint64_t transfers) { return transfer.run(transfers); };
-        const std::uint64_t transfers = warm_up(end.wish(), kWindow, run);
-        double best = transfer.run(transfers);
-        for (std::uint32_t round = 1; round < Wish::kRounds; ++round) {
-            end.progress().show(fmt::format("{}: round {} of {}", what, round + 1, Wish::kRounds));
-            best = std::min(best, transfer.run(transfers));
-        }
+        const Best best =
+            end.best_of(fmt::format("{}, {}", name_of(end.options().kind), show_size(size)), kWindow,
+                        [&](std::uint64_t transfers) { return transfer.run(transfers); });
         transfer.check();
         Row& row = rows.emplace_back();
-        row.kind = end.wish().kind;
+        row.kind = end.options().kind;
         row.used = transfer.method();
         row.size_bytes = size;
-        row.iterations = transfers;
-        row.messages_per_s = static_cast<double>(transfers) / best;
+        row.iterations = best.iterations;
+        row.messages_per_s = 1 / best.each();
         row.bytes_per_s = row.messages_per_s * static_cast<double>(size);
         row.skip_poll = end.skip_poll_of(row.used);
     }
     return rows;
 }
 
-} // namespace plexus::tools::bench
+} // namespace plexus::tools::benchmark

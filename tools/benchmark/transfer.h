@@ -3,11 +3,10 @@
 #pragma once
 
 #include "tools/benchmark/initiator.h"
-#include "tools/benchmark/report.h"
 
-namespace plexus::tools::bench {
+namespace plexus::tools::benchmark {
 
 /// @error bad_archive other bytes arrived than were sent (thrown)
-std::vector<Row> measure_transfer(NearEnd& end);
+std::vector<Row> measure_transfer(Initiator& end);
 
-} // namespace plexus::tools::bench
+} // namespace plexus::tools::benchmark

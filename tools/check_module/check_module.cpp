@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `plexus check-module`: whether a module keeps the promises of the module contract. Knows none
-// of them: a helper program has them (tests/conformance), and is started once for each, so that
-// a crash or a hang is a verdict on that promise and not the end of the check.
+// `plexus check-module`: whether a module keeps the promises of the module contract. A helper program
+// (tests/conformance) has the promises. It is started once for each promise, so that a crash or a
+// hang is a verdict on that promise and not the end of the check.
 #include "tools/check_module/verdict.h"
 #include "tools/common/command_line.h"
 #include "tools/common/json.h"
@@ -28,7 +28,7 @@ constexpr CommonHelp kHelp{
     "Exit codes: 0 every promise holds or was skipped, 1 some are broken, 2 the file is no usable\n"
     "module or the command line is wrong, 3 environment."};
 
-struct Wish {
+struct CheckOptions {
     std::string file;
     std::string only;
     double seconds = 150;
@@ -39,7 +39,7 @@ struct Wish {
     }
 };
 
-/// Beside us: in the build folder, or where it was installed relative to this program.
+/// The helper program: in the build folder, or installed at a fixed place relative to this program.
 std::string helper() {
     constexpr const char* kName = "check-module-promises";
     const fs::path here = fs::read_symlink("/proc/self/exe").parent_path();
@@ -60,25 +60,25 @@ std::string helper() {
 
 class Check {
   public:
-    Check(const CommandLine& line, const Wish& wish)
+    Check(const CommandLine& line, const CheckOptions& options)
       : line_(line)
-      , wish_(wish)
+      , options_(options)
       , helper_(helper()) {}
 
     int run() {
         std::string why;
-        const auto name = admitted(run_trial(words({"--admit"}), wish_.limit()), wish_.limit(), why);
+        const auto name = admitted(run_trial(words({"--admit"}), options_.limit()), options_.limit(), why);
         if (!name) return refuse(why);
         name_ = *name;
         std::vector<Promise> promises =
-            promises_in(run_trial({helper_, "--list-promises"}, wish_.limit()).output);
+            promises_in(run_trial({helper_, "--list-promises"}, options_.limit()).output);
         if (promises.empty()) throw Error(Status::not_found, helper_ + " lists no promises");
         std::erase_if(promises, [&](const Promise& each) {
-            return each.sentence.find(wish_.only) == std::string::npos && each.group != wish_.only;
+            return each.sentence.find(options_.only) == std::string::npos && each.group != options_.only;
         });
-        if (promises.empty()) usage_error("check-module", "no promise contains \"" + wish_.only + "\"");
+        if (promises.empty()) usage_error("check-module", "no promise contains \"" + options_.only + "\"");
         if (!line_.json()) {
-            std::printf("%s: method %s\n", wish_.file.c_str(), name_.c_str());
+            std::printf("%s: method %s\n", options_.file.c_str(), name_.c_str());
             std::fflush(stdout);
         }
         for (const Promise& each : promises) judge(each);
@@ -88,7 +88,7 @@ class Check {
 
   private:
     std::vector<std::string> words(std::vector<std::string> last) const {
-        std::vector<std::string> all{helper_, "--file", wish_.file};
+        std::vector<std::string> all{helper_, "--file", options_.file};
         for (const auto& [key, value] : line_.settings()) {
             all.emplace_back("--set");
             all.push_back(key + "=" + value);
@@ -99,7 +99,8 @@ class Check {
 
     int refuse(const std::string& why) const {
         if (line_.json()) {
-            const auto out = json::Object().add("file", wish_.file).add("usable", false).add("because", why);
+            const auto out =
+                json::Object().add("file", options_.file).add("usable", false).add("because", why);
             std::printf("%s\n", out.text().c_str());
         } else {
             std::fprintf(stderr, "plexus check-module: no usable module: %s\n", why.c_str());
@@ -108,8 +109,8 @@ class Check {
     }
 
     void judge(const Promise& promise) {
-        const Ending ending = run_trial(words({"--promise", promise.sentence}), wish_.limit());
-        const Outcome outcome = outcome_of(ending, wish_.limit());
+        const Ending ending = run_trial(words({"--promise", promise.sentence}), options_.limit());
+        const Outcome outcome = outcome_of(ending, options_.limit());
         ++counts_[static_cast<std::size_t>(outcome.kept)];
         if (line_.json()) {
             note(promise, outcome, ending);
@@ -123,7 +124,7 @@ class Check {
         if (promise.group != group_) std::printf("\n%s\n", promise.group.c_str());
         group_ = promise.group;
         std::printf("  %-8s %s\n", kWords[static_cast<std::size_t>(outcome.kept)], promise.sentence.c_str());
-        const std::size_t most = wish_.verbose ? outcome.because.size() : kMostEvidence;
+        const std::size_t most = options_.verbose ? outcome.because.size() : kMostEvidence;
         for (std::size_t i = 0; i < outcome.because.size() && i < most; ++i)
             std::printf("           %s\n", outcome.because[i].c_str());
         if (outcome.because.size() > most)
@@ -147,7 +148,7 @@ class Check {
     void report(std::size_t all) const {
         if (line_.json()) {
             json::Object out;
-            out.add("file", wish_.file).add("usable", true).add("method", name_);
+            out.add("file", options_.file).add("usable", true).add("method", name_);
             out.raw("promises", json::list(rows_)).add("holds", count(Kept::yes));
             out.add("broken", count(Kept::no)).add("skipped", count(Kept::skipped));
             std::printf("%s\n", out.text().c_str());
@@ -160,7 +161,7 @@ class Check {
     std::size_t count(Kept kept) const { return counts_[static_cast<std::size_t>(kept)]; }
 
     const CommandLine& line_;
-    const Wish& wish_;
+    const CheckOptions& options_;
     const std::string helper_;
     std::string name_;
     std::string group_; ///< the last one that was printed
@@ -176,20 +177,20 @@ int check_module(int count, char** arguments) {
         "Says which promises of the module contract a module keeps. Each runs in a process of its "
         "own: a crash or a hang is a verdict too.",
         "FILE.so [--set KEY=VALUE]... [OPTIONS]", {}, kHelp);
-    Wish wish;
-    line.app().add_option("file", wish.file, "The module: a shared object")->type_name("FILE");
+    CheckOptions options;
+    line.app().add_option("file", options.file, "The module: a shared object")->type_name("FILE");
     line.app()
-        .add_option("--only", wish.only, "Only the promises that contain TEXT, or the group of that name")
+        .add_option("--only", options.only, "Only the promises that contain TEXT, or the group of that name")
         ->type_name("TEXT");
     line.app()
-        .add_option("--timeout", wish.seconds, "How long one promise may take")
+        .add_option("--timeout", options.seconds, "How long one promise may take")
         ->check(CLI::Range(0.1, 86'400.0))
         ->type_name("SECONDS")
         ->capture_default_str();
-    line.app().add_flag("--verbose", wish.verbose, "Print all that was seen of a broken promise");
+    line.app().add_flag("--verbose", options.verbose, "Print all that was seen of a broken promise");
     if (!line.parse(count, arguments)) return kOk;
-    if (wish.file.empty()) usage_error("check-module", "say which file to check");
-    return Check(line, wish).run();
+    if (options.file.empty()) usage_error("check-module", "say which file to check");
+    return Check(line, options).run();
 }
 
 } // namespace plexus::tools

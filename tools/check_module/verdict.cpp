@@ -27,8 +27,8 @@ bool take_prefix(std::string_view& text, std::string_view prefix) {
     return true;
 }
 
-// The program's own account of itself, by its last line. A module that ends the process
-// leaves none, whatever the exit code.
+// The last line of the helper program says how the promise ended. If a module ends the process, that line is
+// missing, whatever the exit code.
 bool is_account(const Ending& ending, const std::vector<std::string>& lines) {
     const char* expected = ending.code == kHolds     ? "cases: 1 passed, 0 failed, 0 skipped"
                            : ending.code == kBroken  ? "cases: 0 passed, 1 failed, 0 skipped"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From how the program of the promises ended to what is said about the module: the one place
-// that knows that program's answers (tests/conformance/main.cpp). Pure functions.
+// Turns the ending of the helper program into a verdict on the module: the one place that knows the answers
+// of tests/conformance/main.cpp. Pure functions.
 #pragma once
 
 #include "tools/common/trial.h"
@@ -21,16 +21,16 @@ enum class Kept { yes, no, skipped };
 
 struct Outcome {
     Kept kept = Kept::no;
-    std::vector<std::string> because; ///< why it was skipped, or what was seen instead
+    std::vector<std::string> because; ///< why the promise was skipped, or what happened instead
 };
 
-/// What the module that was admitted is called; nothing: it was not, and *why.
+/// The name of the admitted module; nothing: the module was not admitted, and `why` says why.
 std::optional<std::string> admitted(const Ending& ending, std::chrono::milliseconds limit, std::string& why);
 
 /// The promises, one a line.
 std::vector<Promise> promises_in(std::string_view listing);
 
-/// What one promise came to.
+/// The outcome of one promise.
 Outcome outcome_of(const Ending& ending, std::chrono::milliseconds limit);
 
 } // namespace plexus::tools

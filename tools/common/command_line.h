@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the command lines of our verbs have in common: --help, --json, --set, the options of
-// the runtime (--plexus-…), and a context that is started with them.
+// The common part of the verbs' command lines: --help, --json, --set, the options of the runtime
+// (--plexus-…), and a context that is started with them.
 #pragma once
 
 #include "plexus/context.h"
@@ -17,7 +17,7 @@ namespace plexus::tools {
 /// Wrong usage, in a sentence; main prints it behind the verb's name and ends with kUsage.
 [[noreturn]] void usage_error(std::string_view verb, const std::string& sentence);
 
-/// What most verbs say alike, for those that differ.
+/// Help texts that some verbs replace.
 struct CommonHelp {
     const char* set = "A key of the configuration; may be repeated";
     const char* ending =

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the command lines that start jobs have in common: variables and settings for the
-// job's processes.
+// The common part of the command lines that start jobs: variables and settings for the job's processes.
 #pragma once
 
 #include "plexus/launch.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Descriptor tables and pointers in files. A table is text, a row a line: the method, a
-// blank, the descriptor in hexadecimal; lines that start with # are remarks. A pointer is
-// what GlobalPointer::save() gave.
+// blank, the descriptor in hexadecimal; lines that start with # are remarks. A pointer is the result
+// of GlobalPointer::save().
 #pragma once
 
 #include "plexus/table.h"
@@ -16,7 +16,7 @@ namespace plexus::tools {
 std::string hexadecimal(const std::vector<std::byte>& bytes);
 
 std::string write_table(const DescriptorTable& table);
-/// Nothing: the text is no table; *why says which line and what is wrong with it.
+/// Nothing: the text is no table; *why names the line and the mistake.
 std::optional<DescriptorTable> read_table(std::string_view text, std::string* why);
 
 /// The whole file, at most a megabyte. @error not_found, too_large (thrown, as plexus::Error)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A table in plain text: columns as wide as they need to be, words to the left, numbers to
-// the right. Knows nothing of what is in it.
+// A table in plain text: columns as wide as their widest cell, words to the left, numbers to the right.
 #pragma once
 
 #include <cstdio>

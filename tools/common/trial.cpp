@@ -51,7 +51,7 @@ class Pipe {
 [[noreturn]] void become(char* const* arguments, int output, int nothing, pid_t parent) {
     ::setpgid(0, 0);
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != parent) ::_exit(kNotStarted); // it died before that was set
+    if (::getppid() != parent) ::_exit(kNotStarted); // the parent died before the signal was set
     ::dup2(nothing, STDIN_FILENO);
     ::dup2(output, STDOUT_FILENO);
     ::dup2(output, STDERR_FILENO);
@@ -95,11 +95,11 @@ Ending run_trial(std::vector<std::string> words, std::chrono::milliseconds limit
     if (pid < 0)
         throw Error(Status::runtime_lost, fmt::format("no process can be made: {}", std::strerror(errno)));
     if (pid == 0) become(arguments.data(), pipe.writer(), nothing, parent);
-    ::setpgid(pid, pid); // both sides do: whoever is first
+    ::setpgid(pid, pid); // parent and child both do: either may be first
     if (nothing >= 0) ::close(nothing);
     pipe.close_writer();
 
-    // Not the end of its output but its own end counts: a process that it left may hold the pipe.
+    // Waits for the process, not for the end of its output: a process that it left may hold the pipe.
     Ending ending;
     int status = 0;
     bool open = true;
@@ -114,7 +114,7 @@ Ending run_trial(std::vector<std::string> words, std::chrono::milliseconds limit
         wait_until(std::min(Clock::now() + kLook, begin + limit), open ? pipe.reader() : -1);
         open = open && read_some(pipe.reader(), ending.output);
     }
-    ::kill(-pid, SIGKILL); // what it started and left
+    ::kill(-pid, SIGKILL); // processes that it started and left
     if (open) read_some(pipe.reader(), ending.output);
     ending.took = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin);
     if (WIFSIGNALED(status)) ending.signal = WTERMSIG(status);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs a program in a process of its own, with a time limit, and keeps what it said. However
-// it ends, nothing of it is left and the caller lives. Knows nothing of modules. Any thread.
+// Runs a program in a process of its own, with a time limit, and keeps the output. However the program ends,
+// none of its processes is left and the caller lives. Knows nothing of modules. Any thread.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@ struct Ending {
 };
 
 /// `words`: the program's file, then its arguments. @error not_found, runtime_lost (thrown,
-/// as plexus::Error): no process could be made, or it is not this program's to run
+/// as plexus::Error): no process could be made, or the file may not be run
 Ending run_trial(std::vector<std::string> words, std::chrono::milliseconds limit);
 
 /// "it was ended by signal 11 (Segmentation fault)"; empty if it ended by itself, in time.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Characters in bytes that may be any. Pure.
+// Finds UTF-8 characters in arbitrary bytes. Pure.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace plexus::tools {
 
-/// How many bytes the UTF-8 character at the start of `text`, which is not empty, has; 0: it is none.
+/// The bytes of the UTF-8 character at the start of `text`, which is not empty; 0: there is no character.
 std::size_t utf8_character(std::string_view text);
 
 } // namespace plexus::tools

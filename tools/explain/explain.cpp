@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `plexus explain`: by which method requests would travel from here to the context behind a
-// URL, a saved table or a saved pointer, and why not by each other one. Nothing is sent to
-// that context; a URL's directory alone is asked.
+// `plexus explain`: by which method requests would travel from here to the context behind a URL, a saved
+// table or a saved pointer, and why not by the other methods. Nothing is sent to that context; only a
+// URL's directory is asked.
 #include "tools/common/command_line.h"
 #include "tools/common/json.h"
 #include "tools/common/table_file.h"
@@ -29,7 +29,7 @@ constexpr char kFooter[] =
 /// The name under which a context that serves a directory publishes itself.
 constexpr const char* kServer = "plexus.server";
 
-struct Wish {
+struct ExplainOptions {
     std::string url;
     std::string name = kServer;
     std::string table;
@@ -49,17 +49,17 @@ DescriptorTable table_in(Context& here, const std::string& path) {
     const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     std::string why;
     if (auto table = read_table(text, &why)) return *table;
-    // A saved pointer carries its table with it, and is no text.
+    // A saved pointer contains its table, and is no text.
     if (text.find('\0') != text.npos) return pointer_in(here, path, bytes);
     throw Error(Status::bad_archive, fmt::format("{} holds no table: {}", path, why));
 }
 
-DescriptorTable published(Context& here, const Wish& wish) {
+DescriptorTable published(Context& here, const ExplainOptions& options) {
     constexpr std::chrono::seconds kPatience{5};
-    auto found = here.lookup<Anything>(wish.name);
+    auto found = here.lookup<Anything>(options.name);
     if (!found.wait_for(kPatience))
-        throw Error(Status::not_found, fmt::format("nobody has published \"{}\" at {} within {} s", wish.name,
-                                                   wish.url, kPatience.count()));
+        throw Error(Status::not_found, fmt::format("nobody has published \"{}\" at {} within {} s",
+                                                   options.name, options.url, kPatience.count()));
     return found.get().table();
 }
 
@@ -96,31 +96,31 @@ int explain(int count, char** arguments) {
     CommandLine line("explain",
                      "Says by which method requests would travel from here, and why not by the others.",
                      "URL | --table FILE | --pointer FILE [OPTIONS]", kFooter);
-    Wish wish;
+    ExplainOptions options;
     line.app()
-        .add_option("url", wish.url, "Where a context serves a directory: plexus://host:port")
+        .add_option("url", options.url, "Where a context serves a directory: plexus://host:port")
         ->type_name("URL");
-    line.app().add_option("--name", wish.name, "With a URL: whom to explain")->type_name("NAME");
-    line.app().add_option("--table", wish.table, "A saved descriptor table")->type_name("FILE");
-    line.app().add_option("--pointer", wish.pointer, "A saved pointer")->type_name("FILE");
+    line.app().add_option("--name", options.name, "With a URL: whom to explain")->type_name("NAME");
+    line.app().add_option("--table", options.table, "A saved descriptor table")->type_name("FILE");
+    line.app().add_option("--pointer", options.pointer, "A saved pointer")->type_name("FILE");
     if (!line.parse(count, arguments)) return kOk;
-    if (!wish.url.empty() + !wish.table.empty() + !wish.pointer.empty() != 1)
+    if (!options.url.empty() + !options.table.empty() + !options.pointer.empty() != 1)
         usage_error("explain", "one of URL, --table and --pointer says what to explain");
 
-    Options options;
-    options.url = wish.url;
-    Context here = line.start(std::move(options));
+    Options more;
+    more.url = options.url;
+    Context here = line.start(std::move(more));
     DescriptorTable table;
     std::string what;
-    if (!wish.table.empty()) {
-        table = table_in(here, wish.table);
-        what = "the owner of the table in " + wish.table;
-    } else if (!wish.pointer.empty()) {
-        table = pointer_in(here, wish.pointer, read_file(wish.pointer));
-        what = "the owner of the pointer in " + wish.pointer;
+    if (!options.table.empty()) {
+        table = table_in(here, options.table);
+        what = "the owner of the table in " + options.table;
+    } else if (!options.pointer.empty()) {
+        table = pointer_in(here, options.pointer, read_file(options.pointer));
+        what = "the owner of the pointer in " + options.pointer;
     } else {
-        table = published(here, wish);
-        what = wish.name == kServer ? wish.url : fmt::format("{} at {}", wish.name, wish.url);
+        table = published(here, options);
+        what = options.name == kServer ? options.url : fmt::format("{} at {}", options.name, options.url);
     }
     const Choice choice = here.explain(table);
     if (line.json()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `plexus info`: what a context started here and now would have: methods and where they
-// come from, what was refused and why, its own table, limits, what polling costs.
+// `plexus info`: what a context started here has: methods and their origin, refused modules and the reasons,
+// the context's table, limits, the cost of polling.
 #include "tools/common/command_line.h"
 #include "tools/common/json.h"
 #include "tools/common/quantity.h"
@@ -21,7 +21,7 @@ constexpr char kFooter[] =
     "plexus info --measure takes about a second for each method, in processes of their own, and\n"
     "recommends an order as configuration.";
 
-/// Poll costs are measured by polling: for a moment, then they are known.
+/// Polls for a moment, so that the costs of polling are known.
 void poll_a_while(Context& here) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
     while (std::chrono::steady_clock::now() < end)

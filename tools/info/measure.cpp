@@ -29,7 +29,7 @@ struct Present {
     std::vector<Measured> refused;
 };
 
-/// Asks a context that has ended when this returns: nothing of it disturbs the measurement.
+/// Asks a context that has ended when this returns, so that the context does not disturb the measurement.
 Present what_is_here(const CommandLine& line) {
     const Context here = line.start();
     Present present;
@@ -47,12 +47,12 @@ Present what_is_here(const CommandLine& line) {
 }
 
 std::string where_it_runs() {
-    const auto cores = bench::choose_cores(1);
+    const auto cores = benchmark::choose_cores(1);
     return cores ? fmt::format("cores {} and {}", cores->near.front(), cores->far.front())
                  : "both on one core, so that the figures say little";
 }
 
-/// All that the trials need of this command line.
+/// The settings of this command line, for the trials.
 std::vector<std::string> settings_of(const CommandLine& line) {
     std::vector<std::string> words;
     for (const auto& [key, value] : line.settings()) words.insert(words.end(), {"--set", key + "=" + value});
@@ -61,9 +61,9 @@ std::vector<std::string> settings_of(const CommandLine& line) {
     return words;
 }
 
-/// A file that is there already may be somebody's whole configuration: it stays as it is. And as
-/// `plexus.toml` it would be that of everybody who starts here: until it is whole it has another name,
-/// and before there is something to write it does not exist.
+/// An existing file may be somebody's whole configuration: it is not replaced. A new `plexus.toml` takes
+/// effect for every program that starts in its folder: so the file has another name until it is whole, and
+/// does not exist before there is something to write.
 class NewFile {
   public:
     explicit NewFile(std::string path)
@@ -91,7 +91,7 @@ class NewFile {
     }
 
   private:
-    /// rename() would replace what somebody else has put there meanwhile; link() does not.
+    /// rename() would replace a file that somebody else has created meanwhile; link() does not.
     void give_name(const std::string& draft) const {
         int result = ::link(draft.c_str(), path_.c_str());
         const bool no_links = result != 0 && (errno == EPERM || errno == EOPNOTSUPP); // FAT and the like
@@ -117,14 +117,14 @@ class NewFile {
 } // namespace
 
 int measure(const CommandLine& line, const std::string& output) {
-    const NewFile file(output); // what forbids it is said before the work, not after it
+    const NewFile file(output); // a path that cannot be written is reported before the work
     const Present present = what_is_here(line);
     Findings findings;
     findings.version = PLEXUS_VERSION;
     findings.where = where_it_runs();
     findings.wanted = present.wanted;
     {
-        bench::Progress progress;
+        benchmark::Progress progress;
         findings.methods =
             measure_each(present.subjects, settings_of(line), [&](const std::string& method, std::size_t at) {
                 progress.show(fmt::format("measuring {}, {} of {}", method, at + 1, present.subjects.size()));

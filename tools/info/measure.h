@@ -10,7 +10,7 @@
 namespace plexus::tools {
 
 /// Prints findings and recommendation; `output`: also writes the configuration to this new
-/// file. The exit code: kNo where no method could be measured.
+/// file. The exit code: kNo if no method could be measured.
 /// @error bad_config, not_found, busy (the file exists), runtime_lost; thrown
 int measure(const CommandLine& line, const std::string& output);
 

@@ -15,12 +15,12 @@ namespace {
 std::set<std::uint64_t> sizes_of(const Findings& findings) {
     std::set<std::uint64_t> sizes;
     for (const Measured& each : findings.methods)
-        for (const bench::Point& point : each.points) sizes.insert(point.size_bytes);
+        for (const benchmark::Point& point : each.points) sizes.insert(point.size_bytes);
     return sizes;
 }
 
-const bench::Point* find(const Measured& measured, std::uint64_t size_bytes) {
-    for (const bench::Point& point : measured.points)
+const benchmark::Point* find(const Measured& measured, std::uint64_t size_bytes) {
+    for (const benchmark::Point& point : measured.points)
         if (point.size_bytes == size_bytes) return &point;
     return nullptr;
 }
@@ -38,14 +38,14 @@ std::string quoted_list(const std::vector<std::string>& words) {
     return list;
 }
 
-/// As plexus.toml takes it.
+/// In the syntax of plexus.toml.
 std::string list_in_toml(const Range& range, const Findings& findings) {
     std::vector<std::string> all;
     for (const Measured& each : findings.methods) all.push_back(each.method);
     return quoted_list(list_of(range.methods, all, findings.wanted));
 }
 
-/// As `use` takes it.
+/// In the syntax of `use`.
 std::string way_of(const Range& range) { return fmt::format("{}", fmt::join(range.methods, ", ")); }
 
 std::string advice(const Findings& findings) {
@@ -75,20 +75,20 @@ TextTable table_of(const Findings& findings) {
     std::vector<std::string> head{"method", "between"};
     for (const std::uint64_t size : sizes) head.push_back(show_size(size) + " us");
     for (const std::uint64_t size : sizes)
-        if (size >= bench::kLargeBytes) head.push_back(show_size(size) + " MB/s");
+        if (size >= benchmark::kLargeBytes) head.push_back(show_size(size) + " MB/s");
     TextTable table(std::move(head), 2);
     for (const Measured& each : findings.methods) {
         if (each.points.empty()) continue;
         std::vector<std::string> row{each.method, each.one_process ? "one process" : "processes"};
         for (const std::uint64_t size : sizes) {
-            const bench::Point* const point = find(each, size);
+            const benchmark::Point* const point = find(each, size);
             row.push_back(point == nullptr
                               ? "-"
                               : fmt::format("{:.{}f}", point->one_way_us, point->one_way_us < 100 ? 2 : 0));
         }
         for (const std::uint64_t size : sizes) {
-            if (size < bench::kLargeBytes) continue;
-            const bench::Point* const point = find(each, size);
+            if (size < benchmark::kLargeBytes) continue;
+            const benchmark::Point* const point = find(each, size);
             const bool known = point != nullptr && point->bytes_per_s;
             row.push_back(known ? fmt::format("{:.0f}", *point->bytes_per_s / 1e6) : "-");
         }
@@ -121,7 +121,7 @@ std::string to_json(const Findings& findings) {
     std::vector<std::string> methods;
     for (const Measured& each : findings.methods) {
         std::vector<std::string> points;
-        for (const bench::Point& point : each.points) {
+        for (const benchmark::Point& point : each.points) {
             json::Object out;
             out.add("size_bytes", point.size_bytes).add("one_way_us", point.one_way_us);
             const auto mbps = point.bytes_per_s ? std::optional(*point.bytes_per_s / 1e6) : std::nullopt;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What was measured and what is recommended, for people, for plexus.toml, and as JSON.
+// The results and the recommendation, for people, for plexus.toml, and as JSON.
 #pragma once
 
 #include "tools/common/text_table.h"
@@ -20,10 +20,10 @@ struct Findings {
 
 TextTable table_of(const Findings& findings);
 
-/// TOML: the order for small messages as a setting, all else as comments.
+/// TOML: the order for small messages as a setting, everything else as comments.
 std::string configuration(const Findings& findings);
 
-/// The same with the figures before it: what a file keeps.
+/// The same after the figures: the content of a file.
 std::string documented_configuration(const Findings& findings);
 
 std::string to_json(const Findings& findings);

@@ -16,13 +16,13 @@ struct Candidate {
     double seconds; ///< for a message
 };
 
-double cost(const bench::Point& point) {
+double cost(const benchmark::Point& point) {
     const bool by_stream = point.bytes_per_s.value_or(0) > 0;
     return by_stream ? static_cast<double>(point.size_bytes) / *point.bytes_per_s : point.one_way_us / 1e6;
 }
 
-/// One moves ahead of its predecessor only where it is clearly faster. (Not a sort: "about as
-/// fast as" is not transitive.)
+/// A method moves ahead of its predecessor only if it is clearly faster. (Not a sort: "about as fast as" is
+/// not transitive.)
 void insert(std::vector<Candidate>& order, const Candidate& candidate) {
     auto at = order.end();
     while (at != order.begin() && candidate.measured->one_process == std::prev(at)->measured->one_process &&
@@ -35,7 +35,7 @@ std::vector<std::string> order_for(const std::vector<Measured>& all, std::uint64
     std::vector<Candidate> order;
     for (const bool one_process : {true, false})
         for (const Measured& each : all)
-            for (const bench::Point& point : each.points)
+            for (const benchmark::Point& point : each.points)
                 if (each.one_process == one_process && point.size_bytes == size_bytes)
                     insert(order, {&each, cost(point)});
     std::vector<std::string> methods;
@@ -58,10 +58,10 @@ std::string method_of(const std::string& name) { return name.substr(0, name.find
 /// True for "libfabric:shm", false for "tcp" and "tcp?listen=[::]:0".
 bool has_label(const std::string& name) { return name.find(':') < name.find('?'); }
 
-/// "libfabric?provider=shm" in what the user wrote; empty: he gave this method no parameters.
+/// "libfabric?provider=shm" in the user's list; empty: the list gives this method no parameters.
 std::string entry_with_parameters(const std::string& method, const std::vector<std::string>& wanted) {
     for (const std::string& entry : wanted)
-        if (entry.size() > method.size() && bench::name_in(entry) == method) return entry;
+        if (entry.size() > method.size() && benchmark::name_in(entry) == method) return entry;
     return {};
 }
 
@@ -106,7 +106,7 @@ std::vector<std::string> list_of(const std::vector<std::string>& order, const st
 std::vector<Range> recommend(const std::vector<Measured>& all) {
     std::set<std::uint64_t> sizes;
     for (const Measured& each : all)
-        for (const bench::Point& point : each.points) sizes.insert(point.size_bytes);
+        for (const benchmark::Point& point : each.points) sizes.insert(point.size_bytes);
     std::vector<Range> ranges;
     std::uint64_t before = 0;
     for (const std::uint64_t size : sizes) {

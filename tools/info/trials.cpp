@@ -11,7 +11,7 @@ namespace plexus::tools {
 
 namespace {
 
-/// The last line that our programs said about themselves.
+/// The last line with which `plexus bench` reported an error.
 std::string last_words(const std::string& output) {
     constexpr std::string_view kSpeaker = "plexus bench: ";
     const std::size_t at = output.rfind(kSpeaker);
@@ -20,7 +20,7 @@ std::string last_words(const std::string& output) {
     return output.substr(begin, output.find('\n', begin) - begin);
 }
 
-std::string why_it_failed(const Ending& ending, const bench::Survey& survey) {
+std::string why_it_failed(const Ending& ending, const benchmark::Survey& survey) {
     if (!survey.failure.empty()) return survey.failure;
     if (const std::string violent = violent_end(ending, kTrialLimit); !violent.empty()) return violent;
     if (const std::string words = last_words(ending.output); !words.empty()) return words;
@@ -36,7 +36,7 @@ Measured measure_one(const Subject& subject, const std::vector<std::string>& set
     for (const bool one_process : {false, true}) {
         if (one_process) words.emplace_back("--one-process");
         const Ending ending = run_trial(words, kTrialLimit);
-        bench::Survey survey = bench::read_survey(ending.output);
+        benchmark::Survey survey = benchmark::read_survey(ending.output);
         const bool ended_itself = !ending.timed_out && ending.signal == 0;
         if (ended_itself && ending.code == 0 && !survey.points.empty()) {
             measured.one_process = one_process;
@@ -45,7 +45,7 @@ Measured measure_one(const Subject& subject, const std::vector<std::string>& set
             return measured;
         }
         if (measured.failure.empty()) measured.failure = why_it_failed(ending, survey);
-        // Only where it was refused in good order may it be a method of one process.
+        // Only a method that was refused with a reason may be a method of one process.
         if (!ended_itself || survey.failure.empty()) break;
     }
     return measured;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measures methods one after the other, each in processes of its own: one that crashes or
-// hangs costs its own figures and nothing else.
+// Measures methods one after the other, each in processes of its own: a method that crashes or hangs costs
+// only its own figures.
 #pragma once
 
 #include "tools/info/order.h"
@@ -12,11 +12,11 @@
 
 namespace plexus::tools {
 
-/// A survey takes about a second, many where others use the processors; a method that needs so long
-/// is stuck.
+/// A survey takes about a second, and several if other programs use the processors; a method that needs this
+/// long is stuck.
 inline constexpr std::chrono::seconds kTrialLimit{30};
 
-/// What to measure: its name, and the method list by which a trial has it and nothing else.
+/// A method to measure: its name, and the method list with which a trial has this method only.
 struct Subject {
     std::string method;
     std::string list;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When to sleep and when to wait busily: asleep until shortly before something is due, as
-// sleepers wake late, and awake from then on, within a budget. Pure: time is an argument.
+// When to sleep and when to spin: sleep until shortly before an event is due, because sleeping threads
+// wake late, and spin from then on, within a budget. Pure: time is an argument.
 #pragma once
 
 #include "tools/lab/units.h"
@@ -11,14 +11,13 @@ namespace plexus::tools::lab {
 
 class AlarmClock {
   public:
-    /// How much before its time a sleeper wants to be woken.
+    /// How long before an event the sleep ends.
     static constexpr Time kAhead = std::chrono::microseconds(40);
-    /// What busy waiting may cost: this share of all time, and this much in one go.
+    /// The budget of spinning: this share of all time, and this long at a time.
     static constexpr double kShare = 0.25;
     static constexpr Time kMostSaved = std::chrono::milliseconds(5);
 
-    /// How long to sleep at most before something that is `left` away. Zero: look again at
-    /// once, which is what waiting busily is.
+    /// How long to sleep at most before an event that is due in `left`. Zero: look again at once (spin).
     Time sleep(Time now, Time left) {
         saved_ = std::min(kMostSaved, saved_ + Time(static_cast<std::int64_t>(
                                                    static_cast<double>((now - last_).count()) * kShare)));

@@ -29,7 +29,7 @@ struct Name {
 Name name_of(pid_t lab) {
     const std::string text = fmt::format("{}{}", kPrefix, lab);
     Name name;
-    name.address.sun_family = AF_UNIX; // and a zero first: a name without a file
+    name.address.sun_family = AF_UNIX; // a first zero byte: a name without a file
     text.copy(name.address.sun_path + 1, sizeof name.address.sun_path - 1);
     name.size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + text.size());
     return name;
@@ -105,7 +105,7 @@ std::string take_request(int connection) {
 }
 
 void give_answer(int connection, const Answer& answer) {
-    // Beyond the system's limit where that is allowed; who gets nothing is told that.
+    // Beyond the system's limit if that is allowed; an answer that does not fit is reported.
     ::setsockopt(connection, SOL_SOCKET, SO_SNDBUFFORCE, &kSendBytes, sizeof kSendBytes);
     ::setsockopt(connection, SOL_SOCKET, SO_SNDBUF, &kSendBytes, sizeof kSendBytes);
     const std::string text = (answer.ok ? "ok\n" : "no\n") + answer.text;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a lab that runs is spoken to: one request, one answer, both text, over a local socket
-// that has a name but no file, so that nothing of it can be left behind.
+// The control connection of a running lab: one request, one answer, both text, over a local socket
+// with an abstract name, so that no file can be left behind.
 //
 //   report json | report text | verdict | reset | up PART | down PART
 //

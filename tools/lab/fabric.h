@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The network in motion: frames wait for wires, occupy them for the time of their bits, and
-// travel on. Time is an argument: whoever calls decides how fast it goes, and every event
-// happens at the time that is due to it, however late it is asked for. Knows nothing of
-// what frames hold, nor of the system. One thread.
+// Simulates the network: frames wait for wires, occupy a wire for the time of their bits, and travel on.
+// Time is an argument: the caller decides how fast time goes, and every event happens at its due
+// time, however late advance() is called. Knows nothing of the frames' contents, nor of the system.
+// One thread.
 //
 // Stations that contend for a wire take turns, frame by frame; there are no collisions.
 #pragma once
@@ -16,12 +16,12 @@
 
 namespace plexus::tools::lab {
 
-/// What went through one pipe.
+/// The counts of one pipe.
 struct PipeCount {
     std::uint64_t frames = 0;
     std::uint64_t bytes = 0;      ///< of frames, without what a wire adds
     std::uint64_t overflowed = 0; ///< frames for which a queue had no room
-    std::uint64_t cut = 0;        ///< frames that met it switched off
+    std::uint64_t cut = 0;        ///< frames that were lost because the pipe was switched off
     Time busy{0};
 };
 
@@ -39,18 +39,18 @@ class Fabric {
     /// Both must outlive the object.
     Fabric(const Network& network, const Routes& routes);
 
-    /// A host puts a frame on its wire. What becomes of it comes out of advance(); one that
-    /// is lost at once, too. Time never goes back.
+    /// A host puts a frame on its wire. advance() reports the frame's arrival or loss, also a loss at once.
+    /// Time never goes back.
     void offer(Time now, std::uint32_t from, std::uint32_t to, std::uint32_t bytes, Ticket ticket);
     /// True if the queue of the host's own wire takes another full frame.
     bool has_room(std::uint32_t host) const;
     /// Time::max() if nothing is on its way.
     Time next_due() const { return events_.empty() ? Time::max() : events_.top().at; }
-    /// Lets everything happen that is due until `now`, in order.
+    /// Runs all events that are due until `now`, in order.
     void advance(Time now, std::vector<Outcome>& outcomes);
 
-    /// Switches a part off or on; frames under way on it are lost when they get out of it.
-    /// False: there is no such part.
+    /// Switches a part off or on; frames under way on the part are lost when they leave it. False: there is
+    /// no such part.
     bool set_up(const std::string& part, bool up);
     bool is_up(std::uint32_t pipe) const { return pipes_[pipe].down == 0; }
 

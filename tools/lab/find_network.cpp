@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where networks are: in the file that was named, beside the program in a build, or where
-// Plexus was installed.
+// Where networks are: in the named file, beside the program in a build, or in the folder where Plexus was
+// installed.
 #include "plexus/error.h"
 #include "tools/common/table_file.h"
 #include "tools/lab/network_file.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Buffers for frames under way, by number. Grows to what was once needed. One thread.
+// Buffers for frames under way, by number. Grows as needed and never shrinks. One thread.
 #pragma once
 
 #include <cstddef>

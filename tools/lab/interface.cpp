@@ -16,7 +16,7 @@
 namespace plexus::tools::lab {
 namespace {
 
-constexpr int kDeviceQueueFrames = 1000; // as a network card's
+constexpr int kDeviceQueueFrames = 1000; // as of a network card
 
 ifreq request_for(const std::string& name) {
     ifreq request{};
@@ -66,7 +66,7 @@ OwnedFd make_tap(const std::string& name) {
     ifreq request = request_for(name);
     request.ifr_flags = IFF_TAP | IFF_NO_PI | IFF_VNET_HDR;
     if (::ioctl(tap.get(), TUNSETIFF, &request) != 0) cannot("a TAP device cannot be made");
-    // Without it frames come with their check sums, which is only slower.
+    // If this fails, frames come with computed check sums, which is only slower.
     [[maybe_unused]] const int ignored = ::ioctl(tap.get(), TUNSETOFFLOAD, TUN_F_CSUM);
     return tap;
 }
@@ -83,7 +83,7 @@ void configure(const std::string& name, std::uint32_t number, std::uint32_t mtu)
     asker.ask(SIOCSIFMTU, request, "an mtu cannot be set");
     request = request_for(name);
     request.ifr_qlen = kDeviceQueueFrames;
-    asker.try_to_ask(SIOCSIFTXQLEN, request); // not in a user's namespace: then it has 500
+    asker.try_to_ask(SIOCSIFTXQLEN, request); // fails in a user namespace: then the queue has 500
     request = request_for(name);
     request.ifr_addr = ip_address(ip_of(number));
     asker.ask(SIOCSIFADDR, request, "an address cannot be set");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Network interfaces of the namespace that the caller is in. Only ever called in one that
-// the lab has made.
+// Network interfaces of the namespace that the caller is in. Called only in namespaces that the lab has
+// made.
 #pragma once
 
 #include "tools/lab/owned_fd.h"
@@ -10,18 +10,18 @@
 
 namespace plexus::tools::lab {
 
-/// What precedes each frame on a TAP's descriptor; passed on as it came, so that check sums
-/// which the sender left to its hardware are never computed.
+/// The header before each frame on a TAP's descriptor. The switch passes the header on unchanged, so that
+/// check sums which the sender left to its hardware are never computed.
 inline constexpr std::size_t kTapHeaderBytes = 10;
 
 /// Makes a TAP device, which lives as long as its descriptor.
 /// @error NotAllowed, Error (thrown)
 OwnedFd make_tap(const std::string& name);
 
-/// Gives `name` the addresses of the machine `number`, and takes it up.
+/// Gives the interface `name` the addresses of the machine `number`, and brings the interface up.
 void configure(const std::string& name, std::uint32_t number, std::uint32_t mtu);
 void take_up_loopback();
-/// Where the machine `number` is, so that nobody has to ask.
+/// Adds the address of the machine `number` to the neighbour table, so that no host has to ask.
 void add_neighbour(const std::string& name, std::uint32_t number);
 
 } // namespace plexus::tools::lab

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `plexus lab`: turns a command line into a lab with a job in it. How either is made is the
-// part of lab/ and of the library.
+// `plexus lab`: reads the command line and runs a job in a lab.
 #include "plexus/error.h"
 #include "tools/common/launch_options.h"
 #include "tools/common/quantity.h"
@@ -48,11 +47,11 @@ not allow labs.)";
     throw Error(Status::bad_argument, sentence + ": plexus lab --help tells more");
 }
 
-struct Wishes {
+struct LabOptions {
     std::string network;
     double scale = 1;
     bool keep_delays = false;
-    PlacementWish placement;
+    PlacementOptions placement;
     std::string hosts, on, json;
     bool report = false, quiet = false, no_prefix = false;
     Words environment, settings;
@@ -67,37 +66,37 @@ class Layout : public CLI::Formatter {
     }
 };
 
-void describe(CLI::App& app, Wishes& wishes) {
+void describe(CLI::App& app, LabOptions& options) {
     app.prefix_command();
-    app.add_option("--scale", wishes.scale, "Multiplies all rates and divides all delays: a slower network")
+    app.add_option("--scale", options.scale, "Multiplies all rates and divides all delays: a slower network")
         ->check(CLI::Range(1e-6, 1e6))
         ->capture_default_str();
-    app.add_flag("--keep-delays", wishes.keep_delays, "With --scale, only rates are scaled");
-    app.add_option("--per-host", wishes.placement.per_host, "How many contexts each host gets")
+    app.add_flag("--keep-delays", options.keep_delays, "With --scale, only rates are scaled");
+    app.add_option("--per-host", options.placement.per_host, "How many contexts each host gets")
         ->check(CLI::Range(1, 4096))
         ->capture_default_str();
-    app.add_option("-n,--contexts", wishes.placement.contexts, "How many contexts on all hosts together")
+    app.add_option("-n,--contexts", options.placement.contexts, "How many contexts on all hosts together")
         ->check(CLI::Range(1, 4096));
-    app.add_option("--order", wishes.placement.order,
+    app.add_option("--order", options.placement.order,
                    "block: ranks of a host follow each other; cyclic; shuffle or shuffle:SEED")
         ->capture_default_str();
-    app.add_option("--hosts", wishes.hosts, "Only these hosts, in this order; host*3 for three contexts")
+    app.add_option("--hosts", options.hosts, "Only these hosts, in this order; host*3 for three contexts")
         ->type_name("HOST,...");
-    app.add_option("--on", wishes.on, "One program on this host, or on \"lab\", which sees all hosts")
+    app.add_option("--on", options.on, "One program on this host, or on \"lab\", which sees all hosts")
         ->type_name("HOST");
-    app.add_option("--json", wishes.json, "Where the report goes as JSON; - is standard output")
+    app.add_option("--json", options.json, "Where the report goes as JSON; - is standard output")
         ->type_name("FILE");
-    app.add_flag("--report", wishes.report, "Frames and bytes of each link, on standard error");
-    app.add_flag("--quiet", wishes.quiet, "No word about the scale and the switch at the end");
-    app.add_option("-x,--env", wishes.environment,
+    app.add_flag("--report", options.report, "Frames and bytes of each link, on standard error");
+    app.add_flag("--quiet", options.quiet, "No word about the scale and the switch at the end");
+    app.add_option("-x,--env", options.environment,
                    "An environment variable for the processes; may be repeated")
         ->type_name("NAME=VALUE")
         ->allow_extra_args(false);
-    app.add_option("--set", wishes.settings, "A key of the configuration for the processes; may be repeated")
+    app.add_option("--set", options.settings, "A key of the configuration for the processes; may be repeated")
         ->type_name("KEY=VALUE")
         ->allow_extra_args(false);
-    app.add_flag("--no-prefix", wishes.no_prefix, "The processes write to the standard streams themselves");
-    app.add_option("--grace", wishes.grace_seconds,
+    app.add_flag("--no-prefix", options.no_prefix, "The processes write to the standard streams themselves");
+    app.add_option("--grace", options.grace_seconds,
                    "How long processes may take to end when the job is ended")
         ->type_name("SECONDS")
         ->check(CLI::Range(0.0, 3600.0))
@@ -105,13 +104,13 @@ void describe(CLI::App& app, Wishes& wishes) {
 }
 
 /// False: help was asked for, and printed.
-bool parse(Words words, Wishes& wishes) {
+bool parse(Words words, LabOptions& options) {
     CLI::App app("Runs a job in a network that exists on this machine only.");
     app.formatter(std::make_shared<Layout>());
     app.footer(kFooter);
-    describe(app, wishes);
+    describe(app, options);
     if (!words.empty() && !words.front().starts_with('-')) {
-        wishes.network = words.front();
+        options.network = words.front();
         words.erase(words.begin());
     }
     const auto mark = std::find(words.begin(), words.end(), "--");
@@ -123,40 +122,40 @@ bool parse(Words words, Wishes& wishes) {
         std::fputs(app.help().c_str(), stdout);
         return false;
     } catch (const CLI::ParseError& error) { usage_error(error.what()); }
-    wishes.command = app.remaining();
-    if (wishes.network.empty()) usage_error("the network comes first");
-    if (!wishes.command.empty() && wishes.command.front().starts_with('-'))
-        usage_error("\"" + wishes.command.front() + "\" is no option of plexus lab");
+    options.command = app.remaining();
+    if (options.network.empty()) usage_error("the network comes first");
+    if (!options.command.empty() && options.command.front().starts_with('-'))
+        usage_error("\"" + options.command.front() + "\" is no option of plexus lab");
     if (mark != words.end())
-        wishes.command.insert(wishes.command.end(), wishes.command.empty() ? mark + 1 : mark, words.end());
-    if (wishes.command.empty()) usage_error("there is no program to start");
+        options.command.insert(options.command.end(), options.command.empty() ? mark + 1 : mark, words.end());
+    if (options.command.empty()) usage_error("there is no program to start");
     return true;
 }
 
-SessionOptions session_options(const Network& network, Wishes& wishes) {
-    SessionOptions options;
-    if (!wishes.on.empty()) {
-        const std::size_t host = host_named(network, wishes.on);
-        if (host == network.hosts.size() && wishes.on != "lab")
-            usage_error("the network \"" + network.name + "\" has no host \"" + wishes.on + "\"");
-        options.hosts = {host};
-        options.is_job = false;
+SessionOptions session_options(const Network& network, LabOptions& options) {
+    SessionOptions session;
+    if (!options.on.empty()) {
+        const std::size_t host = host_named(network, options.on);
+        if (host == network.hosts.size() && options.on != "lab")
+            usage_error("the network \"" + network.name + "\" has no host \"" + options.on + "\"");
+        session.hosts = {host};
+        session.is_job = false;
     } else {
-        if (!wishes.hosts.empty()) wishes.placement.hosts = split_list(wishes.hosts);
-        options.hosts = place(network, wishes.placement);
+        if (!options.hosts.empty()) options.placement.hosts = split_list(options.hosts);
+        session.hosts = place(network, options.placement);
     }
-    options.job.speaker = "plexus lab";
-    options.job.environment = variables_from(wishes.environment, "lab");
-    // Listeners are on loopback unless somebody says otherwise; here others cannot reach that.
-    options.job.settings = {{"method.tcp.listen", "all"}};
-    for (const auto& one : settings_from(wishes.settings, "lab")) options.job.settings.push_back(one);
-    options.job.prefix_output = options.is_job && !wishes.no_prefix;
-    options.job.grace = std::chrono::milliseconds(static_cast<std::int64_t>(wishes.grace_seconds * 1000));
-    options.job.programs.assign(options.hosts.size(), {1, wishes.command, {}, {}, {}});
-    options.text_report = wishes.report;
-    options.json_file = wishes.json;
-    options.quiet = wishes.quiet;
-    return options;
+    session.job.speaker = "plexus lab";
+    session.job.environment = variables_from(options.environment, "lab");
+    // Listeners are on loopback by default, where other hosts of the lab cannot reach them.
+    session.job.settings = {{"method.tcp.listen", "all"}};
+    for (const auto& one : settings_from(options.settings, "lab")) session.job.settings.push_back(one);
+    session.job.prefix_output = session.is_job && !options.no_prefix;
+    session.job.grace = std::chrono::milliseconds(static_cast<std::int64_t>(options.grace_seconds * 1000));
+    session.job.programs.assign(session.hosts.size(), {1, options.command, {}, {}, {}});
+    session.text_report = options.report;
+    session.json_file = options.json;
+    session.quiet = options.quiet;
+    return session;
 }
 
 int run_lab(const Network& network, const SessionOptions& options) {
@@ -181,12 +180,12 @@ int lab_verb(int count, char** arguments) {
     if (first == "enter") return enter(count - 1, arguments + 1);
     if (first == "ctl") return ctl(count - 1, arguments + 1);
     if (first == "list") return list_networks();
-    Wishes wishes;
-    if (!parse(Words(arguments + 1, arguments + count), wishes)) return kOk;
-    const Network network = scaled(load_network(wishes.network), wishes.scale, wishes.keep_delays);
-    const SessionOptions options = session_options(network, wishes);
+    LabOptions options;
+    if (!parse(Words(arguments + 1, arguments + count), options)) return kOk;
+    const Network network = scaled(load_network(options.network), options.scale, options.keep_delays);
+    const SessionOptions session = session_options(network, options);
     try {
-        return run_lab(network, options);
+        return run_lab(network, session);
     } catch (const NotAllowed& error) {
         std::fprintf(stderr, "plexus lab: %s\n", error.what());
         return kNotAllowedHere;

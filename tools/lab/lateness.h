@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How punctual the switch was: by how much frames left it later than they were due. What
-// is above the bound was not the network's doing but this machine's. Pure counting.
+// How late frames left the switch. Lateness above the bound was caused by this machine, not by the
+// network. Pure counting.
 #pragma once
 
 #include "tools/lab/units.h"

@@ -26,7 +26,7 @@ constexpr char kDevice[] = "eth0";
 
 void set(const char* path, const char* value) {
     const OwnedFd file(::open(path, O_WRONLY | O_CLOEXEC));
-    // What cannot be set makes a host less quiet or less repeatable, not wrong.
+    // A setting that fails makes a host less quiet or less repeatable, not wrong.
     [[maybe_unused]] const ssize_t ignored = ::write(file.get(), value, std::strlen(value));
 }
 
@@ -53,7 +53,7 @@ OwnedFd build(const Network& network, std::uint32_t number) {
     return tap;
 }
 
-/// What a machine says when it stands, or why it does not.
+/// The report of a machine that is ready, or the reason why it is not.
 struct Word {
     bool allowed = true;
     char why[512] = {};
@@ -115,7 +115,7 @@ OwnedFd hear(int socket, const std::string& name) {
         say(socket, word, OwnedFd());
         ::_exit(1);
     }
-    // Nothing of the lab's may stay open here, nor of the user's.
+    // No descriptor of the lab or of the user may stay open here.
     ::syscall(SYS_close_range, 0U, ~0U, 0U);
     for (;;) ::pause();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One host of a lab: a process that holds its namespaces (network, mounts, host name, IPC)
-// and does nothing else. They end with it. Others enter them by its process id.
+// One host of a lab: a process that holds its namespaces (network, mounts, host name, IPC) and does
+// nothing else. The namespaces end with the process. Other processes enter them by its process id.
 #pragma once
 
 #include "tools/lab/network.h"
@@ -15,7 +15,7 @@ namespace plexus::tools::lab {
 struct Machine {
     std::string name;
     pid_t pid = -1; ///< in the caller's process namespace
-    OwnedFd tap;    ///< what the host sends comes out here, and the other way round
+    OwnedFd tap;    ///< gives what the host sends, and takes what the host receives
 };
 
 /// Starts a machine for each host of the network. The caller has no threads.

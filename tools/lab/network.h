@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A network as a value: hosts on segments, segments joined by bridges and links. Says what
-// there is and how fast, not by which way a frame goes nor how anything is made. Pure.
+// A network as a value: hosts on segments, segments joined by bridges and links. Describes the parts and
+// their speed, not the routes of frames nor how the parts are made. Pure.
 //
-// All of it is one Ethernet: a router is written as a bridge with the delay it has.
+// All of the network is one Ethernet: a router is written as a bridge with the router's delay.
 #pragma once
 
 #include "tools/lab/units.h"
@@ -14,11 +14,11 @@
 
 namespace plexus::tools::lab {
 
-/// What a wire does to a frame.
+/// The properties of a wire.
 struct Speed {
     std::uint64_t bits_per_second = 0;      ///< 0: without limit
     Time delay{0};                          ///< one way
-    std::uint64_t queue_bytes = 256 * 1024; ///< what each sender on it may have waiting
+    std::uint64_t queue_bytes = 256 * 1024; ///< that each sender may have waiting
     bool operator==(const Speed&) const = default;
 };
 
@@ -39,7 +39,7 @@ struct Host {
     std::size_t place = 0; ///< a segment
 };
 
-/// Between two places. A port has no wire of its own: a bridge sits right on a segment.
+/// Between two places. A port has no wire of its own: the bridge is directly on the segment.
 struct Link {
     std::string name;
     std::size_t a = 0, b = 0; ///< places
@@ -52,7 +52,7 @@ struct Network {
     std::string name;
     std::string summary;
     std::uint32_t mtu = 1500;
-    /// Preamble, check sum and gap: what a frame occupies a wire for beyond its own bytes.
+    /// Preamble, check sum and gap: bytes that a frame occupies a wire for beyond its own.
     std::uint32_t overhead_bytes = 24;
     double scale = 1; ///< what rates were multiplied and delays divided by
     bool scaled_delays = true;
@@ -68,8 +68,8 @@ inline constexpr std::size_t kLongestName = 63;
 /// @error bad_config says what is wrong with it (thrown, as plexus::Error)
 void check(const Network& network);
 
-/// The same network with every rate multiplied by `factor` and, unless `keep_delays`, every
-/// delay divided by it: it does the same things in the same order, 1 / factor as fast.
+/// The same network with every rate multiplied by `factor` and, unless `keep_delays`, every delay divided by
+/// `factor`: the same events in the same order, at `factor` times the speed.
 Network scaled(Network network, double factor, bool keep_delays);
 
 /// The index of the host with that name; hosts.size() if there is none.

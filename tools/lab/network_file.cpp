@@ -145,7 +145,7 @@ class Reader {
         expect_keys(table, "a bridge", {"name", "joins", "rate", "delay", "queue"});
         const std::size_t self = network_.places.size();
         network_.places.push_back({name_of(table, "bridge"), Place::Kind::bridge, speed_of(table)});
-        // One that stands only at the ends of links joins nothing itself.
+        // A bridge at the ends of links only has no ports.
         if (table.get("joins") == nullptr) return;
         for (const std::string& name : list_of(table, "joins", "[\"segment-a\", \"segment-b\"]"))
             ports_.push_back({table.get("joins"), self, name});

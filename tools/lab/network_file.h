@@ -9,8 +9,8 @@
 //   [[link]]    name, between = ["segment or bridge", "another"], rate, delay, queue,
 //               duplex = "full" | "half"
 //
-// The delay of a switched segment is that between two of its hosts; a frame that comes from
-// or leaves for another place takes half of it.
+// The delay of a switched segment is the delay between two of its hosts; a frame that comes from or leaves
+// for another place takes half of that delay.
 #pragma once
 
 #include "tools/lab/network.h"

@@ -50,28 +50,29 @@ void shuffle(std::vector<std::size_t>& hosts, std::uint32_t seed) {
 
 } // namespace
 
-std::vector<std::size_t> place(const Network& network, const PlacementWish& wish) {
-    std::vector<std::size_t> hosts = named_hosts(network, wish.hosts);
+std::vector<std::size_t> place(const Network& network, const PlacementOptions& options) {
+    std::vector<std::size_t> hosts = named_hosts(network, options.hosts);
     if (hosts.empty()) {
         hosts.resize(network.hosts.size());
         std::iota(hosts.begin(), hosts.end(), std::size_t{0});
     }
-    const bool is_shuffled = wish.order == "shuffle" || wish.order.starts_with("shuffle:");
+    const bool is_shuffled = options.order == "shuffle" || options.order.starts_with("shuffle:");
     if (is_shuffled) {
-        const std::string seed = wish.order == "shuffle" ? "1" : wish.order.substr(8);
-        shuffle(hosts, number(seed, wish.order));
-    } else if (wish.order != "block" && wish.order != "cyclic") {
-        refuse(fmt::format("--order is block, cyclic, shuffle or shuffle:SEED, not \"{}\"", wish.order));
+        const std::string seed = options.order == "shuffle" ? "1" : options.order.substr(8);
+        shuffle(hosts, number(seed, options.order));
+    } else if (options.order != "block" && options.order != "cyclic") {
+        refuse(fmt::format("--order is block, cyclic, shuffle or shuffle:SEED, not \"{}\"", options.order));
     }
-    const std::size_t contexts = wish.contexts != 0 ? wish.contexts : hosts.size() * wish.per_host;
+    const std::size_t contexts = options.contexts != 0 ? options.contexts : hosts.size() * options.per_host;
     if (contexts > kMostContexts)
         refuse(fmt::format("{} contexts are too many for one machine: at most {}", contexts, kMostContexts));
     std::vector<std::size_t> placed;
-    if (wish.order == "cyclic") {
+    if (options.order == "cyclic") {
         for (std::size_t rank = 0; rank < contexts; ++rank) placed.push_back(hosts[rank % hosts.size()]);
         return placed;
     }
-    // Fewer than hosts: the first ones. More: as even as it goes, the first hosts have one more.
+    // Fewer ranks than hosts: the first hosts have one each. More: as even as possible, the first hosts have
+    // one more.
     for (std::size_t i = 0; i < hosts.size(); ++i) {
         const std::size_t here = contexts / hosts.size() + (i < contexts % hosts.size() ? 1 : 0);
         placed.insert(placed.end(), here, hosts[i]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a lab says about itself: bytes per link, and whether the switch kept its times. Text
-// for people, JSON for programs. Pure.
+// The report of a lab: bytes per link, and whether the switch was on time. Text for people, JSON for
+// programs. Pure.
 #pragma once
 
 #include "tools/lab/fabric.h"
@@ -10,7 +10,7 @@
 
 namespace plexus::tools::lab {
 
-/// What the switch counts beyond the fabric.
+/// The counts of the switch besides those of the fabric.
 struct SwitchCount {
     Lateness lateness;
     std::uint64_t not_carried = 0; ///< broadcasts, and frames for nobody

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which wires a frame takes from one host to another. A network becomes pipes, on each of
-// which one frame travels at a time, and for each pair of hosts the pipes in their order.
-// The way is that over the fewest links, among those the one with the least delay. Pure.
+// Which wires a frame takes from one host to another. A network becomes pipes, each with one frame at a
+// time, and for each pair of hosts the pipes in their order: the route with the fewest links, and among
+// such routes the route with the least delay. Pure.
 #pragma once
 
 #include "tools/lab/network.h"
@@ -15,7 +15,7 @@ namespace plexus::tools::lab {
 
 /// One direction of a cable or link, a shared wire, or a bridge's engine.
 struct Pipe {
-    std::string part; ///< what `ctl` and reports call it: segment, bridge, link or host
+    std::string part; ///< the name in `ctl` and reports: of a segment, bridge, link or host
     std::string from; ///< empty where it has no direction
     std::string to;
     Speed speed;
@@ -47,7 +47,7 @@ class Routes {
     std::span<const Hop> route(std::size_t from, std::size_t to) const { return routes_[from * hosts_ + to]; }
     /// Where all frames of a host begin.
     Hop entry(std::size_t host) const { return entries_[host]; }
-    /// What a frame without bytes would need, were nothing in its way.
+    /// The time of a frame without bytes in an empty network.
     Time delay(std::size_t from, std::size_t to) const;
 
   private:

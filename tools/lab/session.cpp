@@ -24,7 +24,7 @@ namespace {
 
 constexpr char kDevice[] = "lab0";
 
-/// The names of all machines, for whoever looks them up.
+/// The file with the names of all machines.
 void mount_names(const Network& network) {
     constexpr char kFile[] = "/dev/shm/hosts";
     std::ofstream file(kFile);
@@ -32,14 +32,14 @@ void mount_names(const Network& network) {
     for (std::uint32_t i = 0; i < network.hosts.size(); ++i)
         file << dotted(ip_of(i)) << ' ' << network.hosts[i].name << '\n';
     file.close();
-    // Where the machine has no such file, or does not let us, hosts go by their addresses.
+    // If this machine has no such file, or does not allow the mount, hosts have addresses only.
     [[maybe_unused]] const int ignored = ::mount(kFile, "/etc/hosts", nullptr, MS_BIND, nullptr);
 }
 
 void furnish(const Network& network) {
     if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
         cannot("the lab's mounts cannot be made private");
-    // Without it /proc shows the processes of the old world, which is no harm.
+    // If this fails, /proc shows the processes of the outer namespace, which does no harm.
     [[maybe_unused]] const int shown =
         ::mount("lab", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr);
     if (::mount("lab", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") != 0)
@@ -64,7 +64,7 @@ void raise_file_limit() {
     ::setrlimit(RLIMIT_NOFILE, &files);
 }
 
-/// The switch in a process of its own; gives our end of its owner's connection.
+/// Starts the switch in a process of its own; returns this side of the owner's connection.
 OwnedFd start_switch(const Network& network, std::vector<Machine>& machines, const OwnedFd& lab_tap,
                      int listener) {
     Pair pair = connected_pair();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A lab from its first process: machines, switch, the job on them, the report. All that it
-// starts ends with it.
+// A lab from its first process: machines, switch, the job on them, the report. Everything that the lab
+// starts ends with the lab.
 #pragma once
 
 #include "plexus/launch.h"
@@ -21,8 +21,8 @@ struct SessionOptions {
     bool quiet = false;
 };
 
-/// `listener` is where the lab listens to `plexus lab ctl`; stays the caller's. To be run
-/// in a world of its own. The job's exit code.
+/// `listener` is the socket for `plexus lab ctl`; the caller keeps it. Must run in a world of its own. The
+/// job's exit code.
 /// @error NotAllowed, Error (thrown)
 int run_session(const Network& network, SessionOptions options, int listener);
 

@@ -23,7 +23,7 @@ namespace plexus::tools::lab {
 namespace {
 
 constexpr std::size_t kFrameHead = 14;
-constexpr int kFramesInOneGo = 16; // of one host, before others and what is due get their turn
+constexpr int kFramesInOneGo = 16; // of one host, before other hosts and due frames are served
 
 Time clock_now(clockid_t clock) {
     timespec now{};
@@ -31,7 +31,7 @@ Time clock_now(clockid_t clock) {
     return std::chrono::seconds(now.tv_sec) + Time(now.tv_nsec);
 }
 
-/// What an event of epoll is about: a host's number, or one of these.
+/// The source of an epoll event: a host's number, or one of these.
 enum Source : std::uint32_t { kFromLab = kLabNumber, kFromListener = 0x10000, kFromOwner, kFromGuest };
 
 class Switch {
@@ -79,7 +79,7 @@ class Switch {
         paused_[host] = !listen;
     }
 
-    /// Hands over all that is due.
+    /// Delivers all frames that are due.
     void settle() {
         fabric_.advance(now(), outcomes_);
         for (const Fabric::Outcome& one : outcomes_) {
@@ -99,7 +99,7 @@ class Switch {
     }
 
     void deliver(int tap, std::uint32_t ticket) {
-        // A device that takes no frame, because the host is going, loses it.
+        // A device whose host is ending takes no frame: the frame is lost.
         [[maybe_unused]] const ssize_t ignored = ::write(tap, room_.data(ticket), room_.size(ticket));
     }
 
@@ -150,7 +150,7 @@ class Switch {
             const ssize_t got = ::read(tap, room_.data(ticket), room_.capacity());
             if (got < static_cast<ssize_t>(kTapHeaderBytes + kFrameHead)) {
                 room_.give_back(ticket);
-                // A device that has gone with its host would wake us for ever.
+                // The device of a host that has ended would wake the switch for ever.
                 if (got < 0 && errno != EAGAIN && errno != EINTR)
                     ::epoll_ctl(poll_.get(), EPOLL_CTL_DEL, tap, nullptr);
                 return;
@@ -166,7 +166,7 @@ class Switch {
             deliver(to == kLabNumber ? wires_.lab_tap : wires_.taps[*to], ticket);
         } else if (to && *to < wires_.taps.size() && *to != from) {
             const auto bytes = static_cast<std::uint32_t>(room_.size(ticket) - kTapHeaderBytes);
-            // What is due before this frame must happen before it does.
+            // Events that are due before this frame must happen first.
             const Time at = now();
             fabric_.advance(at, outcomes_);
             fabric_.offer(at, from, *to, bytes, ticket);
@@ -223,14 +223,14 @@ class Switch {
     OwnedFd poll_;
     const Time start_ = clock_now(CLOCK_MONOTONIC);
     std::vector<Fabric::Outcome> outcomes_;
-    std::vector<bool> paused_; // hosts whose own wire has a full queue: they wait
+    std::vector<bool> paused_; // hosts that wait because the queue of their own wire is full
     std::size_t paused_hosts_ = 0;
     SwitchCount count_;
     Time counting_since_{0}, processor_before_{0}, spun_before_{0};
     bool over_ = false;
 };
 
-/// In time means before all others, where we may; at least before most, where not.
+/// Runs before all other processes if that is allowed, else before most of them.
 void hurry() {
     ::prctl(PR_SET_TIMERSLACK, 1UL);
     sched_param first{};
@@ -244,7 +244,7 @@ void run_switch(const Network& network, const SwitchWires& wires) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     ::prctl(PR_SET_NAME, "lab-switch");
     ::signal(SIGPIPE, SIG_IGN);
-    // The terminal's keys are for the job.
+    // Signals of the terminal are for the job.
     for (const int one : {SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGUSR1, SIGUSR2}) ::signal(one, SIG_IGN);
     hurry();
     Switch(network, wires).run();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The switch program: takes frames from the TAP devices of hosts, lets the fabric say when
-// they arrive where, and hands them over at that time: asleep while nothing is due soon,
-// then busily waiting, for a bounded share of its time. One process, one thread.
+// The switch program: takes frames from the TAP devices of hosts, asks the fabric when and where they
+// arrive, and delivers them at that time. Sleeps while nothing is due soon, then spins for a bounded
+// share of the time. One process, one thread.
 //
-// It carries frames from one host to one other. Broadcasts are counted and dropped: hosts
+// The switch carries frames from one host to one other host. Broadcasts are counted and dropped: hosts
 // know their neighbours' addresses from the start.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rates and times as a network's file writes them: "10 Mb/s", "25 us". Pure values; sizes
-// are the part of tools/quantity.h.
+// Rates and times as in a network's file: "10 Mb/s", "25 us". Pure values; tools/common/quantity.h has
+// sizes.
 #pragma once
 
 #include <chrono>

@@ -21,10 +21,10 @@
 namespace plexus::tools::lab {
 namespace {
 
-constexpr int kNotStarted = 127; // as shells have it
+constexpr int kNotStarted = 127; // the exit code of shells
 constexpr char kEnterUsage[] = "write it like plexus lab enter [--alone] [--shell] HOST PROGRAM [ARGUMENTS]";
 
-/// By which a process takes part in a job.
+/// The variables by which a process takes part in a job.
 constexpr const char* kJobVariables[] = {"PLEXUS_JOB_ID",         "PLEXUS_JOB_RANK", "PLEXUS_JOB_SIZE",
                                          "PLEXUS_JOB_LOCAL_SIZE", "PLEXUS_JOB_URL",  "PLEXUS_JOB_KEY"};
 

@@ -30,7 +30,7 @@ void write_file(const char* path, const std::string& text) {
         cannot(std::string(path) + " cannot be written for a user namespace");
 }
 
-/// As root where we may; else as root of a namespace in which only this user is known.
+/// As root if that is allowed; else as root of a user namespace that knows this user only.
 void leave_the_old_world() {
     if (::unshare(kNamespaces) == 0) return;
     const std::string user = "0 " + std::to_string(::geteuid()) + " 1";
@@ -59,19 +59,19 @@ int watch_over(pid_t first, const sigset_t& wanted) {
         siginfo_t info{};
         const int signal = ::sigwaitinfo(&wanted, &info);
         if (signal < 0 || signal == SIGCHLD) continue;
-        // What the terminal sends, it sends to the whole process group.
+        // The terminal sends signals to the whole process group.
         if (info.si_code != SI_KERNEL) ::kill(first, signal);
         if (signal == SIGTSTP) ::kill(::getpid(), SIGSTOP); // until SIGCONT
     }
 }
 
-/// The first process of a world is deaf to signals that it has no handler for.
+/// The first process of a process namespace ignores signals without a handler.
 void end_on(int signal) { ::_exit(128 + signal); }
 
 [[noreturn]] void be_first(int alive, const sigset_t& mask, const std::function<int()>& inside) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    // The caller holds the pipe's other end for as long as it lives: it may have died before
-    // that could help.
+    // The caller holds the other end of the pipe while it lives: the caller may have died before the
+    // parent-death signal was set.
     pollfd caller{alive, POLLIN, 0};
     if (::poll(&caller, 1, 0) != 0) ::_exit(1);
     ::close(alive);
@@ -91,7 +91,7 @@ int run_in_new_world(const std::function<int()>& inside) {
     const sigset_t wanted = passed_on_and_children();
     sigset_t before;
     ::sigprocmask(SIG_BLOCK, &wanted, &before);
-    ::signal(SIGCHLD, SIG_DFL); // an ignored one would swallow the exit code
+    ::signal(SIGCHLD, SIG_DFL); // an ignored SIGCHLD would lose the exit code
     const pid_t first = ::fork();
     if (first < 0) cannot("no process for the lab");
     if (first == 0) {

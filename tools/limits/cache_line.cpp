@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The cost of a cache line that changes hands, and of a bare ring built from such lines.
-// Two threads; they share memory as two processes would.
+// The cost of moving a cache line from one core to another, and of a plain ring of such lines. Two threads
+// share memory as two processes would.
 #include "tools/limits/machine.h"
 
 #include <algorithm>
@@ -10,15 +10,22 @@
 
 namespace plexus::limits {
 
+using tools::benchmark::best_of;
+using tools::benchmark::Clock;
+using tools::benchmark::seconds_since;
+
 namespace {
 
 constexpr std::size_t kLine = 64;
 
-struct alignas(2 * kLine) Turn { // two lines: the neighbour is prefetched with it
+struct alignas(2 * kLine) Turn { // two lines: the processor prefetches the neighbour
     std::atomic<std::uint64_t> value{0};
 };
 
-double line_round(const Plan& plan, std::uint64_t trips) {
+/// Seconds of so many round trips, after a tenth as many that are not counted.
+double line_round(const Plan& plan, std::uint64_t counted) {
+    const std::uint64_t warm = counted / 10;
+    const std::uint64_t trips = warm + counted;
     Turn turn;
     std::thread far([&] {
         pin(plan.cores.second);
@@ -35,13 +42,12 @@ double line_round(const Plan& plan, std::uint64_t trips) {
             while (turn.value.load(std::memory_order_acquire) != 2 * trip + 2) {}
         }
     };
-    const std::uint64_t warm = trips / 10;
     bounce(0, warm);
-    const double start = seconds_now();
+    const auto start = Clock::now();
     bounce(warm, trips);
-    const double taken = seconds_now() - start;
+    const double taken = seconds_since(start);
     far.join();
-    return taken / static_cast<double>(trips - warm) / 2;
+    return taken;
 }
 
 struct alignas(kLine) Slot {
@@ -51,6 +57,7 @@ struct alignas(kLine) Slot {
 
 constexpr std::uint64_t kSlots = 1024;
 
+/// Seconds of so many messages; negative if the reader read other ones.
 double ring_round(const Plan& plan, std::uint64_t messages) {
     const auto slots = std::make_unique<Slot[]>(kSlots);
     Turn taken_up_to;
@@ -71,7 +78,7 @@ double ring_round(const Plan& plan, std::uint64_t messages) {
     });
     pin(plan.cores.first);
     std::uint64_t room_up_to = kSlots;
-    const double start = seconds_now();
+    const auto start = Clock::now();
     for (std::uint64_t at = 0; at < messages; ++at) {
         while (at >= room_up_to)
             room_up_to = taken_up_to.value.load(std::memory_order_acquire) + kSlots; // [room]
@@ -80,29 +87,22 @@ double ring_round(const Plan& plan, std::uint64_t messages) {
         slot.turn.store(at + 1, std::memory_order_release); // [publish]
     }
     while (taken_up_to.value.load(std::memory_order_acquire) != messages) {}
-    const double time = seconds_now() - start;
+    const double taken = seconds_since(start);
     reader.join();
-    return sum.load(std::memory_order_relaxed) == messages * (messages - 1) / 2
-               ? static_cast<double>(messages) / time
-               : 0;
+    return sum.load(std::memory_order_relaxed) == messages * (messages - 1) / 2 ? taken : -1;
 }
 
 } // namespace
 
 double cache_line_us(const Plan& plan) {
-    double best = line_round(plan, 10'000);
-    const auto trips = static_cast<std::uint64_t>(plan.seconds / (2 * best)) + 100;
-    for (std::uint32_t round = 0; round < plan.rounds; ++round)
-        best = std::min(best, line_round(plan, trips));
-    return best * 1e6;
+    return best_of(plan.effort(10'000), [&](std::uint64_t trips) { return line_round(plan, trips); }).each() /
+           2 * 1e6;
 }
 
 double ring_rate(const Plan& plan) {
-    double best = ring_round(plan, 200'000);
-    const auto messages = static_cast<std::uint64_t>(plan.seconds * best) + 1000;
-    for (std::uint32_t round = 0; round < plan.rounds; ++round)
-        best = std::max(best, ring_round(plan, messages));
-    return best;
+    return 1 / best_of(plan.effort(200'000), [&](std::uint64_t messages) {
+                   return ring_round(plan, messages);
+               }).each();
 }
 
 } // namespace plexus::limits

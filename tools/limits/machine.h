@@ -4,6 +4,8 @@
 // cores, and gives the best of several rounds.
 #pragma once
 
+#include "tools/benchmark/timing.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -14,9 +16,11 @@ struct Plan {
     std::pair<int, int> cores{0, 1}; ///< -1: not pinned
     std::uint32_t rounds = 5;
     double seconds = 0.1; ///< of one round, about
+
+    tools::benchmark::Effort effort(std::uint64_t fewest) const { return {0, seconds, fewest, rounds}; }
 };
 
-/// One way, in microseconds: a cache line that two threads hand to and fro.
+/// One way, in microseconds: a cache line that moves to and fro between two threads.
 double cache_line_us(const Plan& plan);
 /// Messages of 8 bytes a second through a ring of cache lines, one writer, one reader.
 double ring_rate(const Plan& plan);
@@ -30,6 +34,5 @@ double socket_bandwidth(const Plan& plan, std::size_t bytes);
 
 /// Pins the calling thread; core -1: leaves it alone.
 void pin(int core);
-double seconds_now();
 
 } // namespace plexus::limits

@@ -1,30 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // plexus-limits WHAT [BYTES…]: measures one limit of this machine and prints one JSON
 // object a line. tools/bench-peers runs it beside Plexus and its peers.
+#include "tools/benchmark/cores.h"
 #include "tools/limits/machine.h"
 
 #include <cerrno>
 #include <charconv>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
-#include <pthread.h>
-#include <sched.h>
 #include <string_view>
 #include <vector>
 
 namespace plexus::limits {
 
 void pin(int core) {
-    if (core < 0) return;
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(static_cast<unsigned>(core), &set);
-    ::pthread_setaffinity_np(::pthread_self(), sizeof set, &set); // not allowed: measured unpinned
-}
-
-double seconds_now() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+    if (core >= 0) tools::benchmark::pin_to({core}); // not allowed: measured unpinned
 }
 
 namespace {

@@ -3,7 +3,6 @@
 // non-blocking sockets without delay, both sides spin.
 #include "tools/limits/machine.h"
 
-#include <algorithm>
 #include <arpa/inet.h>
 #include <cerrno>
 #include <netinet/in.h>
@@ -17,6 +16,10 @@
 #include <vector>
 
 namespace plexus::limits {
+
+using tools::benchmark::best_of;
+using tools::benchmark::Clock;
+using tools::benchmark::seconds_since;
 
 namespace {
 
@@ -104,16 +107,12 @@ double socket_us(const Plan& plan, std::size_t bytes) {
     };
     const auto near = [&](int fd) {
         const auto round = [&](std::uint64_t trips) {
-            const double start = seconds_now();
+            const auto start = Clock::now();
             for (std::uint64_t trip = 0; trip < trips; ++trip)
                 if (!write_all(fd, buffer.data(), bytes) || !read_all(fd, buffer.data(), bytes)) return -1.0;
-            return (seconds_now() - start) / static_cast<double>(trips) / 2;
+            return seconds_since(start);
         };
-        double best = round(1000);
-        if (best < 0) return -1.0;
-        const auto trips = static_cast<std::uint64_t>(plan.seconds / (2 * best)) + 100;
-        for (std::uint32_t each = 0; each < plan.rounds; ++each) best = std::min(best, round(trips));
-        return best * 1e6;
+        return best_of(plan.effort(1000), round).each() / 2 * 1e6;
     };
     return with_peer(plan, far, near);
 }
@@ -130,21 +129,16 @@ double socket_bandwidth(const Plan& plan, std::size_t bytes) {
     };
     const auto near = [&](int fd) {
         const auto round = [&](std::uint64_t windows) {
-            const double start = seconds_now();
+            const auto start = Clock::now();
             for (std::uint64_t window = 0; window < windows; ++window) {
                 for (std::uint64_t piece = 0; piece < kAnswerEvery; ++piece)
                     if (!write_all(fd, buffer.data(), bytes)) return -1.0;
                 if (window > 0 && !read_all(fd, buffer.data(), 1)) return -1.0; // one window ahead
             }
             if (!read_all(fd, buffer.data(), 1)) return -1.0;
-            return static_cast<double>(windows * kAnswerEvery * bytes) / (seconds_now() - start);
+            return seconds_since(start);
         };
-        double best = round(4);
-        if (best < 0) return -1.0;
-        const auto windows =
-            static_cast<std::uint64_t>(plan.seconds * best / static_cast<double>(kAnswerEvery * bytes)) + 1;
-        for (std::uint32_t each = 0; each < plan.rounds; ++each) best = std::max(best, round(windows));
-        return best / 1e6;
+        return static_cast<double>(kAnswerEvery * bytes) / best_of(plan.effort(4), round).each() / 1e6;
     };
     return with_peer(plan, far, near);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A peer's figures: ZeroMQ between two processes, PAIR sockets used as its guide shows
-// them. zmq_pingpong latency|stream ENDPOINT CORE0 CORE1 ROUNDS SECONDS BYTES…
+// ZeroMQ between two processes: PAIR sockets, used as in the guide of ZeroMQ. zmq_pingpong latency|stream
+// ENDPOINT CORE0 CORE1 ROUNDS SECONDS BYTES…
+#include "tools/benchmark/timing.h"
+
 #include <algorithm>
-#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -17,6 +18,8 @@
 
 namespace {
 
+namespace tools = plexus::tools::benchmark;
+
 constexpr long kWindow = 64;
 
 void pin(int core) {
@@ -24,10 +27,6 @@ void pin(int core) {
     CPU_ZERO(&set);
     CPU_SET(static_cast<unsigned>(core), &set);
     ::sched_setaffinity(0, sizeof set, &set);
-}
-
-double now() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 [[noreturn]] void give_up(const char* doing) {
@@ -54,7 +53,7 @@ class Peer {
     void send(const std::vector<char>& bytes) {
         if (zmq_send(socket_, bytes.data(), bytes.size(), 0) < 0) give_up("send");
     }
-    /// The size of what came; at most as much as `bytes` holds is kept.
+    /// The size of the message; keeps at most as many bytes as `bytes` holds.
     std::size_t receive(std::vector<char>& bytes) {
         const int size = zmq_recv(socket_, bytes.data(), bytes.size(), 0);
         if (size < 0) give_up("receive");
@@ -77,13 +76,14 @@ void serve(Peer& peer, bool stream, std::size_t room) {
     }
 }
 
-double round_of(Peer& peer, bool stream, std::vector<char>& bytes, long count) {
-    const double start = now();
-    for (long turn = 0; turn < count; ++turn) {
+/// Seconds of so many round trips or windows.
+double round_of(Peer& peer, bool stream, std::vector<char>& bytes, std::uint64_t count) {
+    const auto start = tools::Clock::now();
+    for (std::uint64_t turn = 0; turn < count; ++turn) {
         for (long message = 0; message < (stream ? kWindow : 1); ++message) peer.send(bytes);
         peer.receive(bytes);
     }
-    return (now() - start) / static_cast<double>(count) / (stream ? kWindow : 2);
+    return tools::seconds_since(start);
 }
 
 } // namespace
@@ -94,7 +94,7 @@ int main(int argc, char** argv) {
         return 2;
     }
     const bool stream = std::string(argv[1]) == "stream";
-    const int rounds = std::atoi(argv[5]);
+    const auto rounds = static_cast<std::uint32_t>(std::atoi(argv[5]));
     const double seconds = std::atof(argv[6]);
     std::size_t largest = 1;
     for (int at = 7; at < argc; ++at) largest = std::max(largest, std::strtoul(argv[at], nullptr, 10));
@@ -113,10 +113,8 @@ int main(int argc, char** argv) {
         Peer peer(argv[2], false); // connects again until the other side is there
         for (int at = 7; at < argc; ++at) {
             std::vector<char> bytes(std::strtoul(argv[at], nullptr, 10), 1);
-            double best = round_of(peer, stream, bytes, 20);
-            const long count = static_cast<long>(seconds / best / (stream ? kWindow : 2)) + 4;
-            for (int round = 0; round < rounds; ++round)
-                best = std::min(best, round_of(peer, stream, bytes, count));
+            const auto run = [&](std::uint64_t count) { return round_of(peer, stream, bytes, count); };
+            const double best = tools::best_of({0, seconds, 20, rounds}, run).each() / (stream ? kWindow : 2);
             const double size = static_cast<double>(bytes.size());
             if (stream) {
                 std::printf("{\"size_bytes\":%zu,\"bandwidth_MBps\":%.6g,\"messages_per_s\":%.6g}\n",

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `plexus map`: reads its command line and hands it to the file in map/ that does what was
-// asked. Starts no context.
+// `plexus map`: reads the command line and calls the part that does the work. Starts no context.
 #include "tools/common/command_line.h"
 #include "tools/common/quantity.h"
 #include "tools/map/options.h"
@@ -44,14 +43,14 @@ Value one_of(const std::map<std::string, Value>& words, const std::string& optio
 int map_verb(int count, char** arguments) {
     CommandLine line("map", "Tells what a map of the network shows.", "partition|show FILE [OPTIONS]",
                      kFooter);
-    MapWish wish;
+    MapOptions options;
     std::string what;
     std::string tolerance = "20%";
     std::string symmetry;
     std::string statistic = "min";
     std::string size;
     line.app().add_option("what", what, "partition or show")->type_name("");
-    line.app().add_option("file", wish.file, "A map or a plain matrix")->type_name("FILE");
+    line.app().add_option("file", options.file, "A map or a plain matrix")->type_name("FILE");
     line.app()
         .add_option("--tolerance", tolerance,
                     "How much dearer than the cheapest is still the same subnet (20%)")
@@ -67,12 +66,12 @@ int map_verb(int count, char** arguments) {
     line.app()
         .add_option("--cost", statistic, "Which of the measured costs counts (min)")
         ->type_name("min|p25|median|p75|p95");
-    line.app().add_flag("--levels", wish.levels, "Subnets of subnets as well, until nothing merges");
+    line.app().add_flag("--levels", options.levels, "Subnets of subnets as well, until nothing merges");
     bool svg = false;
     bool dot = false;
     const char* const show_group = "Of show";
     line.app()
-        .add_option("-o,--output", wish.output, "Where the page or picture goes (standard output)")
+        .add_option("-o,--output", options.output, "Where the page or picture goes (standard output)")
         ->type_name("FILE")
         ->group(show_group);
     line.app().add_flag("--svg", svg, "A picture instead of a page")->group(show_group);
@@ -80,12 +79,12 @@ int map_verb(int count, char** arguments) {
         .add_flag("--dot", dot, "A graph for Graphviz instead of a page")
         ->group(show_group)
         ->excludes("--svg");
-    line.app().add_option("--operation", wish.operation, "broadcast, all_reduce, …")->group(show_group);
+    line.app().add_option("--operation", options.operation, "broadcast, all_reduce, …")->group(show_group);
     line.app()
-        .add_option("--pattern", wish.pattern, "eco, star, tree, binomial, chain, …")
+        .add_option("--pattern", options.pattern, "eco, star, tree, binomial, chain, …")
         ->group(show_group);
     line.app()
-        .add_option("--root", wish.root, "The host where the operation begins or ends")
+        .add_option("--root", options.root, "The host where the operation begins or ends")
         ->type_name("HOST")
         ->group(show_group);
     if (!line.parse(count, arguments)) return kOk;
@@ -94,23 +93,25 @@ int map_verb(int count, char** arguments) {
                                ? "say what to do with a map: partition or show"
                                : "a map can be used for partition and show, not for \"" + what + "\"");
     const bool shows = what == "show";
-    if (!shows && (svg || dot || !(wish.output + wish.operation + wish.pattern + wish.root).empty()))
+    if (!shows &&
+        (svg || dot || !(options.output + options.operation + options.pattern + options.root).empty()))
         usage_error("map", "--svg, --dot, --output, --operation, --pattern and --root go with show");
-    if (shows && (line.json() || wish.levels || statistic != "min"))
+    if (shows && (line.json() || options.levels || statistic != "min"))
         usage_error("map", "--json, --levels and --cost go with partition");
-    wish.picture = svg ? Picture::svg : dot ? Picture::dot : Picture::page;
-    if (wish.file.empty()) usage_error("map", "say which FILE holds the map");
+    options.picture = svg ? Picture::svg : dot ? Picture::dot : Picture::page;
+    if (options.file.empty()) usage_error("map", "say which FILE holds the map");
     const auto ratio = eco::parse_tolerance(tolerance);
     if (!ratio) usage_error("map", "--tolerance takes a share like 20% or 1/5, not \"" + tolerance + "\"");
-    wish.tolerance = *ratio;
-    if (!symmetry.empty()) wish.symmetry = one_of(kSymmetries, "--symmetric", symmetry);
-    wish.statistic = one_of(kStatistics, "--cost", statistic);
+    options.tolerance = *ratio;
+    if (!symmetry.empty()) options.symmetry = one_of(kSymmetries, "--symmetric", symmetry);
+    options.statistic = one_of(kStatistics, "--cost", statistic);
     if (!size.empty()) {
-        wish.size_bytes = parse_size(size);
-        if (!wish.size_bytes) usage_error("map", "--size takes bytes like 8 or 64KiB, not \"" + size + "\"");
+        options.size_bytes = parse_size(size);
+        if (!options.size_bytes)
+            usage_error("map", "--size takes bytes like 8 or 64KiB, not \"" + size + "\"");
     }
-    wish.json = line.json();
-    return shows ? show_map(wish) : print_partition(wish);
+    options.json = line.json();
+    return shows ? show_map(options) : print_partition(options);
 }
 
 } // namespace plexus::tools

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a command line of `plexus map` asked for, whatever it does with the map.
+// The options of `plexus map` and its verbs.
 #pragma once
 
 #include "plexus/eco/map.h"
@@ -13,7 +13,7 @@ namespace plexus::tools {
 
 enum class Picture : std::uint8_t { page, svg, dot };
 
-struct MapWish {
+struct MapOptions {
     std::string file;
     eco::Tolerance tolerance;
     eco::Symmetry symmetry = eco::Symmetry::refuse;
@@ -32,14 +32,14 @@ struct MapWish {
     std::string root;
 };
 
-/// One number for each pair, the same both ways. @error bad_config it is not, and the wish does
-/// not say what to do then (thrown; names the option)
-eco::CostMatrix costs_in(const eco::Map& map, const MapWish& wish, std::size_t size);
+/// One number for each pair, the same in both directions. @error bad_config the directions differ, and the
+/// options do not say how to combine them (thrown; names the option)
+eco::CostMatrix costs_in(const eco::Map& map, const MapOptions& options, std::size_t size);
 
 /// Prints the subnets of a map. Returns an exit code.
-int print_partition(const MapWish& wish);
+int print_partition(const MapOptions& options);
 
 /// Writes a page or a picture of a map. Returns an exit code.
-int show_map(const MapWish& wish);
+int show_map(const MapOptions& options);
 
 } // namespace plexus::tools

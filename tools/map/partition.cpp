@@ -11,24 +11,25 @@
 
 namespace plexus::tools {
 
-eco::CostMatrix costs_in(const eco::Map& map, const MapWish& wish, std::size_t size) {
+eco::CostMatrix costs_in(const eco::Map& map, const MapOptions& options, std::size_t size) {
     try {
-        return map.matrix(size, wish.statistic, wish.symmetry);
+        return map.matrix(size, options.statistic, options.symmetry);
     } catch (const Error& error) {
-        if (wish.symmetry != eco::Symmetry::refuse) throw;
-        throw Error(error.status(), fmt::format("{}: {} (--symmetric)", wish.file, error.what()));
+        if (options.symmetry != eco::Symmetry::refuse) throw;
+        throw Error(error.status(), fmt::format("{}: {} (--symmetric)", options.file, error.what()));
     }
 }
 
-int print_partition(const MapWish& wish) {
-    const eco::Map map = eco::load_map(wish.file);
-    const eco::CostMatrix costs = costs_in(map, wish, wish.size_bytes ? map.size_index(*wish.size_bytes) : 0);
+int print_partition(const MapOptions& options) {
+    const eco::Map map = eco::load_map(options.file);
+    const eco::CostMatrix costs =
+        costs_in(map, options, options.size_bytes ? map.size_index(*options.size_bytes) : 0);
     const std::vector<eco::Partition> levels =
-        wish.levels ? eco::hierarchy(costs, wish.tolerance)
-                    : std::vector<eco::Partition>{eco::partition(costs, wish.tolerance)};
-    if (!wish.json) {
+        options.levels ? eco::hierarchy(costs, options.tolerance)
+                       : std::vector<eco::Partition>{eco::partition(costs, options.tolerance)};
+    if (!options.json) {
         for (std::size_t level = 0; level < levels.size(); ++level) {
-            if (wish.levels)
+            if (options.levels)
                 std::printf("%s# level %zu: %zu subnet%s\n", level > 0 ? "\n" : "", level + 1,
                             levels[level].size(), levels[level].size() == 1 ? "" : "s");
             print(levels[level], map);
@@ -36,9 +37,11 @@ int print_partition(const MapWish& wish) {
         return 0;
     }
     json::Object out;
-    out.add("file", wish.file).add("hosts", map.hosts().size()).add("tolerance", to_string(wish.tolerance));
+    out.add("file", options.file)
+        .add("hosts", map.hosts().size())
+        .add("tolerance", to_string(options.tolerance));
     out.raw("subnets", to_json(levels.front(), map));
-    if (wish.levels) {
+    if (options.levels) {
         std::vector<std::string> all;
         for (const eco::Partition& level : levels) all.push_back(to_json(level, map));
         out.raw("levels", json::list(all));

@@ -19,7 +19,7 @@ namespace {
 
 using namespace show;
 
-// A page of more hosts is beyond what a browser draws at ease, and what anybody reads.
+// Browsers draw a page with more hosts slowly, and nobody reads such a page.
 constexpr std::size_t kMostHosts = 300;
 
 void write(const std::string& text, const std::string& path) {
@@ -34,13 +34,13 @@ void write(const std::string& text, const std::string& path) {
                                 std::strerror(error)));
 }
 
-PlanWish plan_wish(const MapWish& wish, const eco::Map& map) {
-    PlanWish out;
-    if (!wish.operation.empty()) out.operation = operation_of(wish.operation);
-    if (!wish.pattern.empty()) check_pattern(wish.pattern);
-    out.pattern = wish.pattern;
-    if (!wish.root.empty()) out.root = map.index_of(wish.root);
-    out.size_bytes = wish.size_bytes;
+PlanOptions plan_wish(const MapOptions& options, const eco::Map& map) {
+    PlanOptions out;
+    if (!options.operation.empty()) out.operation = operation_of(options.operation);
+    if (!options.pattern.empty()) check_pattern(options.pattern);
+    out.pattern = options.pattern;
+    if (!options.root.empty()) out.root = map.index_of(options.root);
+    out.size_bytes = options.size_bytes;
     return out;
 }
 
@@ -54,31 +54,31 @@ std::vector<std::size_t> first_hosts(const eco::Partition& subnets) {
 
 } // namespace
 
-int show_map(const MapWish& wish) {
-    const eco::Map map = eco::load_map(wish.file);
+int show_map(const MapOptions& options) {
+    const eco::Map map = eco::load_map(options.file);
     if (map.hosts().size() > kMostHosts)
         throw Error(Status::too_large,
                     fmt::format("{} has {} hosts, and a picture holds {}: plexus map partition prints "
                                 "the subnets of any number",
-                                wish.file, map.hosts().size(), kMostHosts));
-    const PlanWish plans = plan_wish(wish, map);
-    const eco::CostMatrix costs = costs_in(map, wish, 0);
-    const std::vector<eco::Partition> levels = eco::hierarchy(costs, wish.tolerance);
+                                options.file, map.hosts().size(), kMostHosts));
+    const PlanOptions plans = plan_wish(options, map);
+    const eco::CostMatrix costs = costs_in(map, options, 0);
+    const std::vector<eco::Partition> levels = eco::hierarchy(costs, options.tolerance);
     std::vector<std::size_t> everyone(map.hosts().size());
     std::iota(everyone.begin(), everyone.end(), std::size_t{0});
-    const eco::Network network(map, everyone, wish.tolerance, wish.symmetry);
+    const eco::Network network(map, everyone, options.tolerance, options.symmetry);
     const Layout layout = lay_out(map, costs, levels);
-    switch (wish.picture) {
+    switch (options.picture) {
     case Picture::svg:
-        write(picture_svg(map, layout, levels.front(), one_plan(network, plans)), wish.output);
+        write(picture_svg(map, layout, levels.front(), one_plan(network, plans)), options.output);
         break;
     case Picture::dot:
-        write(to_dot(map, levels, one_plan(network, plans)), wish.output);
+        write(to_dot(map, levels, one_plan(network, plans)), options.output);
         break;
     case Picture::page:
-        write(to_page("Map " + std::filesystem::path(wish.file).filename().string(), map, layout, levels,
+        write(to_page("Map " + std::filesystem::path(options.file).filename().string(), map, layout, levels,
                       many_plans(network, first_hosts(levels.front()), plans)),
-              wish.output);
+              options.output);
         break;
     }
     return 0;

@@ -18,7 +18,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kShortPatience{5};
 constexpr std::size_t kMostRepeatRounds = 3;
 
-/// The same answer for a thread that must not poll.
+/// The same answer for a thread that must not make progress itself.
 template <class R>
 std::future<R> without_polling(Future<R> answer) {
     std::promise<R> promise;
@@ -43,7 +43,7 @@ std::string show_time(double seconds) {
     return fmt::format("{:.1f} h", seconds / 3600);
 }
 
-/// Lets all stations go, however the probe ends.
+/// Tells all stations to finish, however the probe ends.
 class Dismissal {
   public:
     explicit Dismissal(const Members& members)
@@ -54,7 +54,8 @@ class Dismissal {
             try {
                 answers.push_back(without_polling(station.call(finish)));
             } catch (const Error&) {
-                // It is gone: its pairs were said to be missing, or whoever started it tells.
+                // The station is gone: its pairs were reported as missing, or the launcher reports the
+                // process.
             }
         };
         for (const auto& station : members_.resting) tell(station);
@@ -72,14 +73,14 @@ class Dismissal {
 
 class Coordinator {
   public:
-    Coordinator(const Wish& wish, Members& members, std::size_t contexts)
-      : wish_(wish)
+    Coordinator(const ProbeOptions& options, Members& members, std::size_t contexts)
+      : options_(options)
       , members_(members)
-      , map_(start_map(wish, members_))
-      , saver_(wish.file)
+      , map_(start_map(options, members_))
+      , saver_(options.file)
       , contexts_(contexts) {
         for (const Member& member : members_.measuring) place_.push_back(map_.index_of(member.name));
-        save(map_, wish.file); // whether it can be written is known before hours of work
+        save(map_, options.file); // a file that cannot be written is found before hours of work
     }
 
     Outcome run() {
@@ -96,7 +97,7 @@ class Coordinator {
             missing.push_back(fmt::format("{} and {}: {}", name(pair.a), name(pair.b), why));
         std::vector<std::string> unconfirmed;
         const std::size_t repeated = repeat_deciding_edges(unconfirmed);
-        if (!wish_.per_context) find_wires(unconfirmed);
+        if (!options_.per_context) find_wires(unconfirmed);
         progress_.clear();
         saver_.now(map_);
         return {map_,
@@ -115,12 +116,12 @@ class Coordinator {
     HostPair in_map(const HostPair& pair) const { return {place_[pair.a], place_[pair.b]}; }
 
     bool is_due(const HostPair& pair) const {
-        if (!wish_.continues()) return true;
+        if (!options_.continues()) return true;
         const auto anew = [&](std::size_t member) {
-            return std::find(wish_.refresh.begin(), wish_.refresh.end(), members_.measuring[member].name) !=
-                   wish_.refresh.end();
+            return std::find(options_.refresh.begin(), options_.refresh.end(),
+                             members_.measuring[member].name) != options_.refresh.end();
         };
-        return anew(pair.a) || anew(pair.b) || (wish_.resume && !is_measured(map_, in_map(pair)));
+        return anew(pair.a) || anew(pair.b) || (options_.resume && !is_measured(map_, in_map(pair)));
     }
 
     void keep(const HostPair& pair, const std::vector<eco::Cost>& costs) {
@@ -129,23 +130,23 @@ class Coordinator {
             map_.set_both(size, hosts.a, hosts.b, costs[size]);
     }
 
-    std::size_t deciding_size() const { return wish_.cost ? map_.size_index(*wish_.cost) : 0; }
+    std::size_t deciding_size() const { return options_.cost ? map_.size_index(*options_.cost) : 0; }
 
     eco::CostMatrix deciding_costs() const {
         return map_.matrix(deciding_size(), eco::Statistic::min, eco::Symmetry::min);
     }
 
-    eco::Partition partition() const { return eco::partition(deciding_costs(), wish_.tolerance); }
+    eco::Partition partition() const { return eco::partition(deciding_costs(), options_.tolerance); }
 
-    /// ECO's rule forgives an edge measured too high, but not one that is too low. New costs
-    /// may make other edges decide, so it looks again, but not for ever.
+    /// ECO's rule tolerates an edge that was measured too high, but not an edge that was measured too low.
+    /// New costs may make other edges decide, so the search is repeated a few times.
     std::size_t repeat_deciding_edges(std::vector<std::string>& unconfirmed) {
         std::set<HostPair> tried;
         std::set<HostPair> repeated;
         const std::size_t size = deciding_size();
-        for (std::size_t again = 0; wish_.confirm > 0 && again < kMostRepeatRounds; ++again) {
+        for (std::size_t again = 0; options_.confirm > 0 && again < kMostRepeatRounds; ++again) {
             std::set<HostPair> deciding;
-            for (const HostPair& edge : edges_to_remeasure(deciding_costs(), wish_.tolerance))
+            for (const HostPair& edge : edges_to_remeasure(deciding_costs(), options_.tolerance))
                 if (!tried.contains(edge)) deciding.insert(edge);
             const auto rounds = only(rounds_of(members_.measuring.size()), [&](const HostPair& pair) {
                 const HostPair hosts = in_map(pair);
@@ -153,7 +154,7 @@ class Coordinator {
             });
             if (rounds.empty()) break;
             std::vector<Round> all;
-            for (std::uint32_t times = 0; times < wish_.confirm; ++times)
+            for (std::uint32_t times = 0; times < options_.confirm; ++times)
                 all.insert(all.end(), rounds.begin(), rounds.end());
             std::map<HostPair, std::vector<eco::Cost>> repeats;
             measure_all(
@@ -174,7 +175,7 @@ class Coordinator {
         return repeated.size();
     }
 
-    /// Of every subnet with two hosts here: is it one wire?
+    /// Finds out for every subnet with two hosts in the job whether the subnet is one wire.
     void find_wires(std::vector<std::string>& unconfirmed) {
         const eco::Partition subnets = partition();
         const auto judges = judges_of(subnets, place_);
@@ -194,7 +195,8 @@ class Coordinator {
         map_.set_shared_wires(wires_of(map_, subnets, shared));
     }
 
-    /// What looks like one wire is looked at twice: another program may have been in the way.
+    /// A subnet that looks like one wire is measured twice: another program may have disturbed the first
+    /// measurement.
     std::optional<bool> is_wire(const HostPair& pair) {
         for (int look = 0; look < 2; ++look) {
             missing_.clear();
@@ -204,7 +206,7 @@ class Coordinator {
             };
             const std::vector<Round> rounds{{pair}, {pair, {pair.b, pair.a}}};
             measure_once(rounds, "looks at subnets", keep, {kWireBytes}, kWireEffort);
-            if (costs.size() < 3) return std::nullopt; // it was said why
+            if (costs.size() < 3) return std::nullopt; // the reason is in missing_
             if (!is_one_wire(costs[0], costs[1], costs[2])) return false;
         }
         return true;
@@ -214,14 +216,15 @@ class Coordinator {
     template <class Keep>
     void measure_all(std::vector<Round> rounds, const char* what, Keep&& keep_costs,
                      const Sizes& sizes = {}) {
-        if (!wish_.parallel) rounds = one_by_one(rounds);
+        if (!options_.parallel) rounds = one_by_one(rounds);
         missing_.clear();
-        measure_once(rounds, what, keep_costs, sizes, wish_.effort);
-        // Who measures cannot tell whose loss was told to it, so a pair may fail for another.
+        measure_once(rounds, what, keep_costs, sizes, options_.effort);
+        // A station cannot tell which peer a reported loss belongs to, so a pair may fail because of another
+        // pair.
         Round again;
         for (const auto& [pair, why] : missing_)
             if (!members_.measuring[pair.a].lost && !members_.measuring[pair.b].lost) again.push_back(pair);
-        measure_once(one_by_one({again}), "pairs again", keep_costs, sizes, wish_.effort);
+        measure_once(one_by_one({again}), "pairs again", keep_costs, sizes, options_.effort);
     }
 
     template <class Keep>
@@ -236,7 +239,7 @@ class Coordinator {
             std::vector<std::optional<std::future<Readings>>> answers;
             for (const HostPair& pair : round) answers.push_back(order(pair, sizes, effort));
             const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                                     std::chrono::duration<double>(wish_.patience_s));
+                                                     std::chrono::duration<double>(options_.patience_s));
             for (std::size_t at = 0; at < round.size(); ++at)
                 if (const auto costs = answer(round[at], answers[at], deadline)) {
                     missing_.erase(round[at]);
@@ -259,7 +262,7 @@ class Coordinator {
 
     const std::string& name(std::size_t member) const { return members_.measuring[member].name; }
 
-    /// Nothing: one of the two is lost, which was said.
+    /// Nothing: one of the two is lost, which was reported.
     std::optional<std::future<Readings>> order(const HostPair& pair, const Sizes& sizes,
                                                const Effort& effort) {
         const Member& one = members_.measuring[pair.a];
@@ -286,7 +289,7 @@ class Coordinator {
                 members_.measuring[pair.a].station.send(abandon);
                 awaited->wait_for(short_patience());
                 throw Error(Status::timed_out,
-                            fmt::format("no answer within {:g} s (--patience)", wish_.patience_s));
+                            fmt::format("no answer within {:g} s (--patience)", options_.patience_s));
             }
             return costs_of(awaited->get());
         } catch (const Error& error) {
@@ -297,11 +300,11 @@ class Coordinator {
     }
 
     std::chrono::duration<double> short_patience() const {
-        return std::min(std::chrono::duration<double>(wish_.patience_s),
+        return std::min(std::chrono::duration<double>(options_.patience_s),
                         std::chrono::duration<double>(kShortPatience));
     }
 
-    /// A measurement failed: does this one still answer at all?
+    /// A measurement failed: finds out whether the member still answers.
     void look_after(Member& member) {
         if (member.lost) return;
         try {
@@ -324,22 +327,22 @@ class Coordinator {
 
     void miss(const HostPair& pair, const std::string& why) { missing_[pair] = why; }
 
-    const Wish& wish_;
+    const ProbeOptions& options_;
     Members& members_;
     eco::Map map_;
     Saver saver_;
     std::size_t contexts_;
     std::vector<std::size_t> place_;          // of each member in the map
     std::map<HostPair, std::string> missing_; // and why
-    bench::Progress progress_{0};
+    benchmark::Progress progress_{0};
 };
 
 } // namespace
 
-Outcome coordinate(Context& here, const Wish& wish) {
-    Members members = meet_all(here, wish.per_context);
+Outcome coordinate(Context& here, const ProbeOptions& options) {
+    Members members = meet_all(here, options.per_context);
     const Dismissal dismissal(members);
-    return Coordinator(wish, members, here.size()).run();
+    return Coordinator(options, members, here.size()).run();
 }
 
 } // namespace plexus::tools::probe

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rank 0's second part: has the pairs measured one after the other and makes the map of what
-// they took. On a thread of its own that never polls: the main thread, which does, may be
+// Rank 0's second part: asks the stations to measure the pairs one after the other, and makes the map of
+// the results. Runs on a thread of its own that never makes progress: the main thread does, and may be
 // measuring itself.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace plexus::tools::probe {
 
-/// What a probe found.
+/// The result of a probe.
 struct Outcome {
     eco::Map map;
     eco::Partition subnets;
@@ -27,9 +27,9 @@ struct Outcome {
     double seconds = 0;
 };
 
-/// Measures what the wish asks for and keeps its file up to date. Tells all stations to finish
+/// Measures what the options ask for and keeps the file of the map up to date. Tells all stations to finish
 /// when it ends, however it does.
-/// @error what meet_all(), load_map() and save() throw; bad_config the map does not fit the wish (thrown)
-Outcome coordinate(Context& here, const Wish& wish);
+/// @error what meet_all(), load_map() and save() throw; bad_config the map does not fit the options (thrown)
+Outcome coordinate(Context& here, const ProbeOptions& options);
 
 } // namespace plexus::tools::probe

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who takes part in a probe: the contexts of the job, and which of them stands for which name
-// in the map.
+// The contexts of the job that take part in a probe, and which context stands for which name in the map.
 #pragma once
 
 #include "tools/probe/requests.h"
@@ -25,8 +24,8 @@ struct Members {
     std::optional<std::size_t> find(const std::string& name) const;
 };
 
-/// Asks every context of the job. Of a host, its context with the least rank measures; with
-/// `per_context`, every one.
+/// Asks every context of the job. The context with the least rank measures for its host; with `per_context`
+/// every context measures.
 /// @error not_found, timed_out, peer_lost a context does not answer (thrown)
 Members meet_all(Context& here, bool per_context);
 

@@ -11,14 +11,14 @@
 
 namespace plexus::tools::probe {
 
-/// How one pair is measured with one size. Sent to whoever measures.
+/// How one pair is measured with one size. Sent to the station that measures.
 struct Effort {
     std::uint32_t trips = 0;       ///< of a repetition; 0: as many as take about 2 ms
     std::uint32_t repetitions = 0; ///< 0: as many as begin within `seconds`, but some
     double seconds = 0.06;
 };
 
-struct Wish {
+struct ProbeOptions {
     std::string file;
     std::vector<std::uint64_t> sizes;  ///< bytes, rising; empty: those of the map, or the usual ones
     std::vector<std::string> refresh;  ///< hosts to measure anew

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `plexus probe`: turns a command line into a wish, and is one context of the job that fulfils
-// it. How anything is measured is in tools/probe/.
+// `plexus probe`: reads the command line, and is one context of the job that measures.
+#include "tools/benchmark/options.h"
 #include "tools/common/command_line.h"
 #include "tools/common/quantity.h"
 #include "tools/probe/coordinator.h"
@@ -18,7 +18,7 @@
 namespace plexus::tools {
 namespace {
 
-using probe::Wish;
+using probe::ProbeOptions;
 
 constexpr char kFooter[] =
     "Run it as a job, one context on each host:\n"
@@ -32,58 +32,52 @@ constexpr char kFooter[] =
     "are measured again, and of the repeats the median is kept. The subnets are printed.";
 
 std::vector<std::uint64_t> sizes_of(const std::string& text) {
-    std::vector<std::uint64_t> sizes;
-    if (text.empty()) return sizes;
-    for (const std::string& word : split_list(text)) {
-        const auto size = parse_size(word);
-        if (!size)
-            usage_error("probe",
-                        "--sizes \"" + word + "\" is no size: write 8, 64KiB or 1MiB, with commas between");
-        sizes.push_back(*size);
-    }
+    if (text.empty()) return {};
+    std::vector<std::uint64_t> sizes = benchmark::sizes_from("probe", "--sizes", text);
     std::sort(sizes.begin(), sizes.end());
     sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
     return sizes;
 }
 
-/// What the words for the metric and the tolerance mean.
-void read(Wish& wish, const std::string& metric, const std::string& tolerance) {
+/// Reads the metric and the tolerance.
+void read(ProbeOptions& options, const std::string& metric, const std::string& tolerance) {
     const auto ratio = eco::parse_tolerance(tolerance);
     if (!ratio) usage_error("probe", "--tolerance takes a share like 20% or 1/5, not \"" + tolerance + "\"");
-    wish.tolerance = *ratio;
+    options.tolerance = *ratio;
     if (metric == "latency") return;
-    wish.cost = parse_size(metric);
-    if (!wish.cost)
+    options.cost = parse_size(metric);
+    if (!options.cost)
         usage_error("probe",
                     "--metric takes latency, or a size like 64KiB for the time of so many bytes, not \"" +
                         metric + "\"");
-    if (!wish.sizes.empty() && !std::binary_search(wish.sizes.begin(), wish.sizes.end(), *wish.cost))
+    if (!options.sizes.empty() &&
+        !std::binary_search(options.sizes.begin(), options.sizes.end(), *options.cost))
         usage_error("probe", "--metric " + metric + " is not among the --sizes");
 }
 
-/// What suits a probe, where the user has said nothing else. Whoever measures looks for the
-/// answer all the time, for longer than most ways take, and gives no core away meanwhile; the
-/// others sleep. Contexts that share a host would be in each other's way so.
-Options usual_settings(const CommandLine& line, const Wish& wish) {
-    Options options;
+/// Settings for a probe, unless the user has set them. The context that measures polls without a pause, for
+/// longer than most messages take, and does not yield its core meanwhile; the other contexts sleep. Contexts
+/// that share a host would disturb each other that way.
+Options usual_settings(const CommandLine& line, const ProbeOptions& options) {
+    Options settings;
     const auto unless_said = [&](const char* key, const char* value) {
-        if (!line.settings().contains(key)) options.set[key] = value;
+        if (!line.settings().contains(key)) settings.set[key] = value;
     };
-    unless_said("handlers.threads", "16"); // one waits for each peer that stands still
-    if (wish.per_context) return options;
+    unless_said("handlers.threads", "16"); // a thread waits for each peer that does not answer
+    if (options.per_context) return settings;
     unless_said("progress.spin", "1 ms");
     unless_said("progress.yield", "0 us");
-    return options;
+    return settings;
 }
 
-int be_rank_0(Context& here, const Wish& wish) {
+int be_rank_0(Context& here, const ProbeOptions& options) {
     probe::Station station(here);
     std::atomic<bool> abandoned{false};
     std::exception_ptr failure;
     std::optional<probe::Outcome> outcome;
     std::thread coordinator([&] {
         try {
-            outcome = probe::coordinate(here, wish);
+            outcome = probe::coordinate(here, options);
         } catch (const std::exception&) { failure = std::current_exception(); }
         abandoned.store(true, std::memory_order_release); // stop() makes serve() look
         here.stop();
@@ -96,7 +90,7 @@ int be_rank_0(Context& here, const Wish& wish) {
     }
     coordinator.join();
     if (failure) std::rethrow_exception(failure);
-    return report(*outcome, wish);
+    return report(*outcome, options);
 }
 
 int start_job(std::uint32_t contexts, int count, char** arguments) {
@@ -115,29 +109,29 @@ int start_job(std::uint32_t contexts, int count, char** arguments) {
 int probe_verb(int count, char** arguments) {
     CommandLine line("probe", "Measures what messages cost between hosts, and writes the map.",
                      "FILE [OPTIONS]", kFooter);
-    Wish wish;
+    ProbeOptions options;
     std::string sizes;
     std::string metric = "latency";
     std::string tolerance = "20%";
     std::uint32_t contexts = 0;
     bool inside = false;
     CLI::App& app = line.app();
-    app.add_option("file", wish.file, "Where the map goes")->type_name("FILE");
+    app.add_option("file", options.file, "Where the map goes")->type_name("FILE");
     app.add_option("--sizes", sizes, "Bytes of the messages (8, 1KiB, 32KiB)")->type_name("LIST");
-    app.add_option("--trips", wish.effort.trips, "Round trips of a repetition (as many as take 2 ms)")
+    app.add_option("--trips", options.effort.trips, "Round trips of a repetition (as many as take 2 ms)")
         ->check(CLI::Range(1u, 1'000'000u))
         ->type_name("N");
-    app.add_option("--repetitions", wish.effort.repetitions,
+    app.add_option("--repetitions", options.effort.repetitions,
                    "Repetitions for a pair and a size (as many as begin within 60 ms, from 3 to 20)")
         ->check(CLI::Range(1u, 1'000'000u))
         ->type_name("N");
-    app.add_flag("--parallel", wish.parallel,
+    app.add_flag("--parallel", options.parallel,
                  "Pairs without a common host at the same time: right where they share no wire either");
-    app.add_flag("--resume", wish.resume, "Measure what is missing in the FILE");
-    app.add_option("--refresh", wish.refresh, "Measure this host of the FILE anew; may be repeated")
+    app.add_flag("--resume", options.resume, "Measure what is missing in the FILE");
+    app.add_option("--refresh", options.refresh, "Measure this host of the FILE anew; may be repeated")
         ->type_name("HOST")
         ->allow_extra_args(false);
-    app.add_flag("--per-context", wish.per_context,
+    app.add_flag("--per-context", options.per_context,
                  "Measure between contexts: HOST:RANK is a host's name then");
     app.add_option("--metric", metric, "What the subnets go by: latency, or the time for so many bytes")
         ->type_name("latency|BYTES")
@@ -145,11 +139,11 @@ int probe_verb(int count, char** arguments) {
     app.add_option("--tolerance", tolerance, "How much dearer than the cheapest is still the same subnet")
         ->type_name("N%|P/Q")
         ->capture_default_str();
-    app.add_option("--confirm", wish.confirm, "How often an edge that decides is measured again")
+    app.add_option("--confirm", options.confirm, "How often an edge that decides is measured again")
         ->check(CLI::Range(0u, 100u))
         ->type_name("N")
         ->capture_default_str();
-    app.add_option("--patience", wish.patience_s, "A pair that takes longer is given up")
+    app.add_option("--patience", options.patience_s, "A pair that takes longer is given up")
         ->check(CLI::Range(0.1, 1e6))
         ->type_name("SECONDS")
         ->capture_default_str();
@@ -158,18 +152,18 @@ int probe_verb(int count, char** arguments) {
         ->type_name("N");
     app.add_flag("--inside", inside)->group("");
     if (!line.parse(count, arguments)) return kOk;
-    if (wish.file.empty()) usage_error("probe", "say to which FILE the map goes");
-    wish.sizes = sizes_of(sizes);
-    read(wish, metric, tolerance);
-    wish.json = line.json();
+    if (options.file.empty()) usage_error("probe", "say to which FILE the map goes");
+    options.sizes = sizes_of(sizes);
+    read(options, metric, tolerance);
+    options.json = line.json();
     if (contexts > 0 && !inside) return start_job(contexts, count, arguments);
 
-    Context here = line.start(usual_settings(line, wish));
+    Context here = line.start(usual_settings(line, options));
     if (here.size() == 1 && !inside)
         usage_error("probe",
                     "there is one context, and a pair has two: start it as a job, as plexus run does, "
                     "or on this machine with -n 4 --per-context");
-    if (here.rank() == 0) return be_rank_0(here, wish);
+    if (here.rank() == 0) return be_rank_0(here, options);
     probe::Station station(here);
     const std::atomic<bool> never{false};
     station.serve(never);

@@ -17,17 +17,17 @@ std::vector<std::string> quoted(const std::vector<std::string>& texts) {
     return out;
 }
 
-std::string to_json(const Outcome& outcome, const Wish& wish) {
+std::string to_json(const Outcome& outcome, const ProbeOptions& options) {
     std::vector<std::string> sizes;
     for (const std::uint64_t size : outcome.map.sizes_bytes()) sizes.push_back(std::to_string(size));
     json::Object out;
-    out.add("file", wish.file).add("date", outcome.map.date());
+    out.add("file", options.file).add("date", outcome.map.date());
     out.add("contexts", outcome.contexts).add("hosts", outcome.map.hosts().size());
     out.raw("sizes_bytes", json::list(sizes));
     out.raw("methods", json::list(quoted(outcome.map.methods())));
     out.add("pairs_measured", outcome.measured).add("pairs_missing", outcome.missing.size());
     out.add("edges_repeated", outcome.repeated).add("seconds", outcome.seconds);
-    out.add("tolerance", to_string(wish.tolerance));
+    out.add("tolerance", to_string(options.tolerance));
     out.raw("subnets", tools::to_json(outcome.subnets, outcome.map));
     out.raw("shared_wires", tools::to_json(outcome.map.shared_wires(), outcome.map));
     out.raw("missing", json::list(quoted(outcome.missing)));
@@ -35,9 +35,9 @@ std::string to_json(const Outcome& outcome, const Wish& wish) {
     return out.text();
 }
 
-void say(const Outcome& outcome, const Wish& wish) {
+void say(const Outcome& outcome, const ProbeOptions& options) {
     std::fprintf(stderr, "plexus probe: %s has %zu hosts; %zu pairs measured in %.1f s, %zu edges repeated\n",
-                 wish.file.c_str(), outcome.map.hosts().size(), outcome.measured, outcome.seconds,
+                 options.file.c_str(), outcome.map.hosts().size(), outcome.measured, outcome.seconds,
                  outcome.repeated);
     if (outcome.map.hosts().size() == 1)
         std::fprintf(
@@ -53,11 +53,11 @@ void say(const Outcome& outcome, const Wish& wish) {
 
 } // namespace
 
-int report(const Outcome& outcome, const Wish& wish) {
-    if (wish.json) {
-        std::printf("%s\n", to_json(outcome, wish).c_str());
+int report(const Outcome& outcome, const ProbeOptions& options) {
+    if (options.json) {
+        std::printf("%s\n", to_json(outcome, options).c_str());
     } else {
-        say(outcome, wish);
+        say(outcome, options);
     }
     for (const std::string& each : outcome.missing)
         std::fprintf(stderr, "plexus probe: not measured: %s\n", each.c_str());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The map's file while a probe runs: whole at any time, whatever ends the program.
+// The map's file while a probe runs: the file is whole at any time, whatever ends the program.
 #pragma once
 
 #include "plexus/eco/map.h"
@@ -12,11 +12,11 @@ namespace plexus::tools::probe {
 /// Now, as 2026-11-21T08:54:19Z.
 std::string date_now();
 
-/// Replaces the file by way of a temporary one beside it.
-/// @error not_found it cannot be written (thrown, with the system's reason)
+/// Writes a temporary file beside `path` and renames it.
+/// @error not_found the file cannot be written (thrown, with the system's reason)
 void save(const eco::Map& map, const std::string& path);
 
-/// Saves now and then: at most about a twentieth of the time goes into it.
+/// Saves now and then: saving takes at most about a twentieth of the time.
 class Saver {
   public:
     explicit Saver(std::string path);

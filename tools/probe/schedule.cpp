@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/probe/schedule.h"
 
+#include "tools/benchmark/statistics.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -9,12 +11,6 @@ namespace {
 
 constexpr double eco::Cost::*kNumbers[] = {&eco::Cost::min_us, &eco::Cost::p25_us, &eco::Cost::median_us,
                                            &eco::Cost::p75_us, &eco::Cost::p95_us};
-
-double middle(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    const std::size_t half = values.size() / 2;
-    return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
 
 void add_missing(std::vector<std::string>& list, const std::vector<std::string>& names) {
     for (const std::string& name : names)
@@ -85,7 +81,7 @@ eco::Cost median_of(std::span<const eco::Cost> repeats) {
     for (const auto number : kNumbers) {
         std::vector<double> values;
         for (const eco::Cost& each : repeats) values.push_back(each.*number);
-        out.*number = middle(std::move(values));
+        out.*number = *benchmark::median(std::move(values));
     }
     return rounded(out);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which pairs are measured, in which order, and what of an older map stays true. Pure
-// functions on values. Any thread.
+// Which pairs are measured in which order, and which parts of an older map stay valid. Pure functions on
+// values. Any thread.
 #pragma once
 
 #include "plexus/eco/map.h"
@@ -45,11 +45,11 @@ bool is_measured(const eco::Map& map, const HostPair& pair);
 eco::Map extended(const eco::Map& old, const std::vector<std::string>& hosts,
                   const std::vector<std::string>& methods, std::string date);
 
-/// As many digits as mean something: tenths of nanoseconds.
+/// Rounded to the digits that mean something: tenths of nanoseconds.
 eco::Cost rounded(eco::Cost cost);
 
-/// Of several measurements of one edge, number by number the median; of an even count the
-/// mean of the middle two. Samples add up. There is at least one.
+/// The median of several measurements of one edge, number by number; for an even count the mean of the middle
+/// two. The counts of samples add up. There is at least one measurement.
 eco::Cost median_of(std::span<const eco::Cost> repeats);
 
 } // namespace plexus::tools::probe

@@ -14,7 +14,7 @@ namespace {
 
 const std::vector<std::uint64_t> kUsualSizes{8, 1024, 32 * 1024};
 
-void say_who_is_not_here(const eco::Map& map, const Members& members, const Wish& wish) {
+void say_who_is_not_here(const eco::Map& map, const Members& members, const ProbeOptions& options) {
     std::vector<std::string> absent;
     for (const std::string& host : map.hosts())
         if (!members.find(host)) absent.push_back(host);
@@ -23,15 +23,15 @@ void say_who_is_not_here(const eco::Map& map, const Members& members, const Wish
         stderr,
         "plexus probe: %s lists %s, which %s not in this job: what was measured of %s stays in the map. "
         "If %s moved or %s gone, measure without --resume and --refresh\n",
-        wish.file.c_str(), fmt::format("{}", fmt::join(absent, ", ")).c_str(),
+        options.file.c_str(), fmt::format("{}", fmt::join(absent, ", ")).c_str(),
         absent.size() == 1 ? "is" : "are", absent.size() == 1 ? "it" : "them",
         absent.size() == 1 ? "it" : "they", absent.size() == 1 ? "is" : "are");
 }
 
-void check_refresh(const Wish& wish, const Members& members) {
+void check_refresh(const ProbeOptions& options, const Members& members) {
     std::vector<std::string> names;
     for (const Member& member : members.measuring) names.push_back(member.name);
-    for (const std::string& host : wish.refresh)
+    for (const std::string& host : options.refresh)
         if (!members.find(host))
             throw Error(Status::not_found,
                         fmt::format("--refresh {}: no context of this job is on that host; there are {}",
@@ -40,29 +40,30 @@ void check_refresh(const Wish& wish, const Members& members) {
 
 } // namespace
 
-eco::Map start_map(const Wish& wish, const Members& members) {
+eco::Map start_map(const ProbeOptions& options, const Members& members) {
     std::vector<std::string> names;
     for (const Member& member : members.measuring) names.push_back(member.name);
-    check_refresh(wish, members);
-    // To resume before anything was saved is to begin.
-    const bool begins = !wish.continues() || (wish.refresh.empty() && !std::filesystem::exists(wish.file));
-    eco::Map map =
-        begins ? eco::Map(names, members.methods, wish.sizes.empty() ? kUsualSizes : wish.sizes, date_now())
-               : extended(eco::load_map(wish.file), names, members.methods, date_now());
+    check_refresh(options, members);
+    // --resume without a file begins a new map.
+    const bool begins =
+        !options.continues() || (options.refresh.empty() && !std::filesystem::exists(options.file));
+    eco::Map map = begins ? eco::Map(names, members.methods,
+                                     options.sizes.empty() ? kUsualSizes : options.sizes, date_now())
+                          : extended(eco::load_map(options.file), names, members.methods, date_now());
     if (!begins) {
-        if (!wish.sizes.empty() && wish.sizes != map.sizes_bytes())
+        if (!options.sizes.empty() && options.sizes != map.sizes_bytes())
             throw Error(Status::bad_config,
                         fmt::format("{} has costs for {} bytes: leave --sizes out to go on with these, or "
                                     "begin anew without --resume and --refresh",
-                                    wish.file, fmt::join(map.sizes_bytes(), ", ")));
+                                    options.file, fmt::join(map.sizes_bytes(), ", ")));
         if (!map.same_both_ways())
             throw Error(Status::bad_config,
                         fmt::format("{} differs by direction, and a probe measures both ways at once: begin "
                                     "anew without --resume and --refresh",
-                                    wish.file));
-        say_who_is_not_here(map, members, wish);
+                                    options.file));
+        say_who_is_not_here(map, members, options);
     }
-    if (wish.cost) map.size_index(*wish.cost);
+    if (options.cost) map.size_index(*options.cost);
     return map;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The map that a probe starts from: an empty one, or the one in the file with the hosts of
-// the job added.
+// The map that a probe starts from: an empty map, or the map in the file with the hosts of the job
+// added.
 #pragma once
 
 #include "tools/probe/members.h"
@@ -10,8 +10,8 @@
 namespace plexus::tools::probe {
 
 /// Says on standard error which hosts of an old map are not in the job, and what that means.
-/// @error not_found, bad_config there is no map where one is to go on, it is none, or it has
-///        other sizes than the wish (thrown)
-eco::Map start_map(const Wish& wish, const Members& members);
+/// @error not_found, bad_config there is no map to go on with, the file is no map, or the map has other sizes
+///        than the options (thrown)
+eco::Map start_map(const ProbeOptions& options, const Members& members);
 
 } // namespace plexus::tools::probe

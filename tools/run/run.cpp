@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `plexus run`: turns a command line into a job and runs it. How a job is run is the
-// library's part.
+// `plexus run`: reads the command line and runs a job. The library has the launcher.
 #include "tools/common/launch_options.h"
 #include "tools/verb.h"
 
@@ -54,7 +53,7 @@ void add_config_files(const Words& words, std::map<std::uint32_t, std::string>& 
     }
 }
 
-/// What one stretch between colons says.
+/// The options between two colons.
 struct Segment {
     LaunchProgram program;
     Words environment, settings, config_files;
@@ -65,7 +64,7 @@ struct Segment {
 
 void describe(CLI::App& app, Segment& segment, bool first) {
     app.prefix_command();
-    // Lists take one word each time: the next may be the program.
+    // Each option takes one word: the next word may be the program.
     app.add_option("-n,--np,--processes", segment.program.processes,
                    "How many processes of the program to start")
         ->check(CLI::Range(1, 65536))
@@ -108,7 +107,7 @@ class Layout : public CLI::Formatter {
     }
 };
 
-/// Parses up to the program; its own words stay as they are.
+/// Parses the words before the program; the program's own words are kept.
 Segment parse(Words words, bool first) {
     CLI::App app("Starts a job of several processes on this machine; they find each other through Plexus.");
     app.formatter(std::make_shared<Layout>());
@@ -117,7 +116,7 @@ Segment parse(Words words, bool first) {
     describe(app, segment, first);
     if (!words.empty() && words.front() == "-np") words.front() = "-n"; // as users of mpirun write it
 
-    // A "--" before the program ends our options; one behind it is the program's.
+    // A "--" before the program ends the options of `plexus run`; a "--" behind it belongs to the program.
     const auto mark = std::find(words.begin(), words.end(), "--");
     Words ours(words.begin(), mark);
     std::reverse(ours.begin(), ours.end()); // as CLI11 wants them

@@ -9,7 +9,7 @@
 #include "system/tools/json_text.h"
 
 using namespace plexus::tools;
-using plexus::tools::bench::Point;
+using plexus::tools::benchmark::Point;
 
 namespace {
 
@@ -58,15 +58,15 @@ TEST_CASE("a method that does not carry a size is not recommended for it") {
 
 TEST_CASE("a survey's lines are found among whatever else was printed") {
     const auto survey =
-        bench::read_survey("a log line\nplexus.survey latency 65536 40.5\nplexus.survey latency 8 0.25\n"
-                           "plexus.survey stream 65536 2e9\nplexus.survey latency nonsense\n");
+        benchmark::read_survey("a log line\nplexus.survey latency 65536 40.5\nplexus.survey latency 8 0.25\n"
+                               "plexus.survey stream 65536 2e9\nplexus.survey latency nonsense\n");
     CHECK(survey.failure.empty());
     REQUIRE(survey.points.size() == 2);
     CHECK(survey.points[0].size_bytes == 8);
     CHECK(survey.points[0].one_way_us == 0.25);
     CHECK_FALSE(survey.points[0].bytes_per_s);
     CHECK(survey.points[1].bytes_per_s == 2e9);
-    const auto failed = bench::read_survey("plexus.survey failed no way\nplexus.survey failed later\n");
+    const auto failed = benchmark::read_survey("plexus.survey failed no way\nplexus.survey failed later\n");
     CHECK(failed.failure == "no way");
     CHECK(failed.points.empty());
 }

@@ -35,7 +35,7 @@ TEST_CASE("contexts are placed in blocks, by turns, by list or by chance") {
 
 TEST_CASE("a placement that means nothing is refused with a sentence") {
     const Network network = network_of(kTwoWires);
-    const std::pair<PlacementWish, std::string> cases[] = {
+    const std::pair<PlacementOptions, std::string> cases[] = {
         {{0, 1, "block", {"e"}}, "has no host \"e\""},
         {{0, 1, "block", {"a*x"}}, "is not a number"},
         {{0, 1, "block", {"a*0"}}, "1 to 4096 contexts"},
@@ -43,10 +43,10 @@ TEST_CASE("a placement that means nothing is refused with a sentence") {
         {{0, 1, "shuffle:x", {}}, "is not a number"},
         {{0, 4096, "block", {}}, "too many for one machine"},
     };
-    for (const auto& [wish, sentence] : cases) {
+    for (const auto& [options, sentence] : cases) {
         INFO(sentence);
         try {
-            static_cast<void>(place(network, wish));
+            static_cast<void>(place(network, options));
             FAIL_CHECK("was accepted");
         } catch (const plexus::Error& error) {
             CHECK(error.status() == plexus::Status::bad_argument);

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <functional>
 
-namespace plexus::tools::bench {
+namespace plexus::tools::benchmark {
 namespace {
 
 using eco::Operation;
@@ -15,7 +15,7 @@ using eco::Rank;
 
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 32;
 
-/// What is in a block at a place: differs from block to block and from byte to byte.
+/// The content of a block at a place: differs from block to block and from byte to byte.
 std::byte content(std::uint64_t block, std::uint64_t place) {
     return static_cast<std::byte>((block * 131 + place + place / 251) & 0xff);
 }
@@ -142,7 +142,7 @@ bool CollectiveCall::right_blocks() const {
 
 bool CollectiveCall::right_sums() const {
     const std::uint64_t me = group_.rank();
-    if (operation_ == Operation::exclusive_scan && me == 0) return true; // nothing is due to it
+    if (operation_ == Operation::exclusive_scan && me == 0) return true; // it receives nothing
     const std::uint64_t last = operation_ == Operation::scan             ? me + 1
                                : operation_ == Operation::exclusive_scan ? me
                                                                          : group_.size();
@@ -152,4 +152,4 @@ bool CollectiveCall::right_sums() const {
     return true;
 }
 
-} // namespace plexus::tools::bench
+} // namespace plexus::tools::benchmark

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One member's part in a collective call that is measured: its memory, the call itself, and
-// whether it brought what it should. Knows nothing of time. One thread.
+// One member's part in a collective call that is measured: its memory, the call itself, and the check of
+// the result. Knows nothing of time. One thread.
 #pragma once
 
 #include "plexus/eco/group.h"
@@ -9,17 +9,17 @@
 #include <cstdint>
 #include <vector>
 
-namespace plexus::tools::bench {
+namespace plexus::tools::benchmark {
 
 class CollectiveCall {
   public:
-    /// `bytes`: of the vector, or of each member's part. Memory is filled with what each element's
-    /// place says. @error too_large more memory than is sensible (thrown)
+    /// `bytes`: of the vector, or of each member's part. Fills the memory with values that each element's
+    /// place determines. @error too_large more memory than is sensible (thrown)
     CollectiveCall(const eco::Group& group, eco::Operation operation, std::uint64_t bytes, eco::Rank root);
 
     /// The call; every member of the group makes it. @error as Collectives (thrown)
     void run();
-    /// After run(): whether this member has what is due to it.
+    /// After run(): whether this member received the right data.
     bool right() const;
 
   private:
@@ -35,11 +35,11 @@ class CollectiveCall {
     eco::Operation operation_;
     std::uint64_t bytes_;
     eco::Rank root_;
-    // Of words, so that numbers lie where the processor likes them.
+    // Words, so that numbers are aligned.
     std::vector<std::uint64_t> out_;
     std::vector<std::uint64_t> in_;
     std::uint64_t out_bytes_ = 0;
     std::uint64_t in_bytes_ = 0;
 };
 
-} // namespace plexus::tools::bench
+} // namespace plexus::tools::benchmark

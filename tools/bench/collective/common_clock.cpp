@@ -4,13 +4,13 @@
 #include <limits>
 #include <thread>
 
-namespace plexus::tools::bench {
+namespace plexus::tools::benchmark {
 namespace {
 
 constexpr std::int64_t kMicrosecond = 1000;
 constexpr std::int64_t kMillisecond = 1000 * kMicrosecond;
 constexpr std::int64_t kDrifted = 20'000 * kMillisecond;
-/// Exchanges: few where they take long, so that many far contexts are done in seconds.
+/// Exchanges: few if they take long, so that many far contexts are done in seconds.
 constexpr int kMost = 30;
 constexpr int kLeast = 4;
 constexpr eco::Rank kMany = 32; // contexts
@@ -40,12 +40,12 @@ void CommonClock::ask() {
         const std::int64_t trip = own() - before;
         if (trip >= quickest) continue;
         quickest = trip;
-        ahead_ = there - (before + trip / 2); // taken half way
+        ahead_ = there - (before + trip / 2); // rank 0 read its clock halfway
     }
 }
 
 void CommonClock::set(const std::function<void()>& alive) {
-    // Where there are many, one after the other would take minutes over long ways.
+    // With many contexts over slow links, one after the other would take minutes.
     const eco::Rank together = world_.size() > kMany ? kTogether : 1;
     for (eco::Rank turn = 1; turn < world_.size(); turn += together) {
         if (world_.rank() >= turn && world_.rank() < turn + together) ask();
@@ -53,7 +53,7 @@ void CommonClock::set(const std::function<void()>& alive) {
         alive();
     }
     set_at_ = now();
-    world_.broadcast(set_at_); // so that all find it old at the same time
+    world_.broadcast(set_at_); // so that all find the difference old at the same time
 }
 
 void CommonClock::keep(const std::function<void()>& alive) {
@@ -63,8 +63,8 @@ void CommonClock::keep(const std::function<void()>& alive) {
 }
 
 void CommonClock::wait_until(std::int64_t then) const {
-    constexpr std::int64_t kWakesLate = 2 * kMillisecond; // run_for(): a sleep is in milliseconds
-    constexpr std::int64_t kNap = 100 * kMicrosecond;     // leaves the core to others that wait
+    constexpr std::int64_t kWakesLate = 2 * kMillisecond; // run_for() sleeps in milliseconds
+    constexpr std::int64_t kNap = 100 * kMicrosecond;     // leaves the core to other waiting contexts
     if (const std::int64_t left = then - now(); left > 2 * kWakesLate)
         here_.run_for(std::chrono::nanoseconds(left - kWakesLate));
     while (then - now() > 3 * kNap) {
@@ -74,4 +74,4 @@ void CommonClock::wait_until(std::int64_t then) const {
     while (now() < then) here_.progress();
 }
 
-} // namespace plexus::tools::bench
+} // namespace plexus::tools::benchmark

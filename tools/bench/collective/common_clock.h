@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One time for all contexts of a job: that of rank 0. The others ask it for its time and keep
-// by how much their own clock differs, from the exchange that was quickest (the ECO paper,
-// section 6.1: the offsets between clocks are determined before). Main thread.
+// One time for all contexts of a job: the clock of rank 0. The other contexts ask rank 0 for the time and
+// keep the difference to their own clock from the quickest exchange (the ECO paper, section 6.1: the offsets
+// between clocks are determined before). Main thread.
 #pragma once
 
 #include "plexus/eco/group.h"
@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <functional>
 
-namespace plexus::tools::bench {
+namespace plexus::tools::benchmark {
 
 class CommonClock {
   public:
@@ -20,7 +20,7 @@ class CommonClock {
     /// Determines the difference anew, few contexts at a time; all call it. `alive` is called
     /// after each few.
     void set(const std::function<void()>& alive);
-    /// set() if the last time was so long ago that clocks may have drifted; all call it.
+    /// set() if the last set() was so long ago that clocks may have drifted; all call it.
     void keep(const std::function<void()>& alive);
 
     /// Nanoseconds of rank 0's steady clock.
@@ -28,7 +28,7 @@ class CommonClock {
     /// Makes progress until then.
     void wait_until(std::int64_t then) const;
 
-    /// What rank 0 shows to the others.
+    /// The object that rank 0 publishes.
     struct Face {};
 
   private:
@@ -42,8 +42,8 @@ class CommonClock {
     Face face_;
     Bound<Face> bound_;
     GlobalPointer<Face> first_;
-    std::int64_t ahead_ = 0; ///< of us
+    std::int64_t ahead_ = 0; ///< rank 0's clock minus ours
     std::int64_t set_at_ = 0;
 };
 
-} // namespace plexus::tools::bench
+} // namespace plexus::tools::benchmark

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace plexus::tools::bench {
+namespace plexus::tools::benchmark {
 
 struct NamedPattern {
     std::string name; ///< as it was written: "tree:4"
@@ -20,13 +20,13 @@ struct NamedPattern {
 };
 
 /// `common`: from the start, at one time on all clocks, until the last member is done (the ECO
-/// paper, section 6.1). `own`: what the call takes on the member where it takes longest, after
-/// a barrier (as MPI's benchmarks do).
+/// paper, section 6.1). `own`: the longest duration of the call on any member, after a barrier (as MPI's
+/// benchmarks do).
 enum class TimedBy : std::uint8_t { common, own };
 
 constexpr const char* name_of(TimedBy by) { return by == TimedBy::common ? "common" : "own"; }
 
-struct CollectiveWish {
+struct CollectiveOptions {
     std::vector<eco::Operation> operations;
     std::vector<NamedPattern> patterns;
     std::vector<std::uint64_t> sizes; ///< bytes: of the vector, or of each member's part
@@ -50,9 +50,9 @@ constexpr bool adds_up(eco::Operation operation) {
            operation == Operation::exclusive_scan;
 }
 
-/// True of those that only the root begins: the others have nothing to do until they hear of it.
+/// True of the operations that only the root begins: the other members wait for a message.
 constexpr bool begins_at_root(eco::Operation operation) {
     return operation == eco::Operation::broadcast || operation == eco::Operation::scatter;
 }
 
-} // namespace plexus::tools::bench
+} // namespace plexus::tools::benchmark

@@ -1,23 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/bench/collective/report.h"
 
+#include "tools/benchmark/report.h"
 #include "tools/common/json.h"
 #include "tools/common/quantity.h"
 #include "tools/common/text_table.h"
 
-#include <fmt/format.h>
-
-namespace plexus::tools::bench {
-namespace {
-
-std::string show_us(double us) {
-    return us < 10     ? fmt::format("{:.2f}", us)
-           : us < 1000 ? fmt::format("{:.1f}", us)
-                       : fmt::format("{:.0f}", us);
-}
-
-} // namespace
-
+namespace plexus::tools::benchmark {
 std::string to_json(const CollectiveRow& row) {
     const std::string completion = json::Object()
                                        .add("mean", row.completion.mean)
@@ -50,4 +39,4 @@ void print(const std::vector<CollectiveRow>& rows) {
     table.print(stdout);
 }
 
-} // namespace plexus::tools::bench
+} // namespace plexus::tools::benchmark

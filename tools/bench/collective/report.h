@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace plexus::tools::bench {
+namespace plexus::tools::benchmark {
 
 struct CollectiveRow {
     eco::Operation operation = eco::Operation::barrier;
@@ -24,4 +24,4 @@ struct CollectiveRow {
 std::string to_json(const CollectiveRow& row);
 void print(const std::vector<CollectiveRow>& rows);
 
-} // namespace plexus::tools::bench
+} // namespace plexus::tools::benchmark

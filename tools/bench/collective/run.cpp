@@ -15,14 +15,14 @@
 #include <numeric>
 #include <utility>
 
-namespace plexus::tools::bench {
+namespace plexus::tools::benchmark {
 namespace {
 
 using eco::Operation;
 using eco::Rank;
 
 /// The job's ranks by their places in an order. Own arithmetic (splitmix64), so that
-/// tools/limits/mpi_collective.c has the same.
+/// tools/limits/mpi_collective.c has the same order.
 std::vector<Rank> shuffled(Rank members, const std::optional<std::uint64_t>& seed) {
     std::vector<Rank> ranks(members);
     std::iota(ranks.begin(), ranks.end(), Rank{0});
@@ -40,22 +40,22 @@ std::vector<Rank> shuffled(Rank members, const std::optional<std::uint64_t>& see
 /// One context's part in the whole run.
 class Member {
   public:
-    Member(Context& here, const CollectiveWish& wish)
+    Member(Context& here, const CollectiveOptions& options)
       : here_(here)
-      , wish_(wish)
+      , options_(options)
       , world_(eco::Group::world(here))
       , clock_(here, world_) {}
 
     int run() {
-        std::vector<Rank> sizes = wish_.members;
+        std::vector<Rank> sizes = options_.members;
         if (sizes.empty()) sizes.push_back(here_.size());
-        for (const auto& order : wish_.orders) {
+        for (const auto& order : options_.orders) {
             const std::vector<Rank> ranks = shuffled(here_.size(), order);
             for (const Rank size : sizes)
                 if (!measure_group({ranks.data(), size}, order)) return kNo;
         }
         if (progress_) progress_->clear();
-        if (first() && !wish_.json) print(rows_);
+        if (first() && !options_.json) print(rows_);
         return kOk;
     }
 
@@ -65,18 +65,18 @@ class Member {
     bool measure_group(std::span<const Rank> ranks, const std::optional<std::uint64_t>& order) {
         eco::Group group;
         if (std::find(ranks.begin(), ranks.end(), here_.rank()) != ranks.end()) {
-            eco::GroupOptions options;
-            options.map_file = wish_.map_file;
-            group = eco::Group::of(here_, ranks, options);
+            eco::GroupOptions more;
+            more.map_file = options_.map_file;
+            group = eco::Group::of(here_, ranks, more);
         }
         CollectiveRow row;
         row.contexts = static_cast<Rank>(ranks.size());
-        row.root = wish_.root;
+        row.root = options_.root;
         row.order = order;
-        for (const TimedBy clock : wish_.clocks)
-            for (const Operation operation : wish_.operations)
+        for (const TimedBy clock : options_.clocks)
+            for (const Operation operation : options_.operations)
                 for (const std::uint64_t size : sizes_of(operation))
-                    for (const NamedPattern& pattern : wish_.patterns) {
+                    for (const NamedPattern& pattern : options_.patterns) {
                         if (!pattern.suits(operation)) continue;
                         row.operation = operation;
                         row.pattern = pattern.name;
@@ -89,7 +89,7 @@ class Member {
 
     /// A barrier has no size.
     std::vector<std::uint64_t> sizes_of(Operation operation) const {
-        return operation == Operation::barrier ? std::vector<std::uint64_t>{0} : wish_.sizes;
+        return operation == Operation::barrier ? std::vector<std::uint64_t>{0} : options_.sizes;
     }
 
     bool measure(const eco::Group& group, CollectiveRow& row) {
@@ -111,7 +111,7 @@ class Member {
         }
         const bool waits = group && (!begins_at_root(row.operation) || group.rank() == row.root);
         row.completion = time_by(row.clock, {world_, clock_, group, call ? &*call : nullptr, waits,
-                                             wish_.iterations, [&] { alive(row); }});
+                                             options_.iterations, [&] { alive(row); }});
         if (first()) take(row);
         return true;
     }
@@ -124,14 +124,14 @@ class Member {
     }
 
     void take(const CollectiveRow& row) {
-        if (!wish_.json) return rows_.push_back(row);
+        if (!options_.json) return rows_.push_back(row);
         progress_->clear();
         std::printf("%s\n", to_json(row).c_str());
         std::fflush(stdout);
     }
 
     Context& here_;
-    const CollectiveWish& wish_;
+    const CollectiveOptions& options_;
     eco::Group world_;
     CommonClock clock_;
     std::optional<Progress> progress_; // of rank 0
@@ -140,21 +140,21 @@ class Member {
 
 } // namespace
 
-void check_members(const CollectiveWish& wish, Rank contexts) {
+void check_members(const CollectiveOptions& options, Rank contexts) {
     if (contexts < 2)
         throw Error(Status::bad_config,
                     "a collective operation needs at least two contexts: add --contexts 4, "
                     "or start it with plexus run -n 4");
     Rank least = contexts;
-    for (const Rank members : wish.members) {
+    for (const Rank members : options.members) {
         if (members > contexts)
             throw Error(
                 Status::bad_config,
                 fmt::format("--members {} is more than the {} contexts of the job", members, contexts));
         least = std::min(least, members);
     }
-    if (wish.root >= least)
-        throw Error(Status::bad_config, fmt::format("--root {} is none of {} members", wish.root, least));
+    if (options.root >= least)
+        throw Error(Status::bad_config, fmt::format("--root {} is none of {} members", options.root, least));
 }
 
 int start_members(std::uint32_t contexts, std::vector<std::string> command, bool pin) {
@@ -170,9 +170,9 @@ int start_members(std::uint32_t contexts, std::vector<std::string> command, bool
     return launch(job);
 }
 
-int run_member(Context& here, const CollectiveWish& wish) {
-    check_members(wish, here.size());
-    return Member(here, wish).run();
+int run_member(Context& here, const CollectiveOptions& options) {
+    check_members(options, here.size());
+    return Member(here, options).run();
 }
 
-} // namespace plexus::tools::bench
+} // namespace plexus::tools::benchmark

@@ -9,18 +9,18 @@
 #include <string>
 #include <vector>
 
-namespace plexus::tools::bench {
+namespace plexus::tools::benchmark {
 
-/// @error bad_config so many contexts cannot do what is wished (thrown)
-void check_members(const CollectiveWish& wish, eco::Rank contexts);
+/// @error bad_config so many contexts cannot do what the options ask for (thrown)
+void check_members(const CollectiveOptions& options, eco::Rank contexts);
 
 /// Starts so many contexts on this machine as a job, and waits for it: `command` with
-/// "--inside", each on a core of its own where they suffice and `pin` is true. The exit code.
+/// "--inside", each context on a core of its own if there are enough cores and `pin` is true. The exit code.
 /// @error as launch()
 int start_members(std::uint32_t contexts, std::vector<std::string> command, bool pin);
 
 /// Takes part as one context of a job; rank 0 prints. The exit code: kNo if a call brought
 /// something wrong. @error as check_members(), as Group
-int run_member(Context& here, const CollectiveWish& wish);
+int run_member(Context& here, const CollectiveOptions& options);
 
-} // namespace plexus::tools::bench
+} // namespace plexus::tools::benchmark

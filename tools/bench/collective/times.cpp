@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/bench/collective/times.h"
 
+#include "tools/benchmark/statistics.h"
+
 #include "plexus/eco/reduction.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-namespace plexus::tools::bench {
+namespace plexus::tools::benchmark {
 namespace {
 
 constexpr std::uint64_t kFewest = 5;
@@ -19,22 +21,20 @@ struct Mark {
     std::int64_t began = 0;
     std::int64_t ended = 0;
     std::uint32_t looks_on = 1; ///< is in the job, but not in the group
-    std::uint32_t late = 0;     ///< heard of the start when that was over
+    std::uint32_t late = 0;     ///< learned of the start after the start
 };
 
-Completion completion_of(std::vector<double> us) {
-    std::sort(us.begin(), us.end());
-    const std::size_t middle = us.size() / 2;
+Completion completion_of(const std::vector<double>& us) {
     Completion out;
     out.iterations = us.size();
-    out.min = us.front();
-    out.p50 = us.size() % 2 == 1 ? us[middle] : (us[middle - 1] + us[middle]) / 2;
+    out.min = *std::min_element(us.begin(), us.end());
+    out.p50 = *median(us);
     out.mean = std::accumulate(us.begin(), us.end(), 0.0) / static_cast<double>(us.size());
     return out;
 }
 
-/// The start is announced a while before, so that all are there and the announcement's own
-/// messages are gone; who is late makes that while longer.
+/// The start is announced some time ahead, so that all members are ready and the announcement's own
+/// messages have arrived. A late member makes this time longer.
 class Starts {
   public:
     explicit Starts(const Measurement& measurement)
@@ -100,7 +100,7 @@ std::uint64_t iterations_for(const Measurement& of, double seconds_each) {
     std::uint64_t count = of.iterations;
     if (count == 0)
         count =
-            std::clamp(static_cast<std::uint64_t>(CollectiveWish::kSeconds / std::max(seconds_each, 1e-9)),
+            std::clamp(static_cast<std::uint64_t>(CollectiveOptions::kSeconds / std::max(seconds_each, 1e-9)),
                        kFewest, kMost);
     of.world.broadcast(count);
     return count;
@@ -126,7 +126,7 @@ Completion by_common_clock(const Measurement& of) {
     if (us.empty())
         throw Error(Status::timed_out, "the members could not be brought to a common start: this machine is "
                                        "too busy, or use --clock own");
-    return completion_of(std::move(us));
+    return completion_of(us);
 }
 
 /// Each call alone, in microseconds.
@@ -154,7 +154,7 @@ Completion by_own_clocks(const Measurement& of) {
     double once = static_cast<double>(of.clock.now() - before) / kSecond / kFew; // with its barrier
     once = of.world.all_reduce(once, eco::Max{});
     std::vector<double> us;
-    // In parts, so that rank 0 can say that it lives.
+    // In parts, so that rank 0 can report progress.
     for (std::uint64_t left = iterations_for(of, once); left > 0;) {
         const std::uint64_t part = std::min<std::uint64_t>(
             left, std::max<std::uint64_t>(1, static_cast<std::uint64_t>(1 / std::max(once, 1e-6))));
@@ -164,7 +164,7 @@ Completion by_own_clocks(const Measurement& of) {
         left -= part;
         of.alive();
     }
-    return completion_of(std::move(us));
+    return completion_of(us);
 }
 
 } // namespace
@@ -173,4 +173,4 @@ Completion time_by(TimedBy by, const Measurement& measurement) {
     return by == TimedBy::common ? by_common_clock(measurement) : by_own_clocks(measurement);
 }
 
-} // namespace plexus::tools::bench
+} // namespace plexus::tools::benchmark

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How long a collective call takes, by the two definitions of TimedBy. All contexts of the job
-// take part, also those that are not in the group that is measured: rank 0 says when a call
-// begins, and gathers when it ended. Main thread.
+// take part, also contexts outside the measured group: rank 0 announces when a call begins, and gathers
+// when it ended. Main thread.
 #pragma once
 
 #include "tools/bench/collective/call.h"
@@ -11,7 +11,7 @@
 #include <functional>
 #include <optional>
 
-namespace plexus::tools::bench {
+namespace plexus::tools::benchmark {
 
 /// Microseconds.
 struct Completion {
@@ -24,15 +24,15 @@ struct Completion {
 struct Measurement {
     const eco::Group& world;
     CommonClock& clock;
-    const eco::Group& group; ///< none: this context only looks on
+    const eco::Group& group; ///< none: this context is not in the group
     CollectiveCall* call;    ///< none as well
     bool waits;              ///< for the start: every member, or the root alone (begins_at_root)
     std::uint64_t iterations;
     std::function<void()> alive; ///< called now and then by rank 0
 };
 
-/// What rank 0 found; the others' figures mean nothing.
+/// The result on rank 0; the results of the other ranks mean nothing.
 /// @error timed_out the members cannot be brought to a common start (thrown)
 Completion time_by(TimedBy by, const Measurement& measurement);
 
-} // namespace plexus::tools::bench
+} // namespace plexus::tools::benchmark

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `plexus bench collective`: turns a command line into a wish and has it fulfilled. How
-// anything is measured is in this folder.
+// `plexus bench collective`: reads the command line and starts the measurement.
 #include "tools/verb.h"
 #include "tools/bench/collective/run.h"
+#include "tools/benchmark/options.h"
 #include "tools/common/command_line.h"
 #include "tools/common/quantity.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,9 +14,10 @@
 namespace plexus::tools {
 namespace {
 
-using bench::CollectiveWish;
-using bench::NamedPattern;
-using bench::TimedBy;
+using benchmark::CollectiveOptions;
+using benchmark::NamedPattern;
+using benchmark::TimedBy;
+using benchmark::whole_number;
 using eco::Operation;
 
 constexpr char kVerb[] = "bench collective";
@@ -35,14 +35,6 @@ constexpr char kFooter[] =
     "\n"
     "Without --contexts it takes part in a job: plexus run -n 8 -- plexus bench collective, or\n"
     "plexus lab NETWORK --no-prefix -- plexus bench collective.";
-
-template <class Number>
-std::optional<Number> whole_number(std::string_view text) {
-    Number value{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-    return value;
-}
 
 std::string all_operations() {
     std::string all;
@@ -75,13 +67,13 @@ NamedPattern pattern_of(const std::string& word) {
     return {word, *algorithm};
 }
 
-std::vector<NamedPattern> patterns_of(const std::string& text, const CollectiveWish& wish) {
+std::vector<NamedPattern> patterns_of(const std::string& text, const CollectiveOptions& options) {
     std::vector<NamedPattern> patterns;
     for (const std::string& word : split_list(text)) {
         NamedPattern pattern = pattern_of(word);
-        if (pattern.algorithm.follows_map() && wish.map_file.empty())
+        if (pattern.algorithm.follows_map() && options.map_file.empty())
             usage_error(kVerb, "--pattern eco follows a map of the network: name it with --map FILE");
-        if (std::none_of(wish.operations.begin(), wish.operations.end(),
+        if (std::none_of(options.operations.begin(), options.operations.end(),
                          [&](Operation each) { return pattern.suits(each); }))
             usage_error(kVerb, fmt::format("{} suits none of the operations that are asked for", word));
         patterns.push_back(std::move(pattern));
@@ -89,18 +81,14 @@ std::vector<NamedPattern> patterns_of(const std::string& text, const CollectiveW
     return patterns;
 }
 
-std::vector<std::uint64_t> sizes_of(const std::string& text, const CollectiveWish& wish) {
-    const bool numbers = std::any_of(wish.operations.begin(), wish.operations.end(), bench::adds_up);
-    std::vector<std::uint64_t> sizes;
-    for (const std::string& word : split_list(text)) {
-        const auto size = parse_size(word);
-        if (!size)
+std::vector<std::uint64_t> sizes_of(const std::string& text, const CollectiveOptions& options) {
+    const bool numbers =
+        std::any_of(options.operations.begin(), options.operations.end(), benchmark::adds_up);
+    std::vector<std::uint64_t> sizes = benchmark::sizes_from(kVerb, "--size", text);
+    for (const std::uint64_t size : sizes)
+        if (numbers && size % 8 != 0)
             usage_error(kVerb,
-                        "--size \"" + word + "\" is no size: write 8,64KiB or 1MiB, with commas between");
-        if (numbers && *size % 8 != 0)
-            usage_error(kVerb, "--size \"" + word + "\": reductions and scans add numbers of 8 bytes");
-        sizes.push_back(*size);
-    }
+                        fmt::format("--size \"{}\": reductions and scans add numbers of 8 bytes", size));
     return sizes;
 }
 
@@ -130,7 +118,7 @@ std::vector<Number> numbers_of(const char* option, const std::string& text, Numb
 
 int bench_collective(int count, char** arguments) {
     CommandLine line(kVerb, "Measures collective operations.", "[OPTIONS]", kFooter);
-    CollectiveWish wish;
+    CollectiveOptions options;
     std::string operations = "broadcast,barrier,all_reduce,all_gather,all_to_all";
     std::string patterns = "auto";
     std::string sizes = "8,4KiB,64KiB,1MiB";
@@ -147,9 +135,9 @@ int bench_collective(int count, char** arguments) {
         ->capture_default_str();
     app.add_option("--pattern", patterns, "By which patterns")->type_name("LIST")->capture_default_str();
     app.add_option("--size", sizes, "Bytes")->type_name("LIST")->capture_default_str();
-    app.add_option("--root", wish.root, "The member that others get it from, or bring it to")
+    app.add_option("--root", options.root, "The member that others get it from, or bring it to")
         ->capture_default_str();
-    app.add_option("--map", wish.map_file, "The measured network, for eco and auto")->type_name("FILE");
+    app.add_option("--map", options.map_file, "The measured network, for eco and auto")->type_name("FILE");
     app.add_option("--order", orders, "Seeds by which members are shuffled (default: by rank in the job)")
         ->type_name("LIST");
     app.add_option("--members", members, "How many take part, the first in the order (default: all)")
@@ -157,7 +145,7 @@ int bench_collective(int count, char** arguments) {
     app.add_option("--clock", clocks, "What completion means: common, own")
         ->type_name("LIST")
         ->capture_default_str();
-    app.add_option("--iterations", wish.iterations,
+    app.add_option("--iterations", options.iterations,
                    "Calls of a case (default: as many as take half a second)")
         ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 32))
         ->type_name("N");
@@ -171,29 +159,29 @@ int bench_collective(int count, char** arguments) {
     app.add_flag("--inside", inside, "Be one of those that --contexts started")->group("");
     if (!line.parse(count, arguments)) return kOk;
 
-    wish.operations = operations_of(operations);
-    wish.patterns = patterns_of(patterns, wish);
-    wish.sizes = sizes_of(sizes, wish);
-    wish.clocks = clocks_of(clocks);
-    wish.orders.assign(1, std::nullopt);
+    options.operations = operations_of(operations);
+    options.patterns = patterns_of(patterns, options);
+    options.sizes = sizes_of(sizes, options);
+    options.clocks = clocks_of(clocks);
+    options.orders.assign(1, std::nullopt);
     if (!orders.empty()) {
         const auto seeds = numbers_of<std::uint64_t>("--order", orders, 0);
-        wish.orders.assign(seeds.begin(), seeds.end());
+        options.orders.assign(seeds.begin(), seeds.end());
     }
-    if (!members.empty()) wish.members = numbers_of<eco::Rank>("--members", members, 2);
-    wish.json = line.json();
+    if (!members.empty()) options.members = numbers_of<eco::Rank>("--members", members, 2);
+    options.json = line.json();
 
     if (contexts != 0 && !inside) {
-        bench::check_members(wish, contexts);
+        benchmark::check_members(options, contexts);
         std::vector<std::string> command{std::filesystem::read_symlink("/proc/self/exe").string(), "bench",
                                          "collective"};
         command.insert(command.end(), arguments + 1, arguments + count);
-        return bench::start_members(contexts, std::move(command), !no_pin);
+        return benchmark::start_members(contexts, std::move(command), !no_pin);
     }
-    Options options;
-    if (!methods.empty()) options.set["methods"] = methods;
-    Context here = line.start(std::move(options));
-    return bench::run_member(here, wish);
+    Options more;
+    if (!methods.empty()) more.set["methods"] = methods;
+    Context here = line.start(std::move(more));
+    return benchmark::run_member(here, options);
 }
 
 } // namespace plexus::tools

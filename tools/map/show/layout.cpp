@@ -32,10 +32,10 @@ std::vector<Group> groups_of(const std::vector<eco::Partition>& levels, std::siz
     for (const eco::Subnet& subnet : levels[level]) {
         Group group{level, subnet, {}, {}};
         for (Group& part : parts)
-            if (!part.hosts.empty() && // it went into another group
+            if (!part.hosts.empty() && // not merged into another group
                 std::binary_search(subnet.begin(), subnet.end(), part.hosts.front()))
                 group.parts.push_back(std::move(part));
-        // One that joined nothing on this level is drawn as what it is.
+        // A group that joined nothing on this level is drawn as on the level below.
         if (group.parts.size() == 1) group = Group(std::move(group.parts.front()));
         out.push_back(std::move(group));
     }

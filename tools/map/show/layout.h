@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where hosts and the subnets around them stand in a picture of a network. Pure.
+// The places of hosts and subnets in a picture of a network. Pure.
 #pragma once
 
 #include "plexus/eco/partition.h"
@@ -28,8 +28,8 @@ struct Layout {
     std::size_t most_letters = 0; ///< of a host's name, where there is room for no more
 };
 
-/// `levels` as hierarchy() gives them. Hosts of a subnet stand in rows, subnets in rows inside
-/// the box of theirs; what is written on a box are its number of hosts and the costs inside.
+/// `levels` as hierarchy() returns them. Hosts of a subnet are in rows, subnets in rows inside the box of
+/// their group; the label of a box has its number of hosts and the costs inside.
 Layout lay_out(const eco::Map& map, const eco::CostMatrix& costs, const std::vector<eco::Partition>& levels);
 
 /// Hosts subnet by subnet, as they stand in the picture.

@@ -86,7 +86,7 @@ std::string data_of(const eco::Map& map, const Layout& layout, const std::vector
     return out.raw("plans", json::list(all)).text();
 }
 
-/// So that no name can end the script that it stands in.
+/// Escapes names, so that no name can end the script that contains it.
 std::string in_script(const std::string& text) {
     std::string out;
     for (const char each : text) each == '<' ? out += "\\u003c" : out += each; // JSON has it in strings alone
@@ -107,7 +107,7 @@ std::string to_page(const std::string& title, const eco::Map& map, const Layout&
                     levels.front().size(), levels.front().size() == 1 ? "" : "s");
     if (!map.methods().empty()) about += fmt::format(", measured by {}", fmt::join(map.methods(), ", "));
     if (!map.date().empty()) about += ", " + map.date();
-    // The data last: what is in it is never looked through for marks.
+    // The data last: marks inside the data are not replaced.
     std::string page = kPage;
     page = replaced(std::move(page), "[[style]]", kPageStyle);
     page = replaced(std::move(page), "[[script]]", kPageScript);

@@ -37,46 +37,47 @@ ShownPlan make(const eco::Network& network, Operation operation, const std::stri
     return shown;
 }
 
-std::vector<std::string> patterns_for(Operation operation, const PlanWish& wish) {
+std::vector<std::string> patterns_for(Operation operation, const PlanOptions& options) {
     std::vector<std::string> all{kEco};
     for (const eco::Pattern pattern : eco::kPatterns)
         if (supports(pattern, operation)) all.emplace_back(to_string(pattern));
-    if (wish.pattern.empty()) return all;
-    if (std::find(all.begin(), all.end(), wish.pattern) == all.end()) return {};
-    return {wish.pattern};
+    if (options.pattern.empty()) return all;
+    if (std::find(all.begin(), all.end(), options.pattern) == all.end()) return {};
+    return {options.pattern};
 }
 
-std::vector<std::uint64_t> sizes_for(Operation operation, const PlanWish& wish) {
+std::vector<std::uint64_t> sizes_for(Operation operation, const PlanOptions& options) {
     if (operation == Operation::barrier) return {0};
-    if (wish.size_bytes) return {*wish.size_bytes};
+    if (options.size_bytes) return {*options.size_bytes};
     return {std::begin(kSizes), std::end(kSizes)};
 }
 
 std::vector<std::size_t> roots_for(Operation operation, const std::vector<std::size_t>& roots,
-                                   const PlanWish& wish) {
+                                   const PlanOptions& options) {
     if (!has_root(operation)) return {0};
-    if (wish.root) return {*wish.root};
-    // Of the others, the first root shows as much as all of them.
+    if (options.root) return {*options.root};
+    // For the other patterns, the first root shows as much as all roots.
     return operation == Operation::broadcast ? roots : std::vector<std::size_t>{roots.front()};
 }
 
 } // namespace
 
-ShownPlan one_plan(const eco::Network& network, const PlanWish& wish) {
-    const Operation operation = wish.operation.value_or(Operation::broadcast);
-    return make(network, operation, wish.pattern.empty() ? kEco : wish.pattern, wish.root.value_or(0),
-                operation == Operation::barrier ? 0 : wish.size_bytes.value_or(kUsualSize));
+ShownPlan one_plan(const eco::Network& network, const PlanOptions& options) {
+    const Operation operation = options.operation.value_or(Operation::broadcast);
+    return make(network, operation, options.pattern.empty() ? kEco : options.pattern,
+                options.root.value_or(0),
+                operation == Operation::barrier ? 0 : options.size_bytes.value_or(kUsualSize));
 }
 
 std::vector<ShownPlan> many_plans(const eco::Network& network, const std::vector<std::size_t>& roots,
-                                  const PlanWish& wish) {
-    const bool is_one = wish.operation && !wish.pattern.empty();
+                                  const PlanOptions& options) {
+    const bool is_one = options.operation && !options.pattern.empty();
     std::vector<ShownPlan> plans;
     std::size_t messages = 0;
     bool too_large = false;
     const auto add = [&](Operation operation, std::size_t root) {
-        for (const std::uint64_t size : sizes_for(operation, wish))
-            for (const std::string& pattern : patterns_for(operation, wish)) {
+        for (const std::uint64_t size : sizes_for(operation, options))
+            for (const std::string& pattern : patterns_for(operation, options)) {
                 ShownPlan shown = make(network, operation, pattern, root, size);
                 const std::size_t more = shown.plan.messages.size();
                 if (!is_one && (more > kMostMessages || messages + more > kMostMessagesInAll)) {
@@ -91,8 +92,8 @@ std::vector<ShownPlan> many_plans(const eco::Network& network, const std::vector
     std::size_t most_roots = 1;
     for (std::size_t turn = 0; turn < most_roots; ++turn)
         for (const Operation operation : eco::kOperations) {
-            if (wish.operation && *wish.operation != operation) continue;
-            const auto mine = roots_for(operation, roots, wish);
+            if (options.operation && *options.operation != operation) continue;
+            const auto mine = roots_for(operation, roots, options);
             most_roots = std::max(most_roots, mine.size());
             if (turn < mine.size()) add(operation, mine[turn]);
         }
@@ -101,11 +102,13 @@ std::vector<ShownPlan> many_plans(const eco::Network& network, const std::vector
             Status::too_large,
             fmt::format("among {} hosts each plan by {} has more than {} messages, which no page of many "
                         "plans holds: name one operation with --operation",
-                        network.size(), wish.pattern.empty() ? "any pattern" : wish.pattern, kMostMessages));
+                        network.size(), options.pattern.empty() ? "any pattern" : options.pattern,
+                        kMostMessages));
     if (plans.empty())
         throw Error(Status::unsupported,
-                    fmt::format("{} does not suit {}: leave --pattern out to see those that do", wish.pattern,
-                                wish.operation ? to_string(*wish.operation) : "any operation"));
+                    fmt::format("{} does not suit {}: leave --pattern out to see those that do",
+                                options.pattern,
+                                options.operation ? to_string(*options.operation) : "any operation"));
     return plans;
 }
 

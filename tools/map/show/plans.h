@@ -10,8 +10,8 @@
 
 namespace plexus::tools::show {
 
-/// What the command line fixed; the rest is chosen here.
-struct PlanWish {
+/// The choices of the command line; the others are made here.
+struct PlanOptions {
     std::optional<eco::Operation> operation;
     std::string pattern;                     ///< eco, or a pattern's name; empty: all
     std::optional<std::size_t> root;         ///< place in the map
@@ -28,14 +28,14 @@ struct ShownPlan {
     double total_us = 0;
 };
 
-/// The one for a picture: broadcast of 64 KiB by eco from the first host, unless it is wished
+/// The plan for a picture: broadcast of 64 KiB by eco from the first host, unless the options say
 /// otherwise. @error unsupported the pattern does not suit the operation (thrown)
-ShownPlan one_plan(const eco::Network& network, const PlanWish& wish);
+ShownPlan one_plan(const eco::Network& network, const PlanOptions& options);
 
-/// Those for a page, as many as a page can hold: every operation, pattern, a few sizes and
-/// roots. Plans of more messages than a person can follow are left out unless wished for.
+/// The plans for a page, as many as a page can hold: every operation, pattern, a few sizes and roots. Plans
+/// with more messages than a person can follow are left out unless asked for.
 std::vector<ShownPlan> many_plans(const eco::Network& network, const std::vector<std::size_t>& roots,
-                                  const PlanWish& wish);
+                                  const PlanOptions& options);
 
 bool has_root(eco::Operation operation);
 /// @error bad_argument there is none of that name (thrown)

@@ -27,7 +27,7 @@ constexpr char kStyle[] = R"(
   .paper { fill: var(--paper); }
 )";
 
-/// What a page and a picture have in common.
+/// The common part of a page and a picture.
 constexpr char kNetworkStyle[] = R"(
   .host text, text.soft { paint-order: stroke; stroke: var(--box); stroke-width: 3px; stroke-linejoin: round; }
   text { font: 11px system-ui, "DejaVu Sans", sans-serif; fill: var(--ink); }
@@ -44,7 +44,7 @@ constexpr char kNetworkStyle[] = R"(
   .root circle { stroke: var(--ink); stroke-width: 3; }
 )";
 
-/// Boxes, over them `ways`, and over these all that is to be read, `numbers` last.
+/// Boxes, above them `ways`, and above those the texts, `numbers` last.
 std::string layers(const eco::Map& map, const Layout& layout, std::optional<std::size_t> root,
                    const std::string& ways, const std::string& numbers) {
     std::string out;
@@ -92,7 +92,7 @@ std::map<std::pair<eco::Rank, eco::Rank>, Arrow> arrows_of(const ShownPlan& show
     return arrows;
 }
 
-/// A gentle curve, so that there and back are two lines.
+/// A slight curve, so that the two directions are two lines.
 struct Curve {
     Spot start, bend, end, middle;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Words inside languages that have characters of their own. Pure.
+// Quotes text for XML, HTML and dot. Pure.
 #pragma once
 
 #include <string>
