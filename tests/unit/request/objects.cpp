@@ -208,53 +208,6 @@ TEST_CASE("inside a turn a handler that runs is waited for, one that is queued i
     handler.join();
 }
 
-TEST_CASE("of handlers that have run, or have not, nothing is counted any more") {
-    Objects objects;
-    int object = 0;
-    const Target target = objects.add(&object, 0, 0, kKey);
-    Objects::Slot* const slot = objects.enter(target.handle, target.generation, kKey);
-    REQUIRE(slot != nullptr);
-    objects.leave();
-    {
-        Objects::HandlerPin ran(*slot, kKey);
-        const Objects::HandlerPin waits(*slot, kKey);
-        CHECK(slot->queued == 2);
-        REQUIRE(ran.begin());
-        CHECK(slot->queued == 1);
-        CHECK(slot->running == 1);
-        CHECK(slot->pins == 2);
-    }
-    CHECK(slot->queued == 0);
-    CHECK(slot->running == 0);
-    CHECK(slot->pins == 0);
-    objects.remove(
-        target, [] {}, kNever);
-}
-
-TEST_CASE("what is attached to an object is told of its end when the last user has gone, once") {
-    struct Watched : plexus::request::Attached {
-        explicit Watched(int& ends)
-          : count(ends) {}
-        void unbound() noexcept override { ++count; }
-        int& count;
-    };
-    Objects objects;
-    int object = 0;
-    int ends = 0;
-    const auto attached = std::make_shared<Watched>(ends);
-    const Target target = objects.add(&object, 0, 0, kKey, attached);
-    Objects::Slot* const slot = objects.enter(target.handle, target.generation, kKey);
-    REQUIRE(slot != nullptr);
-    Objects::pin(*slot);
-    objects.leave();
-    objects.remove_later(
-        target, [] {}, [] {});
-    CHECK(ends == 0);
-    Objects::unpin(*slot);
-    CHECK(ends == 1);
-    CHECK(attached.use_count() == 1);
-}
-
 TEST_CASE("taking an object out ends at its deadline, whatever its users do") {
     Objects objects;
     int object = 0;
