@@ -3,10 +3,8 @@
 
 #include "support/catch.h"
 
-#include <chrono>
 #include <random>
 #include <string>
-#include <thread>
 #include <vector>
 
 using namespace plexus::module;
@@ -152,102 +150,4 @@ TEST_CASE("a stream that ends inside a large message ends its placement, once") 
     reader.abandon(host.owner());
     CHECK(host.placed == 1);
     CHECK(host.messages.empty());
-}
-
-TEST_CASE("a message of the eager size is delivered, one byte more is placed") {
-    for (const std::size_t size : {1024u, 1025u}) {
-        Bytes stream;
-        append_frame(stream, message_of(size));
-        Host host;
-        FrameReader reader({1024, 0});
-        feed(reader, host, stream, 200'000, 10);
-        CHECK(host.messages == std::vector<Bytes>{message_of(size)});
-        CHECK(host.placed == (size > 1024 ? 1 : 0));
-    }
-}
-
-TEST_CASE("a reader hands over as many messages as its budget, small and large") {
-    Bytes stream;
-    for (int i = 0; i < 3; ++i) append_frame(stream, message_of(10));
-    append_frame(stream, message_of(3000));
-    append_frame(stream, message_of(20));
-    Host host;
-    FrameReader reader({1024, 0});
-    std::size_t at = 0;
-    const auto take = [&](std::uint32_t budget) {
-        alignas(8) std::array<std::byte, 8'000> room;
-        const auto offset = (8 - reader.skew()) % 8;
-        const auto end = std::copy(stream.begin() + static_cast<std::ptrdiff_t>(at), stream.end(),
-                                   room.begin() + static_cast<std::ptrdiff_t>(offset));
-        at += reader.take(host.owner(), {room.begin() + static_cast<std::ptrdiff_t>(offset), end}, budget);
-        return budget;
-    };
-    CHECK(take(2) == 0);
-    CHECK(host.messages.size() == 2);
-    CHECK(take(2) == 0); // the third, and the large one
-    CHECK(host.messages.size() == 4);
-    CHECK(take(2) == 1);
-    CHECK(host.messages.size() == 5);
-    CHECK(at == stream.size());
-}
-
-TEST_CASE("after a link was given up nothing is written to its places, and nothing is told") {
-    Bytes stream;
-    append_frame(stream, message_of(5000));
-    Host host;
-    FrameReader reader({1024, 0});
-    std::uint32_t budget = 10;
-    const std::size_t some = reader.take(host.owner(), std::span(stream).first(2000), budget);
-    REQUIRE(reader.inside_message());
-    const Bytes before = host.coming;
-    host.given_up = true;
-    (void)reader.take(host.owner(), std::span(stream).subspan(some), budget);
-    CHECK((host.coming == before));
-    // Bytes that were read into the place before it was given up.
-    reader.landed(host.owner(), reader.landing().size(), budget);
-    CHECK(host.placed == 0);
-    FrameReader other({1024, 0});
-    host.given_up = false;
-    REQUIRE(other.take(host.owner(), std::span(stream).first(2000), budget) == 2000);
-    host.given_up = true;
-    other.abandon(host.owner());
-    CHECK(host.placed == 0);
-}
-
-// Given up by another thread after the reader has looked, while it waits at the border of the place.
-TEST_CASE("a place that is given up while the reader waits for it is not written to") {
-    Bytes stream;
-    append_frame(stream, message_of(5000));
-    for (int round = 0; round < 20; ++round) {
-        Host host;
-        FrameReader reader({1024, 0});
-        std::uint32_t budget = 10;
-        const std::size_t some = reader.take(host.owner(), std::span(stream).first(2000), budget);
-        const Bytes before = host.coming;
-        std::atomic<bool> begun{false};
-        host.border.lock();
-        std::thread poller([&] {
-            begun = true;
-            (void)reader.take(host.owner(), std::span(stream).subspan(some), budget);
-        });
-        while (!begun) std::this_thread::yield();
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        host.given_up = true;
-        host.border.unlock();
-        poller.join();
-        CHECK((host.coming == before));
-        CHECK(host.placed == 0);
-    }
-}
-
-TEST_CASE("a message of just the size that this side allows is taken") {
-    for (const std::size_t size : {3000u, 3001u}) {
-        Bytes stream;
-        append_frame(stream, message_of(size));
-        Host host;
-        FrameReader reader({1024, 3000});
-        feed(reader, host, stream, 200'000, 10);
-        CHECK(host.messages.size() == (size == 3000 ? 1 : 0));
-        CHECK((reader.corrupt() != nullptr) == (size > 3000));
-    }
 }

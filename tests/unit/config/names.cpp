@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Slips of the pen, and method names.
+#include "config/names.h"
 #include "config/settings.h"
 #include "support/catch.h"
 
@@ -21,6 +22,15 @@ TEST_CASE("the nearest word is found for one slip, and none for another word") {
 TEST_CASE("two words that are equally near: the first is taken, always") {
     CHECK(nearest("ab", {"ax", "ay"}) == "ax");
     CHECK(nearest("ab", {"ay", "ax"}) == "ay");
+}
+
+TEST_CASE("a key without its section is guessed where only one section has such a key") {
+    const Schema schema{{"method.shm.ring", Type::size, "64 KiB", "its ring"},
+                        {"method.tcp.ring", Type::size, "64 KiB", "another"},
+                        {"method.tcp.queue", Type::size, "1 MiB", "its queue"}};
+    CHECK(unknown_key(schema, "queue", "program").why.find("did you mean \"method.tcp.queue\"?") !=
+          std::string::npos);
+    CHECK(unknown_key(schema, "ring", "program").why.find("did you mean") == std::string::npos);
 }
 
 TEST_CASE("a method that no module provides is an error that says what there is and where was searched") {

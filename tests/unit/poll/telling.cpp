@@ -8,7 +8,7 @@
 #include "support/catch.h"
 #include "support/eventually.h"
 
-#include <set>
+#include <sys/resource.h>
 
 using namespace plexus::testing;
 using plexus::poll::Followers;
@@ -196,6 +196,21 @@ TEST_CASE("the progress thread polls again after a thread that waited, and slept
         lane.post();
         REQUIRE(eventually(10s, [&] { return lane.taken == i; }));
     }
+}
+
+TEST_CASE("nobody is woken while the thread that polls sleeps") {
+    FakeLane lane;
+    Scheduler scheduler(kSleepy);
+    scheduler.add(lane.source());
+    scheduler.start_progress_thread();
+    const auto switches = [] {
+        rusage use{};
+        ::getrusage(RUSAGE_SELF, &use);
+        return use.ru_nvcsw;
+    };
+    const auto before = switches();
+    CHECK_FALSE(scheduler.wait_for_true([] { return false; }, Clock::now() + 300ms));
+    CHECK(switches() - before < 60); // a thread that looks each millisecond comes to 300
 }
 
 TEST_CASE("the progress thread that slept looks again after the program has polled what it had armed") {

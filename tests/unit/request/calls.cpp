@@ -100,24 +100,6 @@ TEST_CASE("calls are ended and moved by the communication object that carries th
     CHECK(calls.take_all(&peers.one, kLost).size() == 1);
 }
 
-TEST_CASE("only calls whose requests may be lost are taken out where the others go on") {
-    Peers peers;
-    Calls calls(10);
-    const auto* const first = reinterpret_cast<const transport::Channel*>(&peers.one);
-    const auto* const second = reinterpret_cast<const transport::Channel*>(&peers.two);
-    const auto early = waiting(), elsewhere = waiting(), late = waiting();
-    REQUIRE(calls.add({early, &peers.one, {}, first}));
-    REQUIRE(calls.add({elsewhere, &peers.one, {}, second}));
-    calls.doubt(first); // its link broke
-    REQUIRE(calls.add({late, &peers.one, {}, first}));
-    CHECK(calls.take_all_by(second, true).empty());
-    const auto lost = calls.take_all_by(first, true);
-    REQUIRE(lost.size() == 1);
-    CHECK(lost[0].state == early);
-    CHECK(calls.take_all_by(first, false).size() == 1);
-    CHECK(calls.take_all_by(second, false).size() == 1);
-}
-
 TEST_CASE("calls are taken out at their deadlines, the others stay") {
     Peers peers;
     Calls calls(10'000);

@@ -9,13 +9,11 @@
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
-#include <fstream>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <memory>
 #include <set>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <thread>
 #include <unistd.h>
@@ -112,18 +110,6 @@ TEST_CASE("what a task holds ends with it") {
     CHECK(eventually(5s, [&] { return held.use_count() == 1; }));
 }
 
-TEST_CASE("what a task holds may ask the pool while it ends") {
-    Pool pool(1, 100);
-    std::atomic<bool> ended{false};
-    const auto asks = [&](int* held) {
-        (void)pool.idle(); // under the pool's lock this would never return
-        delete held;
-        ended = true;
-    };
-    REQUIRE(pool.submit(1, [held = std::shared_ptr<int>(new int(1), asks)] {}));
-    CHECK(eventually(10s, [&] { return ended.load(); }));
-}
-
 TEST_CASE("a task that does not return in time is left behind, named, and keeps what it touches") {
     std::atomic<bool> open{false};
     std::atomic<bool> begun{false};
@@ -190,30 +176,5 @@ TEST_CASE("where the system has no thread left a task is refused with the system
     });
     const auto end = child.wait(10s);
     if (end == 77) SKIP_TEST("this system allows no seccomp filter");
-    CHECK(end == 0);
-}
-
-TEST_CASE("where the system has fewer threads left than are wanted, those there are do the work") {
-    if (kSanitized) SKIP_TEST("the sanitizers need more memory than is left here");
-    Process child([](Channel&) {
-        // Room for the stack of one thread, not of two.
-        const long page = ::sysconf(_SC_PAGESIZE);
-        long pages = 0;
-        std::ifstream("/proc/self/statm") >> pages;
-        rlimit stack{};
-        if (pages == 0 || ::getrlimit(RLIMIT_STACK, &stack) != 0) return 77;
-        const rlim_t each = stack.rlim_cur == RLIM_INFINITY ? rlim_t{8} << 20 : stack.rlim_cur;
-        const rlim_t most = static_cast<rlim_t>(pages * page) + each + each / 2;
-        const rlimit limit{most, most};
-        if (::setrlimit(RLIMIT_AS, &limit) != 0) return 77;
-        Pool pool(3, 1 << 20);
-        std::atomic<int> ran{0};
-        for (int i = 0; i < 10; ++i)
-            if (!pool.submit(1, [&] { ++ran; })) return 1;
-        pool.stop();
-        return ran == 10 ? 0 : 2;
-    });
-    const auto end = child.wait(20s);
-    if (end == 77) SKIP_TEST("this system tells no limits");
     CHECK(end == 0);
 }

@@ -187,18 +187,6 @@ TEST_CASE("any number of ranges, borrowed or not, makes one frame of a bounded n
     CHECK(in.left() == 0);
 }
 
-TEST_CASE("ranges that are borrowed one behind the other leave a place for what follows them") {
-    const std::vector<std::byte> range(300, std::byte{7});
-    Writer writer(0);
-    for (std::size_t i = 0; i < 3 * Writer::kPieces; ++i) writer.borrow(range.data(), range.size());
-    writer.put(std::uint64_t{1});
-    Piece pieces[2 * Writer::kPieces];
-    CHECK(writer.finish(pieces) <= Writer::kPieces + 1);
-    const auto bytes = writer.bytes();
-    REQUIRE(bytes.size() == 3 * Writer::kPieces * range.size() + 8);
-    CHECK(bytes[bytes.size() - 8] == std::byte{1});
-}
-
 TEST_CASE("a count larger than what follows is refused without allocating for it") {
     for (const char* count :
          {"0300000000000000", "ffffffffffffffff", "0000000000000080", "0100000000000020"}) {
