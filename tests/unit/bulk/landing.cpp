@@ -44,13 +44,7 @@ struct Two {
     void open(const char* method) {
         auto pointer = far;
         pointer.use(method);
-        std::atomic<bool> open{false};
-        std::thread pump([&] { owner.run_until([&] { return open.load(); }); });
-        const int answer = within(pointer.call(echo, 1));
-        open = true;
-        owner.stop(); // wakes it
-        pump.join();
-        CHECK(answer == 1);
+        CHECK(answer_of(pointer) == Status::ok);
         if (methods_opened++ == 0) far = pointer;
     }
     GlobalSpan<std::byte> span() const { return {lent.span().target(), far.route(), 0, memory.size()}; }
@@ -61,10 +55,7 @@ struct Two {
         return both_until([&] { return into.front() == std::byte{5}; }) && into.back() == std::byte{0};
     }
     /// All that was sent so far has come, and been read.
-    void come_to_rest() {
-        const Future<int> last = far.call(echo, 2);
-        CHECK(both_until([&] { return last.ready(); }));
-    }
+    void come_to_rest() { CHECK(answer_of(far) == Status::ok); }
 
     std::vector<std::byte> memory = std::vector<std::byte>(kSize, std::byte{5});
     Door door;
@@ -76,6 +67,17 @@ struct Two {
     int methods_opened = 0;
 
   private:
+    // A call may wait for its link: the owner answers meanwhile.
+    Status answer_of(const GlobalPointer<Door>& pointer) {
+        std::atomic<bool> over{false};
+        std::thread pump([&] { owner.run_until([&] { return over.load(); }); });
+        const Refusal refusal = refusal_of([&] { return within(pointer.call(echo, 1)); });
+        over = true;
+        owner.stop(); // wakes it
+        pump.join();
+        INFO(refusal.why);
+        return refusal.status;
+    }
     bool until(bool both, const std::function<bool()>& done) {
         const auto end = std::chrono::steady_clock::now() + kLimit * kPatience;
         while (!done()) {
