@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Mutexes with ranks, and the annotations by which clang checks who holds what.
-// A thread takes locks in rising rank only; debug builds abort on a wrong order. A module's own locks come
-// after 30 and are never held in a callback.
-//
-// Ranks in use, with the files that have them (the lint test `ranks` compares):
+// Mutexes with ranks and thread-safety annotations. Locks are taken in rising rank (debug builds abort
+// otherwise); modules' own locks rank above 30. Ranks in use (the lint test `ranks` compares):
+// 9 eco/group/mailbox.cpp: contexts that have groups
+// 10 eco/group/mailbox.h, eco/group/monitor.h, eco/group/group_state.h, eco/group/planner.h: a group's calls
+// 11 eco/host/shared_memory.cpp: what this process has mapped
 // 14 transport/route.h: what a pointer wishes
 // 18 transport/endpoint.h: table of peers
 // 19 bootstrap/job.cpp: the job's key
@@ -50,8 +50,8 @@ inline void rank_taken(int) noexcept {}
 inline void rank_released(int) noexcept {}
 #else
 /// Aborts with a message if this thread already holds a lock of the same or a higher rank.
-void rank_taken(int rank) noexcept;
-void rank_released(int rank) noexcept;
+__attribute__((visibility("default"))) void rank_taken(int rank) noexcept;
+__attribute__((visibility("default"))) void rank_released(int rank) noexcept;
 #endif
 
 template <int Rank>

@@ -58,7 +58,9 @@ nanoseconds ParkedRequests::run(const std::function<void(Request&)>& begin) {
         for (int left = kAtOnce; !line.requests.empty(); --left) {
             Request& first = line.requests.front();
             if ((first.header.flags & wire::kWantsReply) != 0 && crowded(line, *first.from)) {
-                first.from->request_ack(); // answers that are kept until then occupy room
+                first.from->on_outbox([](transport::Outbox& outbox) { // kept answers occupy room until acked
+                    if (outbox.frames().window().unacked()) outbox.ask();
+                });
                 break;
             }
             more = more || left == 0;

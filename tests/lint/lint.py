@@ -34,13 +34,13 @@ ROOMS = {
     "bulk": BELOW_TRANSPORT + ["transport", "request"],
     "context": BELOW_TRANSPORT + ["transport", "request", "bulk", "bootstrap"],
 }
-# ECO is a library of its own; its rooms include each other by "<room>/<file>". The pure ones
-# work on values: of the public headers they see these alone, and neither clock nor network.
+# ECO is a library of its own; its rooms include each other by "<room>/<file>", and the locks of base. The
+# pure ones work on values: of the public headers they see these alone, and neither clock nor network.
 ECO_ROOMS = {
     "topology": [],
     "plan": ["topology"],
-    "host": [],
-    "group": ["topology", "plan", "host"],
+    "host": ["base"],
+    "group": ["base", "topology", "plan", "host"],
 }
 ECO_PURE = ("topology", "plan")
 ECO_PURE_HEADERS = ("plexus/eco/", "plexus/error.h", "plexus/export.h", "plexus/status.h")

@@ -55,7 +55,7 @@ inline constexpr bool same_elements = std::is_same_v<std::remove_const_t<S>, T>&
 ///                           and the group is broken for all members
 /// @error  peer_lost         a member has died: the text names it, and the group is broken; other groups
 ///                           are not affected
-/// @error  deadline_exceeded the deadline of Group::with(), or limits.call_deadline, has passed: the group
+/// @error  deadline_exceeded the deadline of Group::with() has passed: the group
 ///                           is broken for all members
 /// @error  unsupported       the chosen algorithm does not support the operation
 template <class Form>

@@ -71,27 +71,31 @@ class PLEXUS_API PersistentCollective {
 /// makes progress. Destroying a future does not end its call.
 class PLEXUS_API AsyncGroup : public Collectives<AsyncGroup> {
   public:
-    AsyncGroup(std::shared_ptr<detail::GroupState> state, Algorithm algorithm) noexcept
+    AsyncGroup(std::shared_ptr<detail::GroupState> state, Algorithm algorithm, Deadline deadline) noexcept
       : state_(std::move(state))
-      , algorithm_(algorithm) {}
+      , algorithm_(algorithm)
+      , deadline_(deadline) {}
     Future<void> begin(const detail::CollectiveArgs& args) const;
 
   private:
     std::shared_ptr<detail::GroupState> state_;
     Algorithm algorithm_;
+    Deadline deadline_;
 };
 
 /// The operations as persistent collectives, which may be started any number of times.
 class PLEXUS_API PreparingGroup : public Collectives<PreparingGroup> {
   public:
-    PreparingGroup(std::shared_ptr<detail::GroupState> state, Algorithm algorithm) noexcept
+    PreparingGroup(std::shared_ptr<detail::GroupState> state, Algorithm algorithm, Deadline deadline) noexcept
       : state_(std::move(state))
-      , algorithm_(algorithm) {}
+      , algorithm_(algorithm)
+      , deadline_(deadline) {}
     PersistentCollective begin(const detail::CollectiveArgs& args) const;
 
   private:
     std::shared_ptr<detail::GroupState> state_;
     Algorithm algorithm_;
+    Deadline deadline_;
 };
 
 class PLEXUS_API Group : public Collectives<Group> {
@@ -131,9 +135,13 @@ class PLEXUS_API Group : public Collectives<Group> {
 
     /// The same group, with another algorithm for calls by the returned handle.
     Group with(Algorithm algorithm) const;
+    /// The same group, with a deadline for each call by the returned handle: all.with(plexus::deadline(2s)).
+    /// A call that has not ended in time fails with deadline_exceeded, and the group is broken for all
+    /// members.
+    Group with(Deadline deadline) const;
     /// The operations with futures, or as persistent collectives.
-    AsyncGroup async() const { return {state_, algorithm_}; }
-    PreparingGroup prepare() const { return {state_, algorithm_}; }
+    AsyncGroup async() const { return {state_, algorithm_, deadline_}; }
+    PreparingGroup prepare() const { return {state_, algorithm_, deadline_}; }
 
     // In addition to the operations on spans: single values of plain types, and of types that cereal can
     // archive.
@@ -204,6 +212,7 @@ class PLEXUS_API Group : public Collectives<Group> {
 
     std::shared_ptr<detail::GroupState> state_;
     Algorithm algorithm_;
+    Deadline deadline_;
 };
 
 } // namespace plexus::eco

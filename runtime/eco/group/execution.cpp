@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "group/execution.h"
 
+#include <algorithm>
+#include <cstring>
 #include <fmt/format.h>
 
 namespace plexus::eco::detail {
@@ -37,6 +39,85 @@ std::string Signature::uneven(Rank from, std::uint64_t sent, bool and_more, Rank
                               std::uint64_t expected) const {
     return fmt::format("member {} sends {} bytes{}, and member {} expects {} of it, in their {}", from, sent,
                        and_more ? " and more" : "", to, expected, text());
+}
+
+std::size_t PlannedCall::whole_piece_bytes() const noexcept {
+    const std::size_t element = signature.element_bytes;
+    return std::max<std::size_t>(1, piece_bytes / element) * element;
+}
+
+void Execution::copy(const std::vector<Copy>& copies) const noexcept {
+    for (const Copy& each : copies) {
+        std::byte* const to = address(each.to);
+        const std::byte* const from = address(each.from);
+        if (to != from && each.from.bytes > 0) std::memmove(to, from, each.from.bytes);
+    }
+}
+
+Bytes Execution::bytes_to_send(const ScheduleOp& op, Buffer& packed) const noexcept {
+    const Segment* const segments = planned->schedule.segments.data() + op.first_segment;
+    if (op.segments == 0) return {};
+    if (op.segments == 1) return {address(*segments), segments->bytes};
+    std::byte* to = packed.data();
+    for (std::uint32_t i = 0; i < op.segments; ++i) {
+        std::memcpy(to, address(segments[i]), segments[i].bytes);
+        to += segments[i].bytes;
+    }
+    return packed.bytes();
+}
+
+/// Calls `what(address, bytes)` for each contiguous run of memory.
+template <class Do>
+void Execution::for_each_run(const ScheduleOp& op, std::uint64_t from, Bytes bytes, Do&& what) const {
+    const Segment* segment = planned->schedule.segments.data() + op.first_segment;
+    while (!bytes.empty()) {
+        if (from >= segment->bytes) {
+            from -= segment++->bytes;
+            continue;
+        }
+        const Bytes now = bytes.first(std::min<std::uint64_t>(bytes.size(), segment->bytes - from));
+        what(address(*segment) + from, now);
+        from += now.size();
+        bytes = bytes.subspan(now.size());
+    }
+}
+
+void Execution::store(const ScheduleOp& op, std::uint64_t from, Bytes bytes) const noexcept {
+    for_each_run(op, from, bytes,
+                 [](std::byte* place, Bytes run) { std::memcpy(place, run.data(), run.size()); });
+}
+
+void Execution::merge(const ScheduleOp& op, std::uint64_t from, Bytes bytes) const noexcept {
+    if (op.merge == Merge::store) return store(op, from, bytes);
+    const std::size_t size = planned->signature.element_bytes;
+    for_each_run(op, from, bytes, [&](std::byte* here, Bytes run) {
+        op.merge == Merge::before ? combine.run(combine.op.get(), here, run.data(), here, run.size() / size)
+                                  : combine.run(combine.op.get(), here, here, run.data(), run.size() / size);
+    });
+}
+
+void Execution::reset(Pool& pool) {
+    for (std::size_t slot = 0; slot < planned->schedule.op_of_slot.size(); ++slot) {
+        Slot& each = slots[slot];
+        each.stored.store(false, std::memory_order_relaxed);
+        each.complete = false;
+        each.came = 0;
+        if (each.kept.memory != nullptr) pool.give(std::move(each.kept));
+        each.kept = {};
+    }
+    pool.give(std::move(scratch));
+    scratch = {};
+    planned.reset();
+    combine = {};
+    sleeper.reset();
+    ready.store(false, std::memory_order_relaxed);
+    at = 0;
+    sent = 0;
+    refusals = 0;
+    parked = failed = undone = false;
+    deadline = Clock::time_point::max();
+    left_heard = 0;
+    peer = kNobody;
 }
 
 } // namespace plexus::eco::detail

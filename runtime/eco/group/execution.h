@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One call of one member while it is under way.
 //
-// Exactly one thread owns a call and runs its steps: the one that began it, or a handler that
-// brought what it waited for. A call that waits is parked and owned by nobody. Who parks it, takes
-// it up or reports to it holds the hub's lock.
+// Exactly one thread owns a call and executes its operations: the thread that began it, or the handler that
+// brought the awaited message. A call that waits is parked and has no owner. The group's lock guards parking,
+// resuming, and what other threads report to a call.
 #pragma once
 
 #include "group/pool.h"
 #include "group/schedule.h"
 #include "plexus/future.h"
+#include "plexus/pointer.h"
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -18,7 +20,15 @@
 namespace plexus::eco::detail {
 
 class GroupState;
+using Clock = std::chrono::steady_clock;
 using CompletionState = plexus::detail::TypedCall<void>;
+using Bytes = std::span<const std::byte>;
+
+/// When a call with this deadline has to end, from now on.
+inline Clock::time_point ends_at(Deadline deadline) noexcept {
+    const bool none = deadline == Deadline{} || deadline == no_deadline;
+    return none ? Clock::time_point::max() : Clock::now() + std::chrono::milliseconds(deadline.milliseconds);
+}
 
 /// What members compare: enough to name the difference.
 struct Signature {
@@ -28,75 +38,119 @@ struct Signature {
     bool varied = false;
     std::uint64_t elements = 0;
     std::uint64_t algorithm = 0;
-    bool shifts = false;       ///< it is no operation but an exchange between neighbours of a grid
-    bool memory = false;       ///< it goes through memory that all members share
-    bool hierarchical = false; ///< it goes through each host's memory, and by messages between hosts
-    std::uint64_t parts = 0;   ///< of lengths that are the same on all members
-    std::uint64_t plan = 0;    ///< each member makes its own: they must come out alike
+    bool shifts = false;       ///< no operation, but an exchange between neighbours of a grid
+    bool memory = false;       ///< through the memory that all members share
+    bool hierarchical = false; ///< through the memory of each host, and by messages between hosts
+    std::uint64_t parts = 0;   ///< hash of the lengths that all members know
+    std::uint64_t plan = 0;    ///< hash of the plan: each member computes its own, and all must be equal
 
     bool by_messages() const noexcept { return !memory && !hierarchical; }
     std::uint32_t digest() const noexcept;
     std::string text() const;
-    /// What is wrong where one member sends another length than the other expects.
+    /// The error text if one member sends another length than the receiver expects.
     std::string uneven(Rank from, std::uint64_t sent, bool and_more, Rank to, std::uint64_t expected) const;
 };
 
-/// A call's script with what depends on nothing else.
+/// A call's schedule, and all that depends on neither the call's memory nor its number.
 struct PlannedCall {
     Signature signature;
     std::uint32_t digest = 0;
     std::size_t piece_bytes = 0; ///< Planner::piece_bytes()
-    Schedule schedule;           ///< of what goes by messages
+    Schedule schedule;           ///< of calls by messages
     std::vector<std::shared_ptr<const PlannedCall>> steps =
-        {}; ///< of a nested one: this member's parts of it
+        {}; ///< of hierarchical calls: this member's parts
+
+    /// Messages above this size are sent in pieces of this size: whole elements.
+    std::size_t whole_piece_bytes() const noexcept;
+};
+
+/// The signatures of a group's last calls by their numbers. Its owner's lock guards it.
+class CallHistory {
+  public:
+    static constexpr std::size_t kCalls = 64;
+
+    void add(std::uint32_t number, const Signature& signature) {
+        past_[number % kCalls] = {number, signature};
+    }
+    /// Null: the call has not begun, or is too old.
+    const Signature* find(std::uint32_t number) const noexcept {
+        const Past& found = past_[number % kCalls];
+        return found.number == number ? &found.signature : nullptr;
+    }
+
+  private:
+    struct Past {
+        std::uint32_t number = UINT32_MAX;
+        Signature signature;
+    };
+    std::array<Past, kCalls> past_;
 };
 
 struct Execution {
     std::shared_ptr<const PlannedCall> planned;
-    detail::Combine combine;
+    Combine combine;
     std::byte* space[kSpaces] = {};
     Buffer scratch;
     std::uint32_t number = 0;
 
-    /// The owner's: the next step. In shared memory the round, while that is waited in.
+    /// The next operation; the owner's. In shared memory: the round, while the call waits.
     std::size_t at = 0;
-    /// What came of one message. Large ones come in pieces, in order.
+    /// What has arrived of one message. Large messages arrive in pieces, in order.
     struct Slot {
-        // [stored] release: whoever sees it also sees all of the bytes in their place. Of calls that
-        // only move blocks.
+        // [stored] release: a thread that sees it also sees all bytes in their place. Only for calls that
+        // move blocks and combine nothing.
         std::atomic<bool> stored{false};
         std::uint64_t came = 0; ///< bytes
         bool complete = false;
-        Buffer kept;                 ///< those at the end that were not combined yet
-        std::uint64_t kept_from = 0; ///< where they begin
+        Buffer kept;                 ///< the last bytes, if they are not combined yet
+        std::uint64_t kept_from = 0; ///< offset of `kept` in the message
     };
     std::vector<Slot> slots;
 
-    // Under the hub's lock.
+    // Under the group's lock.
     bool parked = false;
-    bool replaying = false; ///< what came before it began is being put in its slots
+    bool replaying = false; ///< messages that arrived before the call began are being stored
     bool failed = false;
-    std::uint64_t sent = 0; ///< the owner's: bytes of the present step's message that have left
-    bool undone = false;    ///< a message of its own did not leave, or it was given up half way
+    std::uint64_t sent = 0; ///< the owner's: bytes of the present operation's message that have left
+    unsigned refusals = 0;  ///< the owner's: times in a row that a handler found no room to send
+    bool undone = false;    ///< a message of this call was not sent, or not completely
     static constexpr Rank kNobody = UINT32_MAX;
-    Rank peer = kNobody;  ///< in shared memory: who has been waited for too long
-    unsigned writers = 0; ///< handlers that put bytes in place
-    std::chrono::steady_clock::time_point parked_at{};
-    std::size_t left_at = 0;                  ///< the step at which the awaited member was said to have left
-    unsigned left_heard = 0;                  ///< and how often
+    Rank peer = kNobody;  ///< in shared memory: the member that has been awaited for too long
+    unsigned writers = 0; ///< handlers that write to the call's memory
+    Clock::time_point parked_at{};
+    Clock::time_point deadline = Clock::time_point::max();
+    std::size_t left_at = 0; ///< the operation at which the awaited member was reported to have left
+    unsigned left_heard = 0; ///< and how often
     std::shared_ptr<CompletionState> sleeper; ///< of a thread that waits for `ready`
 
-    /// Under the lock. Whom a parked call waits for.
-    Rank awaited() const noexcept {
-        const auto& ops = planned->schedule.ops;
-        return !planned->signature.by_messages() || at >= ops.size() ? peer : ops[at].peer;
-    }
-
-    /// [ready] release: a blocked caller may take the call up again.
+    /// [ready] release: a blocked caller may go on with the call.
     std::atomic<bool> ready{false};
-    /// Of a call that no thread waits for; null for a blocking one.
+    /// Of a call that no thread waits in; null for a blocking call.
     std::shared_ptr<CompletionState> future;
-    std::shared_ptr<GroupState> group; ///< keeps it while the future is open
+    std::shared_ptr<GroupState> group; ///< keeps the group while the future is open
+
+    const std::vector<ScheduleOp>& ops() const noexcept { return planned->schedule.ops; }
+    std::byte* address(const Segment& segment) const noexcept {
+        return space[static_cast<std::size_t>(segment.space)] + segment.offset;
+    }
+    /// The member that a parked call waits for. Under the group's lock.
+    Rank awaited() const noexcept {
+        return !planned->signature.by_messages() || at >= ops().size() ? peer : ops()[at].peer;
+    }
+    /// Copies within the member's own memory.
+    void copy(const std::vector<Copy>& copies) const noexcept;
+    /// The bytes that `op` sends: in place if they are contiguous, else packed into `packed`.
+    Bytes bytes_to_send(const ScheduleOp& op, Buffer& packed) const noexcept;
+    /// Copies `bytes` to offset `from` of the message that `op` receives.
+    void store(const ScheduleOp& op, std::uint64_t from, Bytes bytes) const noexcept;
+    /// The same, or combines them with the content.
+    void merge(const ScheduleOp& op, std::uint64_t from, Bytes bytes) const noexcept;
+    /// Makes it ready for another call. Buffers go back to `pool`. Under the group's lock.
+    void reset(Pool& pool);
+
+  private:
+    template <class Do>
+    void for_each_run(const ScheduleOp& op, std::uint64_t from, Bytes bytes, Do&& what) const;
 };
 
 } // namespace plexus::eco::detail

@@ -1,47 +1,40 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Groups that cannot go on: members that call different things, that are lost, that left. Whoever
-// sees it first tells all.
+// Groups that cannot go on: members that call different operations, that are lost, that left, or that let
+// a deadline pass. The first member to find out informs all others.
 #include "group/group_state.h"
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <utility>
 
 namespace plexus::eco::detail {
 namespace {
 
 constexpr const char* kGone = "something else and has left the group";
+constexpr const char* kUnknown = "something else";
 
 } // namespace
 
-const Signature* GroupState::past(std::uint32_t number) const {
-    const Past& found = past_[number % past_.size()];
-    return found.number == number ? &found.signature : nullptr;
-}
-
 std::string GroupState::text_of(std::uint32_t call) {
-    const Signature* const known = past(call);
-    return known != nullptr ? known->text() : "something else";
+    const Lock hold(mutex_);
+    const Signature* const known = past_.find(call);
+    return known != nullptr ? known->text() : kUnknown;
 }
 
 Presence GroupState::presence(std::uint32_t call, std::uint32_t digest) {
-    const Signature* const known = past(call);
+    const Lock hold(mutex_);
+    const Signature* const known = past_.find(call);
     return known == nullptr || known->digest() == digest ? Presence::here : Presence::differs;
 }
 
-void GroupState::take_early(std::vector<EarlyMessage> early) {
-    for (EarlyMessage& each : early) {
-        early_bytes_ += early_size(each.size);
-        early_[each.head.call].push_back(std::move(each));
-    }
-}
-
 void GroupState::break_up(Status status, const std::string& why, bool tell) {
-    // The whole first, which then breaks its parts: whoever is woken in one finds it broken.
+    // The whole group first, which then breaks its parts: a thread that wakes up in a part finds the whole
+    // group broken.
     if (const auto whole = parent_.whole.lock()) whole->break_up(status, why, tell);
-    std::vector<Execution*> ours; // to be ended here: nobody waits in them
+    std::vector<Execution*> ours; // to be ended here, because no thread waits in them
     std::shared_ptr<Hierarchy> hierarchy;
     {
-        std::unique_lock hold(mailbox_->mutex());
+        const Lock hold(mutex_);
         if (broken_) return;
         broken_ = {status, why};
         hierarchy = hierarchy_;
@@ -57,80 +50,104 @@ void GroupState::break_up(Status status, const std::string& why, bool tell) {
         }
     }
     const auto keep = shared_from_this();
-    // A thread that sleeps is woken by a future of its own.
-    for (;;) {
-        std::shared_ptr<plexus::detail::TypedCall<void>> sleeper;
-        {
-            const std::lock_guard hold(mailbox_->mutex());
-            for (const auto& each : calls_)
-                if (each->sleeper != nullptr) {
-                    sleeper = std::move(each->sleeper);
-                    each->sleeper.reset();
-                    break;
-                }
-        }
-        if (sleeper == nullptr) break;
-        plexus::detail::Reader nothing(nullptr, nullptr, 0, 0);
-        sleeper->complete(nothing);
-    }
+    wake_sleepers();
     if (hierarchy != nullptr) hierarchy->break_up(status, why);
     if (tell) tell_others(status, why);
     for (Execution* each : ours) finish(*each);
 }
 
-/// Calls, not one-way requests: that somebody has left already is no news.
+/// A thread that sleeps in a call is woken by a future of its own.
+void GroupState::wake_sleepers() {
+    for (;;) {
+        std::shared_ptr<CompletionState> sleeper;
+        {
+            const Lock hold(mutex_);
+            for (const auto& each : calls_) {
+                if (sleeper == nullptr) sleeper = std::exchange(each->sleeper, nullptr);
+            }
+        }
+        if (sleeper == nullptr) return;
+        plexus::detail::Reader nothing(nullptr, nullptr, 0, 0);
+        sleeper->complete(nothing);
+    }
+}
+
 void GroupState::tell_others(Status status, const std::string& why) {
-    for (Rank member = 0; member < size(); ++member)
-        if (member != me_)
-            static_cast<void>(
-                members_[member].mailbox.call(kBroken, id_, static_cast<std::int32_t>(status), why));
+    mailbox_->run_in_handler([group = shared_from_this(), status, why] {
+        for (Rank member = 0; member < group->size(); ++member)
+            if (member != group->me_)
+                group->mailbox_->tell_broken(group->members_[member].mailbox, group->id_, status, why);
+    });
 }
 
 void GroupState::lost(Rank peer, const Error& error) {
-    // Why it can't be reached, whether its links broke or nobody answers at its door, the text says.
+    // The text says why the member cannot be reached: its links broke, or nobody answers at its address.
     const Status said = error.status();
     const bool ours = said == Status::too_large || said == Status::closed;
     const Status status = said == Status::again ? Status::too_large : ours ? said : Status::peer_lost;
     break_up(status, fmt::format("member {} can't be reached: {}", name(peer), error.what()), true);
 }
 
+std::string GroupState::text_of_deadline(const Execution& call) const {
+    const Rank peer = call.at < call.ops().size() ? call.ops()[call.at].peer : call.peer;
+    return fmt::format("member {} gave up its {} at the call's deadline{}", name(me_),
+                       call.planned->signature.text(),
+                       peer == Execution::kNobody ? "" : fmt::format(", waiting for member {}", name(peer)));
+}
+
+void GroupState::expire(const Execution& call) {
+    break_up(Status::deadline_exceeded, text_of_deadline(call), true);
+}
+
+/// The same for calls in which no thread waits.
+void GroupState::expire_late() {
+    std::string why;
+    {
+        const Lock hold(mutex_);
+        for (const auto& each : calls_)
+            if (each->future != nullptr && Clock::now() >= each->deadline) why = text_of_deadline(*each);
+    }
+    if (!why.empty()) break_up(Status::deadline_exceeded, why, true);
+}
+
 void GroupState::ask_after(Rank peer, std::uint32_t call, std::uint32_t digest) {
     {
-        const std::lock_guard hold(mailbox_->mutex());
+        const Lock hold(mutex_);
         if (std::find(asked_.begin(), asked_.end(), peer) != asked_.end()) return;
         asked_.push_back(peer);
     }
-    members_[peer]
-        .mailbox.call(kAlive, id_, call, digest)
-        .then([group = shared_from_this(), peer, call](auto answer) {
-            {
-                const std::lock_guard hold(group->mailbox_->mutex());
-                std::erase(group->asked_, peer);
-            }
-            try {
-                const auto presence = static_cast<Presence>(answer.get());
-                if (presence == Presence::differs) return group->differ(peer, call);
-                if (presence == Presence::left) group->hear_left(peer, call);
-            } catch (const Error& error) {
-                if (error.status() == Status::dead_pointer) return group->hear_left(peer, call);
-                if (error.status() == Status::again) return; // too many calls are open: asked again later
-                if (group->waits_for(peer, call)) group->lost(peer, error);
-            }
-        });
+    const auto take = [group = shared_from_this(), peer, call](auto answer) {
+        {
+            const Lock hold(group->mutex_);
+            std::erase(group->asked_, peer);
+        }
+        try {
+            const auto presence = static_cast<Presence>(answer.get());
+            if (presence == Presence::differs) return group->differ(peer, call);
+            if (presence == Presence::left) group->hear_left(peer, call);
+        } catch (const Error& error) {
+            if (error.status() == Status::dead_pointer) return group->hear_left(peer, call);
+            if (error.status() == Status::again) return; // its queue is full: asked again later
+            if (group->waits_for(peer, call)) group->lost(peer, error);
+        }
+    };
+    mailbox_->run_in_handler([group = shared_from_this(), peer, call, digest, take] {
+        group->members_[peer].mailbox.with(no_deadline).call(kAlive, group->id_, call, digest).then(take);
+    });
 }
 
 bool GroupState::waits_for(Rank peer, std::uint32_t number) {
-    const std::lock_guard hold(mailbox_->mutex());
+    const Lock hold(mutex_);
     const Execution* const call = find(number);
     return call != nullptr && call->parked && call->awaited() == peer;
 }
 
-/// What it sent before it went may come by another link than this news: so it must be heard more
-/// than once, while the call still waits at the same step.
+/// What the member sent before it left may come by another link than this news: so the news must come
+/// several times while the call waits at the same operation.
 void GroupState::hear_left(Rank peer, std::uint32_t number) {
     constexpr unsigned kOften = 3;
     {
-        const std::lock_guard hold(mailbox_->mutex());
+        const Lock hold(mutex_);
         Execution* const call = find(number);
         if (call == nullptr || !call->parked || call->awaited() != peer) return;
         if (call->left_at != call->at) {
@@ -143,13 +160,9 @@ void GroupState::hear_left(Rank peer, std::uint32_t number) {
 }
 
 void GroupState::differ(Rank peer, std::uint32_t call) {
-    members_[peer].mailbox.call(kAsk, id_, call).then([group = shared_from_this(), peer, call](auto answer) {
+    const auto take = [group = shared_from_this(), peer, call](auto answer) {
         const auto break_up = [&](const std::string& theirs) {
-            std::string ours;
-            {
-                const std::lock_guard hold(group->mailbox_->mutex());
-                ours = group->text_of(call);
-            }
+            const std::string ours = group->text_of(call);
             group->break_up(Status::bad_argument,
                             fmt::format("member {} calls {}, member {} {}{}", group->name(peer), theirs,
                                         group->name(group->me_), ours,
@@ -161,13 +174,54 @@ void GroupState::differ(Rank peer, std::uint32_t call) {
         try {
             break_up(answer.get());
         } catch (const Error& error) {
-            error.status() == Status::dead_pointer ? break_up(kGone) : group->lost(peer, error);
+            if (error.status() == Status::dead_pointer) return break_up(kGone);
+            if (error.status() == Status::again) return break_up(kUnknown);
+            group->lost(peer, error);
         }
+    };
+    mailbox_->run_in_handler([group = shared_from_this(), peer, call, take] {
+        group->members_[peer].mailbox.with(no_deadline).call(kAsk, group->id_, call).then(take);
     });
 }
 
-bool GroupState::look_after() {
-    const auto now = std::chrono::steady_clock::now();
+/// Names the first of the calls up to `last` in which `peer` and this member differ.
+void GroupState::find_difference(Rank peer, std::uint32_t call, std::uint32_t last) {
+    if (call == last) return differ(peer, last);
+    std::uint32_t digest = 0;
+    {
+        const Lock hold(mutex_);
+        const Signature* const known = past_.find(call);
+        if (known != nullptr) digest = known->digest();
+    }
+    const auto take = [group = shared_from_this(), peer, call, last](auto answer) {
+        try {
+            static_cast<Presence>(answer.get()) == Presence::differs
+                ? group->differ(peer, call)
+                : group->find_difference(peer, call + 1, last);
+        } catch (const Error& error) {
+            const bool answered = error.status() == Status::dead_pointer || error.status() == Status::again;
+            answered ? group->differ(peer, last) : group->lost(peer, error);
+        }
+    };
+    mailbox_->run_in_handler([group = shared_from_this(), peer, call, digest, take] {
+        group->members_[peer].mailbox.with(no_deadline).call(kAlive, group->id_, call, digest).then(take);
+    });
+}
+
+/// For calls in which no thread waits: runs look_after() in a while.
+void GroupState::watch_later() {
+    {
+        const Lock hold(mutex_);
+        if (std::exchange(watched_, true)) return;
+    }
+    mailbox_->monitor().after(options_.watch, [group = weak_from_this()] {
+        if (const auto still = group.lock()) still->look_after();
+    });
+}
+
+/// Asks after the members that calls have waited for too long.
+void GroupState::look_after() {
+    const auto now = Clock::now();
     struct Awaited {
         Rank peer;
         std::uint32_t call;
@@ -176,12 +230,13 @@ bool GroupState::look_after() {
     std::vector<Awaited> silent;
     bool waiting = false;
     {
-        const std::lock_guard hold(mailbox_->mutex());
+        const Lock hold(mutex_);
+        watched_ = false;
         for (const auto& each : calls_) {
             if (each->future == nullptr) continue; // its thread looks itself
             waiting = true;
             if (!each->parked) continue;
-            if (each->parked_at == std::chrono::steady_clock::time_point{}) {
+            if (each->parked_at == Clock::time_point{}) {
                 each->parked_at = now;
             } else if (now - each->parked_at >= options_.watch) {
                 each->parked_at = now;
@@ -190,7 +245,7 @@ bool GroupState::look_after() {
         }
     }
     for (const Awaited& each : silent) ask_after(each.peer, each.call, each.digest);
-    return waiting;
+    if (waiting) watch_later();
 }
 
 } // namespace plexus::eco::detail

@@ -109,8 +109,14 @@ Group Group::dup() const {
 }
 
 Group Group::with(Algorithm algorithm) const {
-    Group out(state_);
+    Group out(*this);
     out.algorithm_ = algorithm;
+    return out;
+}
+
+Group Group::with(Deadline deadline) const {
+    Group out(*this);
+    out.deadline_ = deadline;
     return out;
 }
 
@@ -161,11 +167,11 @@ Plan Group::plan_of(const PlanRequest& request) const {
 }
 
 void Group::begin(const detail::CollectiveArgs& args) const {
-    state_->run(state_->prepare(args, algorithm_, true), args);
+    state_->run(state_->prepare(args, algorithm_, true), args, detail::ends_at(deadline_));
 }
 
 Future<void> AsyncGroup::begin(const detail::CollectiveArgs& args) const {
-    return state_->start(state_->prepare(args, algorithm_, false), args);
+    return state_->start(state_->prepare(args, algorithm_, false), args, detail::ends_at(deadline_));
 }
 
 } // namespace plexus::eco

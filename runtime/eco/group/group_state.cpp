@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls from their beginning to their end: steps, arrivals, waiting.
+// Calls by messages from their beginning to their end: operations, arrivals, waiting.
 #include "group/group_state.h"
 
 #include "topology/refuse.h"
@@ -12,15 +12,14 @@
 namespace plexus::eco::detail {
 namespace {
 
-/// Turns of the poll loop that a blocked caller makes before it waits in earnest.
+/// Turns of the poll loop that a blocked caller makes before it sleeps.
 constexpr int kTurns = 64;
-/// Where members share processors each gives its own away in every idle turn: whom it waits for may want it.
+/// The same if members share processors. Each idle turn then yields the processor, which the awaited member
+/// may need.
 constexpr int kCrowdedTurns = 1000;
-
-std::size_t piece_of(const PlannedCall& call) {
-    const std::size_t element = call.signature.element_bytes;
-    return std::max<std::size_t>(1, call.piece_bytes / element) * element;
-}
+/// A handler that finds no room to send tries again after such a time, doubled up to the limit.
+constexpr std::chrono::milliseconds kRetry{1};
+constexpr unsigned kMostDoublings = 5;
 
 void settle(CompletionState& future, Status status, const std::string& why) {
     if (status != Status::ok) return future.fail(status, why);
@@ -31,21 +30,21 @@ void settle(CompletionState& future, Status status, const std::string& why) {
 } // namespace
 
 GroupState::GroupState(std::shared_ptr<Mailbox> mailbox, std::uint64_t id, Rank me,
-                       std::vector<Member> members, GroupOptions options, ParentGroup part)
+                       std::vector<Member> members, GroupOptions options, ParentGroup parent)
   : mailbox_(std::move(mailbox))
   , id_(id)
   , me_(me)
   , members_(std::move(members))
   , options_(std::move(options))
-  , parent_(std::move(part))
+  , parent_(std::move(parent))
   , planner_(size(), me) {}
 
 std::shared_ptr<GroupState> GroupState::make(std::shared_ptr<Mailbox> mailbox, std::uint64_t id, Rank me,
                                              std::vector<Member> members, GroupOptions options,
-                                             ParentGroup part) {
+                                             ParentGroup parent) {
     auto group = std::make_shared<GroupState>(std::move(mailbox), id, me, std::move(members),
-                                              std::move(options), std::move(part));
-    group->mailbox_->enter(id, *group);
+                                              std::move(options), std::move(parent));
+    group->mailbox_->enter(id, group);
     return group;
 }
 
@@ -66,7 +65,6 @@ std::string GroupState::why_broken() const { return broken_->second + "; the gro
 
 void GroupState::throw_broken() const { throw Error(broken_->first, why_broken()); }
 
-/// Under the lock.
 std::unique_ptr<Execution> GroupState::spare() {
     if (spare_.empty()) return std::make_unique<Execution>();
     std::unique_ptr<Execution> out = std::move(spare_.back());
@@ -75,74 +73,71 @@ std::unique_ptr<Execution> GroupState::spare() {
 }
 
 Execution& GroupState::begin(std::shared_ptr<const PlannedCall> planned, const CollectiveArgs& args,
-                             std::shared_ptr<CompletionState> future) {
+                             Clock::time_point deadline, std::shared_ptr<CompletionState> future) {
     const Schedule& schedule = planned->schedule;
-    std::unique_lock hold(mailbox_->mutex());
-    if (broken_) throw_broken();
-    std::unique_ptr<Execution> fresh = spare();
-    if (schedule.scratch_bytes > 0) fresh->scratch = mailbox_->pool().take(schedule.scratch_bytes);
-    hold.unlock();
-
+    std::unique_ptr<Execution> fresh;
+    {
+        const Lock hold(mutex_);
+        if (broken_) throw_broken();
+        fresh = spare();
+        if (schedule.scratch_bytes > 0) fresh->scratch = pool_.take(schedule.scratch_bytes);
+    }
     Execution& call = *fresh;
     call.planned = std::move(planned);
     call.combine = args.combine;
+    call.deadline = deadline;
     // The space for sending is never written to.
     call.space[static_cast<std::size_t>(Space::send)] = const_cast<std::byte*>(args.send);
     call.space[static_cast<std::size_t>(Space::receive)] = args.receive;
     call.space[static_cast<std::size_t>(Space::scratch)] = call.scratch.data();
     if (call.slots.size() < schedule.op_of_slot.size())
         call.slots = std::vector<Execution::Slot>(schedule.op_of_slot.size());
-    copy(call, schedule.before);
+    call.copy(schedule.before);
     if (future != nullptr) call.group = shared_from_this();
-    call.future = std::move(future); // whoever looks after calls that wait reads it from here on
-
-    hold.lock();
-    return enter(std::move(fresh), hold);
+    call.future = std::move(future); // look_after() reads it from here on
+    return enter(std::move(fresh));
 }
 
-/// From now on messages for it find it. What came before it did is put in its place first.
-Execution& GroupState::enter(std::unique_ptr<Execution> fresh, std::unique_lock<std::mutex>& hold) {
-    if (broken_) throw_broken();
+/// From now on messages for the call find it. Messages that came before are stored first.
+Execution& GroupState::enter(std::unique_ptr<Execution> fresh) {
     Execution& call = *fresh;
-    call.number = next_++;
-    past_[call.number % past_.size()] = {call.number, call.planned->signature};
-    call.parked = !call.planned->signature.by_messages(); // whatever breaks the group says so in `ready`
-    calls_.push_back(std::move(fresh));
-    // What came before the call did: into the slots, as if it came now, and before what comes now.
-    call.replaying = true;
-    for (auto kept = early_.extract(call.number); kept; kept = early_.extract(call.number))
-        for (const EarlyMessage& each : kept.mapped()) {
-            early_bytes_ -= early_size(each.size);
-            arrive_at(call, each.head, each.bytes(), hold);
-            if (!hold.owns_lock()) hold.lock();
-        }
-    call.replaying = false;
+    std::vector<Consequence> consequences;
+    {
+        const Lock hold(mutex_);
+        if (broken_) throw_broken();
+        call.number = next_++;
+        past_.add(call.number, call.planned->signature);
+        call.parked = !call.planned->signature.by_messages(); // so break_up() sets `ready`
+        calls_.push_back(std::move(fresh));
+        // As if they came now, and before all that comes while the lock is released meanwhile.
+        call.replaying = true;
+        for (auto kept = early_.extract(call.number); kept; kept = early_.extract(call.number))
+            for (const EarlyMessage& each : kept.mapped()) {
+                early_bytes_ -= early_size(each.size);
+                Consequence what = take_message(call, each.head, each.bytes());
+                if (what.kind != Consequence::Kind::none) consequences.push_back(std::move(what));
+            }
+        call.replaying = false;
+    }
+    for (Consequence& each : consequences) act(std::move(each));
     return call;
 }
 
-void GroupState::copy(Execution& call, const std::vector<Copy>& copies) {
-    for (const Copy& each : copies) {
-        std::byte* const to = call.space[static_cast<std::size_t>(each.to.space)] + each.to.offset;
-        const std::byte* const from =
-            call.space[static_cast<std::size_t>(each.from.space)] + each.from.offset;
-        if (to != from && each.from.bytes > 0) std::memmove(to, from, each.from.bytes);
-    }
-}
-
-void GroupState::run(std::shared_ptr<const PlannedCall> planned, const CollectiveArgs& args) {
+void GroupState::run(std::shared_ptr<const PlannedCall> planned, const CollectiveArgs& args,
+                     Clock::time_point deadline) {
     if (mailbox_->context().inside_handler())
         throw Error(Status::would_deadlock,
                     fmt::format("a {} inside an inline handler would wait for what this thread has to "
                                 "receive. Register the handler as threaded, or use async() and then()",
                                 planned->signature.text()));
-    if (planned->signature.memory) return run_in_memory(std::move(planned), args);
-    if (planned->signature.hierarchical) return run_hierarchical(std::move(planned), args);
-    Execution& call = begin(std::move(planned), args);
+    if (planned->signature.memory) return run_in_memory(std::move(planned), args, deadline);
+    if (planned->signature.hierarchical) return run_hierarchical(std::move(planned), args, deadline);
+    Execution& call = begin(std::move(planned), args, deadline);
     for (;;) {
         advance(call);
         {
-            const std::lock_guard hold(mailbox_->mutex());
-            if (call.at == call.planned->schedule.ops.size() || (call.failed && !call.parked)) break;
+            const Lock hold(mutex_);
+            if (call.at == call.ops().size() || (call.failed && !call.parked)) break;
         }
         wait(call);
     }
@@ -150,197 +145,239 @@ void GroupState::run(std::shared_ptr<const PlannedCall> planned, const Collectiv
 }
 
 Future<void> GroupState::start(std::shared_ptr<const PlannedCall> planned, const CollectiveArgs& args,
+                               Clock::time_point deadline,
                                std::shared_ptr<plexus::detail::CallState>* state) {
     auto future = std::make_shared<CompletionState>(mailbox_->context().core());
-    Monitor& watch = mailbox_->watch(); // where there is no thread to be had, nothing has begun
+    Monitor& monitor = mailbox_->monitor(); // if there is no thread, nothing has begun
     if (state != nullptr) *state = future;
-    advance(begin(std::move(planned), args, future));
-    if (!future->done()) watch.add(shared_from_this(), options_.watch);
+    advance(begin(std::move(planned), args, deadline, future));
+    if (!future->done()) {
+        watch_later();
+        if (deadline != Clock::time_point::max())
+            monitor.after(std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()),
+                          [group = weak_from_this()] {
+                              if (const auto still = group.lock()) still->expire_late();
+                          });
+    }
     return Future<void>(std::move(future));
 }
 
-/// Runs steps until one has to wait or all are done. The call's owner alone; a call that has a
-/// future may be over, and somebody else's, on return.
+/// Executes operations until one has to wait or all are done. The call's owner only. A call with a future
+/// may have ended, and belong to another call, on return.
 void GroupState::advance(Execution& call) {
-    const std::vector<ScheduleOp>& ops = call.planned->schedule.ops;
+    const std::vector<ScheduleOp>& ops = call.ops();
     while (call.at < ops.size()) {
         const ScheduleOp& op = ops[call.at];
-        if (op.send) {
-            if (!send(call, op)) return;
-        } else if (!take(call, op)) {
-            return;
-        }
+        if (!(op.send ? send(call, op) : take(call, op))) return;
         ++call.at;
     }
     if (call.future != nullptr) finish(call);
 }
 
-/// False: this is a handler, and there is no more room for what handlers send. The call is the
-/// watch's from here on, which goes on with it and may wait for room.
+/// False: this is a handler and there is no room for its message. The call goes on later.
 bool GroupState::send(Execution& call, const ScheduleOp& op) {
     Buffer packed;
-    Bytes bytes;
-    const Segment* const segments = call.planned->schedule.segments.data() + op.first_segment;
-    if (op.segments == 1) {
-        bytes = {call.space[static_cast<std::size_t>(segments->space)] + segments->offset, segments->bytes};
-    } else if (op.segments > 1) {
-        {
-            const std::lock_guard hold(mailbox_->mutex());
-            packed = mailbox_->pool().take(op.bytes);
-        }
-        std::byte* to = packed.data();
-        for (std::uint32_t i = 0; i < op.segments; ++i) {
-            std::memcpy(to, call.space[static_cast<std::size_t>(segments[i].space)] + segments[i].offset,
-                        segments[i].bytes);
-            to += segments[i].bytes;
-        }
-        bytes = packed.bytes();
+    if (op.segments > 1) {
+        const Lock hold(mutex_);
+        packed = pool_.take(op.bytes);
     }
-    const std::size_t piece = piece_of(*call.planned);
-    bytes = bytes.subspan(call.sent);
+    Bytes bytes = call.bytes_to_send(op, packed).subspan(call.sent);
+    const std::size_t piece = call.planned->whole_piece_bytes();
+    const bool limited = call.deadline != Clock::time_point::max();
+    const GlobalPointer<Mailbox>& open = members_[op.peer].mailbox;
     bool all = true;
     try {
         do {
             const Bytes now = bytes.first(std::min(bytes.size(), piece));
             bytes = bytes.subspan(now.size());
             const std::uint32_t slot = op.slot | (bytes.empty() ? kLastPiece : 0);
-            members_[op.peer].mailbox.send(kArrive, id_, call.number, slot, call.planned->digest, me_, now);
+            const auto to = [&](const GlobalPointer<Mailbox>& member) {
+                member.send(kArrive, id_, call.number, slot, call.planned->digest, me_, now);
+            };
+            limited ? to(open.with(plexus::deadline(call.deadline - Clock::now()))) : to(open);
             call.sent += now.size();
+            call.refusals = 0;
         } while (!bytes.empty());
     } catch (const Error& error) {
         all = error.status() != Status::again || !mailbox_->context().inside_handler();
         if (all) {
-            lost(op.peer, error);
-            const std::lock_guard hold(mailbox_->mutex());
+            limited&& error.status() == Status::timed_out ? expire(call) : lost(op.peer, error);
+            const Lock hold(mutex_);
             call.undone = true;
         }
     }
     if (all) call.sent = 0;
     if (packed.memory != nullptr) {
-        const std::lock_guard hold(mailbox_->mutex());
-        mailbox_->pool().give(std::move(packed));
+        const Lock hold(mutex_);
+        pool_.give(std::move(packed));
     }
-    if (!all) mailbox_->watch().run([group = shared_from_this(), &call] { group->advance(call); });
+    if (!all) retry_later(call);
     return all;
 }
 
-/// True: the action's message is in its place. False: it has not come, and the call is parked; or
-/// it failed.
+/// The call has a future, which keeps the group. It belongs to the timer now, and break_up() leaves it alone.
+void GroupState::retry_later(Execution& call) {
+    const auto pause = kRetry * (1u << std::min(call.refusals++, kMostDoublings));
+    mailbox_->monitor().after(pause, [group = weak_from_this(), &call] {
+        const auto still = group.lock();
+        if (still == nullptr) return;
+        bool failed = false;
+        {
+            const Lock hold(still->mutex_);
+            failed = call.failed;
+            if (failed) call.undone = true;
+        }
+        failed ? still->finish(call) : still->advance(call);
+    });
+}
+
+/// True: the message of `op` is stored. False: it has not come and the call is parked, or the call failed.
 bool GroupState::take(Execution& call, const ScheduleOp& op) {
     Execution::Slot& slot = call.slots[op.slot];
     if (slot.stored.load(std::memory_order_acquire)) return true; // pairs with [stored]
-    std::unique_lock hold(mailbox_->mutex());
+    Buffer kept;
+    std::uint64_t from = 0;
     for (;;) {
-        if (call.failed) {
-            hold.unlock();
+        bool failed = false;
+        {
+            const Lock hold(mutex_);
+            if (kept.memory != nullptr) pool_.give(std::exchange(kept, {}));
+            failed = call.failed;
+            if (!failed && slot.kept.size == 0) {
+                // `complete` is set before the last bytes are stored, which is done without the lock.
+                const bool there = call.planned->schedule.early ? slot.stored.load(std::memory_order_relaxed)
+                                                                : slot.complete;
+                if (there) return true;
+                call.parked = true;
+                call.parked_at = {};
+                return false;
+            }
+            if (!failed) kept = std::exchange(slot.kept, {});
+            from = slot.kept_from;
+        }
+        if (failed) {
             if (call.future != nullptr) finish(call);
             return false;
         }
-        if (slot.kept.size == 0) break;
-        Buffer kept = std::move(slot.kept);
-        slot.kept = {};
-        const std::uint64_t from = slot.kept_from;
-        hold.unlock();
-        merge(call, op, from, kept.bytes());
-        hold.lock();
-        mailbox_->pool().give(std::move(kept));
+        call.merge(op, from, kept.bytes());
     }
-    // Complete is said before the last bytes are put in their place, which is done without the lock.
-    const bool there =
-        call.planned->schedule.early ? slot.stored.load(std::memory_order_relaxed) : slot.complete;
-    if (there) return true;
-    call.parked = true;
-    call.parked_at = {};
-    return false;
 }
 
-void GroupState::arrive(const MessageHeader& head, Bytes bytes, std::unique_lock<std::mutex>& hold) {
-    if (broken_) return;
-    Execution* const call = find(head.call);
-    if (call != nullptr && !call->replaying) return arrive_at(*call, head, bytes, hold);
-    if (call == nullptr && static_cast<std::int32_t>(head.call - next_) < 0) {
-        hold.unlock(); // it has ended here without that message
-        return differ(head.sender, head.call);
+void GroupState::arrive(const MessageHeader& head, Bytes bytes) {
+    Consequence what;
+    {
+        const Lock hold(mutex_);
+        if (broken_) return;
+        Execution* const call = find(head.call);
+        what = call != nullptr && !call->replaying ? take_message(*call, head, bytes)
+               : call == nullptr && static_cast<std::int32_t>(head.call - next_) < 0
+                   ? Consequence{Consequence::Kind::differ, nullptr, nullptr, head.sender, head.call}
+                   : keep_early(head, bytes);
     }
+    if (what.kind != Consequence::Kind::none) act(std::move(what));
+}
+
+GroupState::Consequence GroupState::keep_early(const MessageHeader& head, Bytes bytes) {
     early_bytes_ += early_size(bytes.size());
     if (early_bytes_ > options_.ahead_bytes) {
-        const std::string why =
+        Consequence what{Consequence::Kind::break_up};
+        what.status = Status::too_large;
+        what.why =
             fmt::format("member {} is {} calls ahead of member {}, which would have to keep more than {} "
                         "bytes of others' "
                         "(GroupOptions::ahead_bytes): let members meet at a barrier from time to time",
                         name(head.sender), head.call - next_ + 1, name(me_), options_.ahead_bytes);
-        hold.unlock();
-        return break_up(Status::too_large, why, true);
+        return what;
     }
     early_[head.call].emplace_back(head, bytes);
+    return {};
 }
 
-void GroupState::arrive_at(Execution& call, const MessageHeader& head, Bytes bytes,
-                           std::unique_lock<std::mutex>& hold) {
+void GroupState::take_early(std::vector<EarlyMessage> early) {
+    const Lock hold(mutex_);
+    for (EarlyMessage& each : early) {
+        early_bytes_ += early_size(each.size);
+        early_[each.head.call].push_back(std::move(each));
+    }
+}
+
+/// Releases the lock while it writes to the call's memory, which throws nothing.
+GroupState::Consequence GroupState::take_message(Execution& call, const MessageHeader& head, Bytes bytes) {
     const Schedule& schedule = call.planned->schedule;
     const bool known = head.digest == call.planned->digest && head.slot < schedule.op_of_slot.size();
     const std::uint32_t at = known ? schedule.op_of_slot[head.slot] : 0;
-    if (!known || schedule.ops[at].peer != head.sender || call.slots[head.slot].complete) {
-        hold.unlock();
-        return differ(head.sender, head.call);
-    }
+    if (!known || schedule.ops[at].peer != head.sender || call.slots[head.slot].complete)
+        return {Consequence::Kind::differ, nullptr, nullptr, head.sender, head.call};
     const ScheduleOp& op = schedule.ops[at];
     Execution::Slot& slot = call.slots[head.slot];
     const std::uint64_t from = slot.came;
     const bool last = from + bytes.size() == op.bytes;
-    if (bytes.size() != std::min<std::uint64_t>(op.bytes - from, piece_of(*call.planned)) ||
+    if (bytes.size() != std::min<std::uint64_t>(op.bytes - from, call.planned->whole_piece_bytes()) ||
         head.last != last) {
-        const std::string why = call.planned->signature.uneven(name(head.sender), from + bytes.size(),
-                                                               !head.last, name(me_), op.bytes);
-        hold.unlock();
-        return break_up(Status::bad_argument, why, true);
+        Consequence what{Consequence::Kind::break_up};
+        what.status = Status::bad_argument;
+        what.why = call.planned->signature.uneven(name(head.sender), from + bytes.size(), !head.last,
+                                                  name(me_), op.bytes);
+        return what;
     }
-    if (call.failed) return;
+    if (call.failed) return {};
     slot.came += bytes.size();
-    call.left_heard = 0; // there is more of it than was known when it was said to have left
+    call.left_heard = 0; // more of it has come than was known when the sender was reported to have left
     slot.complete = last;
     if (schedule.early) {
         ++call.writers;
-        hold.unlock();
-        store(call, op, from, bytes);
-        hold.lock();
+        mutex_.unlock();
+        call.store(op, from, bytes);
+        mutex_.lock();
         --call.writers;
-        if (!last) return;
+        if (!last) return {};
         slot.stored.store(true, std::memory_order_release); // [stored]
-    } else if (call.parked && call.at == at) {              // what was kept is in already
-        call.parked = false;                                // ours now
+    } else if (call.parked && call.at == at) {              // what was kept is merged already
+        call.parked = false;                                // this thread is the owner now
         ++call.writers;
-        hold.unlock();
-        merge(call, op, from, bytes);
-        hold.lock();
+        mutex_.unlock();
+        call.merge(op, from, bytes);
+        mutex_.lock();
         --call.writers;
         call.parked = true;
-        if (!last && !call.failed) return;
+        if (!last && !call.failed) return {};
     } else {
         if (slot.kept.size == 0) {
-            slot.kept = mailbox_->pool().take(op.bytes - from);
+            slot.kept = pool_.take(op.bytes - from);
             slot.kept.size = 0;
             slot.kept_from = from;
         }
         if (!bytes.empty()) std::memcpy(slot.kept.data() + slot.kept.size, bytes.data(), bytes.size());
         slot.kept.size += bytes.size();
-        return;
+        return {};
     }
-    if (call.parked && call.at == at) resume(call, hold);
+    return call.parked && call.at == at ? resume(call) : Consequence{};
 }
 
-/// The parked call can go on: here, or on the thread that is blocked in it.
-void GroupState::resume(Execution& call, std::unique_lock<std::mutex>& hold) {
+/// The parked call can go on: on this thread, or on the thread that is blocked in it.
+GroupState::Consequence GroupState::resume(Execution& call) {
     call.parked = false;
-    if (call.future != nullptr) {
-        hold.unlock();
-        return advance(call);
-    }
-    const auto sleeper = std::move(call.sleeper);
+    if (call.future != nullptr) return {Consequence::Kind::resume, &call};
+    Consequence what{Consequence::Kind::resume};
+    what.sleeper = std::move(call.sleeper);
     call.sleeper.reset();
     call.ready.store(true, std::memory_order_release); // [ready]
-    hold.unlock();
-    if (sleeper != nullptr) settle(*sleeper, Status::ok, {});
+    return what;
+}
+
+void GroupState::act(Consequence what) {
+    switch (what.kind) {
+    case Consequence::Kind::none:
+        return;
+    case Consequence::Kind::resume:
+        if (what.call != nullptr) return advance(*what.call);
+        if (what.sleeper != nullptr) settle(*what.sleeper, Status::ok, {});
+        return;
+    case Consequence::Kind::differ:
+        return differ(what.sender, what.number);
+    case Consequence::Kind::break_up:
+        return break_up(what.status, what.why, true);
+    }
 }
 
 void GroupState::wait(Execution& call) {
@@ -355,47 +392,55 @@ void GroupState::wait(Execution& call) {
         std::shared_ptr<CompletionState> sleeper;
         Rank peer = 0;
         {
-            const std::lock_guard hold(mailbox_->mutex());
+            const Lock hold(mutex_);
             if (is_ready()) return;
             if (call.sleeper == nullptr)
                 call.sleeper = std::make_shared<CompletionState>(mailbox_->context().core());
             sleeper = call.sleeper;
             peer = call.awaited();
         }
+        const auto left = std::max<Clock::duration>(call.deadline - Clock::now(), Clock::duration::zero());
         try {
-            if (!Future<void>(sleeper).wait_for(options_.watch) && peer != Execution::kNobody)
-                ask_after(peer, call.number, call.planned->digest);
-        } catch (const Error& error) { break_up(error.status(), error.what(), true); }
+            if (Future<void>(sleeper).wait_for(std::min<Clock::duration>(options_.watch, left))) continue;
+        } catch (const Error& error) {
+            break_up(error.status(), error.what(), true);
+            continue;
+        }
+        if (Clock::now() >= call.deadline) {
+            expire(call);
+        } else if (peer != Execution::kNobody) {
+            ask_after(peer, call.number, call.planned->digest);
+        }
     }
 }
 
-/// The owner alone, when all steps are done or the call has failed.
+/// The owner only, when all operations are done or the call has failed.
 void GroupState::finish(Execution& call) {
     Status status = Status::ok;
     std::string why;
-    // What may be somebody's last hold on a group ends without the lock.
+    // What may be the last reference to a group ends without the lock.
     std::shared_ptr<GroupState> keep;
     std::shared_ptr<CompletionState> future;
-    detail::Combine combine;
+    Combine combine;
+    for (bool over = false; !over;) {
+        {
+            const Lock hold(mutex_);
+            over = call.writers == 0; // writers use memory that the caller may free soon
+            if (over) {
+                keep = std::move(call.group);
+                future = std::move(call.future);
+                combine = std::move(call.combine);
+                if (call.failed && (call.undone || call.at < call.ops().size())) {
+                    status = broken_->first;
+                    why = why_broken();
+                }
+            }
+        }
+        if (!over) std::this_thread::yield();
+    }
+    if (status == Status::ok) call.copy(call.planned->schedule.after);
     {
-        std::unique_lock hold(mailbox_->mutex());
-        keep = std::move(call.group);
-        future = std::move(call.future);
-        combine = std::move(call.combine);
-        while (call.writers > 0) { // they write where the caller's memory may end soon
-            hold.unlock();
-            std::this_thread::yield();
-            hold.lock();
-        }
-        const bool undone = call.undone || call.at < call.planned->schedule.ops.size();
-        if (call.failed && undone) {
-            status = broken_->first;
-            why = why_broken();
-        }
-        const bool well = status == Status::ok;
-        hold.unlock();
-        if (well) copy(call, call.planned->schedule.after);
-        hold.lock();
+        const Lock hold(mutex_);
         release(call);
     }
     if (future != nullptr) return settle(*future, status, why);
@@ -403,60 +448,11 @@ void GroupState::finish(Execution& call) {
 }
 
 void GroupState::release(Execution& call) {
-    for (std::size_t slot = 0; slot < call.planned->schedule.op_of_slot.size(); ++slot) {
-        Execution::Slot& each = call.slots[slot];
-        each.stored.store(false, std::memory_order_relaxed);
-        each.complete = false;
-        each.came = 0;
-        if (each.kept.memory != nullptr) mailbox_->pool().give(std::move(each.kept));
-        each.kept = {};
-    }
-    mailbox_->pool().give(std::move(call.scratch));
-    call.scratch = {};
-    call.planned.reset();
-    call.combine = {};
-    call.sleeper.reset();
-    call.ready.store(false, std::memory_order_relaxed);
-    call.at = 0;
-    call.sent = 0;
-    call.parked = call.failed = call.undone = false;
-    call.left_heard = 0;
-    call.peer = Execution::kNobody;
+    call.reset(pool_);
     const auto mine =
         std::find_if(calls_.begin(), calls_.end(), [&](const auto& each) { return each.get() == &call; });
     spare_.push_back(std::move(*mine));
     calls_.erase(mine);
-}
-
-/// Calls `what(place, bytes)` for each run of memory that `bytes` of the action from `from` on belong to.
-template <class Do>
-void GroupState::each_run(Execution& call, const ScheduleOp& op, std::uint64_t from, Bytes bytes, Do&& what) {
-    const Segment* segment = call.planned->schedule.segments.data() + op.first_segment;
-    while (!bytes.empty()) {
-        if (from >= segment->bytes) {
-            from -= segment++->bytes;
-            continue;
-        }
-        const Bytes now = bytes.first(std::min<std::uint64_t>(bytes.size(), segment->bytes - from));
-        what(call.space[static_cast<std::size_t>(segment->space)] + segment->offset + from, now);
-        from += now.size();
-        bytes = bytes.subspan(now.size());
-    }
-}
-
-void GroupState::store(Execution& call, const ScheduleOp& op, std::uint64_t from, Bytes bytes) {
-    each_run(call, op, from, bytes,
-             [](std::byte* place, Bytes run) { std::memcpy(place, run.data(), run.size()); });
-}
-
-void GroupState::merge(Execution& call, const ScheduleOp& op, std::uint64_t from, Bytes bytes) noexcept {
-    if (op.merge == Merge::store) return store(call, op, from, bytes);
-    const std::size_t size = call.planned->signature.element_bytes;
-    const detail::Combine& combine = call.combine;
-    each_run(call, op, from, bytes, [&](std::byte* here, Bytes run) {
-        op.merge == Merge::before ? combine.run(combine.op.get(), here, run.data(), here, run.size() / size)
-                                  : combine.run(combine.op.get(), here, here, run.data(), run.size() / size);
-    });
 }
 
 } // namespace plexus::eco::detail

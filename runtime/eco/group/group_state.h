@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A group in one of its contexts: who the members are, which calls are under way, and the one
-// way through the code that every collective takes.
+// A group in one of its contexts: its members, the calls that are under way, and the path that every
+// collective call takes.
 #pragma once
 
 #include "group/execution.h"
@@ -10,7 +10,6 @@
 #include "host/shared_arena.h"
 #include "plexus/eco/algorithm.h"
 
-#include <array>
 #include <map>
 #include <optional>
 #include <utility>
@@ -22,104 +21,114 @@ struct Member {
     std::string host;
 };
 
-/// Of a group that does a part of what another is asked to do: what breaks it breaks that as well.
+/// Of a group that executes a part of another group's calls: what breaks it breaks that group as well.
 struct ParentGroup {
     std::weak_ptr<GroupState> whole = {};
-    std::vector<Rank> names = {}; ///< its members' ranks there, by which they are called
+    std::vector<Rank> names = {}; ///< the members' ranks in the other group, for error texts
 };
 
 class GroupState : public std::enable_shared_from_this<GroupState> {
   public:
-    /// Enters it into the hub's book.
+    /// Enters it into the mailbox's registry.
     static std::shared_ptr<GroupState> make(std::shared_ptr<Mailbox> mailbox, std::uint64_t id, Rank me,
                                             std::vector<Member> members, GroupOptions options,
-                                            ParentGroup part = {});
+                                            ParentGroup parent = {});
     GroupState(std::shared_ptr<Mailbox> mailbox, std::uint64_t id, Rank me, std::vector<Member> members,
-               GroupOptions options, ParentGroup part);
+               GroupOptions options, ParentGroup parent);
     ~GroupState();
 
-    const std::shared_ptr<Mailbox>& shared_mailbox() const noexcept { return mailbox_; }
+    const std::shared_ptr<Mailbox>& mailbox() const noexcept { return mailbox_; }
     std::uint64_t id() const noexcept { return id_; }
     Rank me() const noexcept { return me_; }
     Rank size() const noexcept { return static_cast<Rank>(members_.size()); }
     const std::vector<Member>& members() const noexcept { return members_; }
     const GroupOptions& options() const noexcept { return options_; }
     Planner& planner() noexcept { return planner_; }
-    /// Hosts are known from now on. Before any call but that which gathered them.
+    /// Sets the members' hosts. Before any call except the calls that gather them.
     /// @error not_found the map lacks one (thrown)
     void learn_hosts(const std::vector<std::string>& hosts);
-    /// Members on one host agree on memory that all of them share, or that there is none. All of
-    /// them call it, behind learn_hosts(). @error as a collective call (thrown)
+    /// If all members are on one host, they agree on memory that all of them share, or that there is none.
+    /// All members call it, after learn_hosts(). @error as a collective call (thrown)
     void share_memory();
     bool shares_memory() const noexcept { return arena_ != nullptr; }
-    /// Where only members on one host share memory: see Nest. As share_memory().
-    void make_hierarchy();
+    /// If members share memory on each of several hosts: see Hierarchy. As share_memory().
+    void make_hierarchy() PLEXUS_EXCLUDES(mutex_);
     /// Groups that were made of this one so far: the next one's number.
-    std::uint64_t count_child();
+    std::uint64_t count_child() PLEXUS_EXCLUDES(mutex_);
 
-    /// Checked and planned. @error as Collectives (thrown)
+    /// Checks and plans a call. @error as Collectives (thrown)
     std::shared_ptr<const PlannedCall> prepare(const CollectiveArgs& args, const Algorithm& algorithm,
                                                bool blocking);
-    /// Runs it to its end. @thread any @error would_deadlock inside an inline handler (thrown)
-    void run(std::shared_ptr<const PlannedCall> planned, const CollectiveArgs& args);
-    /// Begins it, by messages; the future is settled at its end.
+    /// Executes it. @thread any @error would_deadlock inside an inline handler (thrown)
+    void run(std::shared_ptr<const PlannedCall> planned, const CollectiveArgs& args,
+             Clock::time_point deadline = Clock::time_point::max()) PLEXUS_EXCLUDES(mutex_);
+    /// Begins it, by messages. The future is settled at its end.
     Future<void> start(std::shared_ptr<const PlannedCall> planned, const CollectiveArgs& args,
-                       std::shared_ptr<plexus::detail::CallState>* state = nullptr);
+                       Clock::time_point deadline = Clock::time_point::max(),
+                       std::shared_ptr<plexus::detail::CallState>* state = nullptr) PLEXUS_EXCLUDES(mutex_);
 
-    // For the hub.
+    // For the mailbox.
 
-    /// A message, under the lock `hold`, which may be released on return.
-    void arrive(const MessageHeader& head, Bytes bytes, std::unique_lock<std::mutex>& hold);
-    std::string text_of(std::uint32_t call);                     ///< under the lock
-    Presence presence(std::uint32_t call, std::uint32_t digest); ///< under the lock
-    void take_early(std::vector<EarlyMessage> early);            ///< under the lock
-    /// No call can end well any more. `tell`: the others hear it from here. Under no lock.
-    void break_up(Status status, const std::string& why, bool tell);
-    void fail_later(Status status, std::string why) {
-        broken_ = {status, std::move(why)};
-    } ///< at the beginning
-    /// Asks the members that calls have waited for too long. True: calls are still waiting.
-    bool look_after();
+    void arrive(const MessageHeader& head, Bytes bytes) PLEXUS_EXCLUDES(mutex_);
+    std::string text_of(std::uint32_t call) PLEXUS_EXCLUDES(mutex_);
+    Presence presence(std::uint32_t call, std::uint32_t digest) PLEXUS_EXCLUDES(mutex_);
+    void take_early(std::vector<EarlyMessage> early) PLEXUS_EXCLUDES(mutex_);
+    /// No call can end well any more. `tell`: informs the other members.
+    void break_up(Status status, const std::string& why, bool tell) PLEXUS_EXCLUDES(mutex_);
 
   private:
-    struct Past {
-        std::uint32_t number = UINT32_MAX;
-        Signature signature;
+    class ArenaWait;
+    /// What must be done about a message that arrived, without the lock.
+    struct Consequence {
+        enum class Kind : std::uint8_t { none, resume, differ, break_up };
+        Kind kind = Kind::none;
+        Execution* call = nullptr; ///< to be resumed by this thread; null: its thread goes on
+        std::shared_ptr<CompletionState> sleeper = nullptr; ///< that thread's, if it sleeps
+        Rank sender = 0;
+        std::uint32_t number = 0;
+        Status status = Status::ok;
+        std::string why = {};
     };
 
-    class ArenaWait;
     Execution& begin(std::shared_ptr<const PlannedCall> planned, const CollectiveArgs& args,
-                     std::shared_ptr<CompletionState> future = {});
-    std::unique_ptr<Execution> spare();
-    Execution& enter(std::unique_ptr<Execution> fresh, std::unique_lock<std::mutex>& hold);
-    static void copy(Execution& call, const std::vector<Copy>& copies);
-    void advance(Execution& call);
-    bool send(Execution& call, const ScheduleOp& op);
-    void arrive_at(Execution& call, const MessageHeader& head, Bytes bytes,
-                   std::unique_lock<std::mutex>& hold);
-    template <class Do>
-    static void each_run(Execution& call, const ScheduleOp& op, std::uint64_t from, Bytes bytes, Do&& what);
-    static void merge(Execution& call, const ScheduleOp& op, std::uint64_t from, Bytes bytes) noexcept;
-    static void store(Execution& call, const ScheduleOp& op, std::uint64_t from, Bytes bytes);
-    bool take(Execution& call, const ScheduleOp& op);
-    void resume(Execution& call, std::unique_lock<std::mutex>& hold);
-    void run_in_memory(std::shared_ptr<const PlannedCall> planned, const CollectiveArgs& args);
-    void run_hierarchical(std::shared_ptr<const PlannedCall> planned, const CollectiveArgs& args);
-    Rank name(Rank member) const { return parent_.names.empty() ? member : parent_.names[member]; }
-    void find_difference(Rank peer, std::uint32_t call, std::uint32_t last);
-    void finish(Execution& call);
-    void release(Execution& call); ///< under the lock
-    void wait(Execution& call);
-    void ask_after(Rank peer, std::uint32_t call, std::uint32_t digest);
-    void differ(Rank peer, std::uint32_t call);
-    bool waits_for(Rank peer, std::uint32_t number);
-    void hear_left(Rank peer, std::uint32_t number);
+                     Clock::time_point deadline, std::shared_ptr<CompletionState> future = {})
+        PLEXUS_EXCLUDES(mutex_);
+    std::unique_ptr<Execution> spare() PLEXUS_REQUIRES(mutex_);
+    Execution& enter(std::unique_ptr<Execution> fresh) PLEXUS_EXCLUDES(mutex_);
+    void advance(Execution& call) PLEXUS_EXCLUDES(mutex_);
+    bool send(Execution& call, const ScheduleOp& op) PLEXUS_EXCLUDES(mutex_);
+    void retry_later(Execution& call);
+    bool take(Execution& call, const ScheduleOp& op) PLEXUS_EXCLUDES(mutex_);
+    Consequence keep_early(const MessageHeader& head, Bytes bytes) PLEXUS_REQUIRES(mutex_);
+    Consequence take_message(Execution& call, const MessageHeader& head, Bytes bytes) PLEXUS_REQUIRES(mutex_);
+    Consequence resume(Execution& call) PLEXUS_REQUIRES(mutex_);
+    void act(Consequence what) PLEXUS_EXCLUDES(mutex_);
+    void wait(Execution& call) PLEXUS_EXCLUDES(mutex_);
+    void finish(Execution& call) PLEXUS_EXCLUDES(mutex_);
+    void release(Execution& call) PLEXUS_REQUIRES(mutex_);
+    void run_in_memory(std::shared_ptr<const PlannedCall> planned, const CollectiveArgs& args,
+                       Clock::time_point deadline) PLEXUS_EXCLUDES(mutex_);
+    void run_hierarchical(std::shared_ptr<const PlannedCall> planned, const CollectiveArgs& args,
+                          Clock::time_point deadline) PLEXUS_EXCLUDES(mutex_);
+
+    // Members that fail, see failures.cpp.
+    void watch_later() PLEXUS_EXCLUDES(mutex_);
+    void look_after() PLEXUS_EXCLUDES(mutex_);
+    void ask_after(Rank peer, std::uint32_t call, std::uint32_t digest) PLEXUS_EXCLUDES(mutex_);
+    void find_difference(Rank peer, std::uint32_t call, std::uint32_t last) PLEXUS_EXCLUDES(mutex_);
+    void differ(Rank peer, std::uint32_t call) PLEXUS_EXCLUDES(mutex_);
+    bool waits_for(Rank peer, std::uint32_t number) PLEXUS_EXCLUDES(mutex_);
+    void hear_left(Rank peer, std::uint32_t number) PLEXUS_EXCLUDES(mutex_);
+    std::string text_of_deadline(const Execution& call) const;
+    void expire(const Execution& call) PLEXUS_EXCLUDES(mutex_);
+    void expire_late() PLEXUS_EXCLUDES(mutex_);
     void tell_others(Status status, const std::string& why);
-    void lost(Rank peer, const Error& error);
-    Execution* find(std::uint32_t number);
-    const Signature* past(std::uint32_t number) const;
-    [[noreturn]] void throw_broken() const;
-    std::string why_broken() const;
+    void lost(Rank peer, const Error& error) PLEXUS_EXCLUDES(mutex_);
+    void wake_sleepers() PLEXUS_EXCLUDES(mutex_);
+    Rank name(Rank member) const { return parent_.names.empty() ? member : parent_.names[member]; }
+    Execution* find(std::uint32_t number) PLEXUS_REQUIRES(mutex_);
+    [[noreturn]] void throw_broken() const PLEXUS_REQUIRES(mutex_);
+    std::string why_broken() const PLEXUS_REQUIRES(mutex_);
 
     const std::shared_ptr<Mailbox> mailbox_;
     const std::uint64_t id_;
@@ -128,21 +137,23 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
     const GroupOptions options_;
     const ParentGroup parent_;
     Planner planner_;
-    std::unique_ptr<host::SharedArena> arena_; ///< where all members share memory; of blocking calls
+    std::unique_ptr<host::SharedArena> arena_; ///< if all members share memory; of blocking calls
     bool one_host_ = false;
     bool crowded_ = false; ///< more members on this host than it has processors
 
-    // Under the hub's lock.
-    std::uint32_t next_ = 0;
-    std::uint64_t children_ = 0;
-    std::shared_ptr<Hierarchy> hierarchy_;
-    std::vector<std::unique_ptr<Execution>> calls_; // under way
-    std::vector<std::unique_ptr<Execution>> spare_;
-    std::map<std::uint32_t, std::vector<EarlyMessage>> early_; // by call
-    std::size_t early_bytes_ = 0;
-    std::vector<Rank> asked_; // those whose answer is not there yet
-    std::array<Past, 64> past_;
-    std::optional<std::pair<Status, std::string>> broken_;
+    RankedMutex<10> mutex_;
+    std::uint32_t next_ PLEXUS_GUARDED_BY(mutex_) = 0;
+    std::uint64_t children_ PLEXUS_GUARDED_BY(mutex_) = 0;
+    std::shared_ptr<Hierarchy> hierarchy_ PLEXUS_GUARDED_BY(mutex_);
+    std::vector<std::unique_ptr<Execution>> calls_ PLEXUS_GUARDED_BY(mutex_); // under way
+    std::vector<std::unique_ptr<Execution>> spare_ PLEXUS_GUARDED_BY(mutex_);
+    Pool pool_ PLEXUS_GUARDED_BY(mutex_);
+    std::map<std::uint32_t, std::vector<EarlyMessage>> early_ PLEXUS_GUARDED_BY(mutex_); // by call
+    std::size_t early_bytes_ PLEXUS_GUARDED_BY(mutex_) = 0;
+    std::vector<Rank> asked_ PLEXUS_GUARDED_BY(mutex_); // members that have not answered yet
+    bool watched_ PLEXUS_GUARDED_BY(mutex_) = false;    // a timer for look_after() runs
+    CallHistory past_ PLEXUS_GUARDED_BY(mutex_);
+    std::optional<std::pair<Status, std::string>> broken_ PLEXUS_GUARDED_BY(mutex_);
 };
 
 } // namespace plexus::eco::detail

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "group/hierarchy.h"
 
+#include "group/group_state.h"
 #include "group/meeting.h"
 #include "host/layout.h"
 #include "plexus/eco/group.h"
@@ -141,9 +142,11 @@ std::vector<std::shared_ptr<const PlannedCall>> Hierarchy::prepare(const Collect
     return out;
 }
 
-void Hierarchy::run(const PlannedCall& planned, const CollectiveArgs& args, std::byte* scratch) const {
+void Hierarchy::run(const PlannedCall& planned, const CollectiveArgs& args, std::byte* scratch,
+                    Clock::time_point deadline) const {
     const Steps all = steps(args, scratch);
-    for (std::size_t i = 0; i < planned.steps.size(); ++i) all[i].group->run(planned.steps[i], all[i].args);
+    for (std::size_t i = 0; i < planned.steps.size(); ++i)
+        all[i].group->run(planned.steps[i], all[i].args, deadline);
 }
 
 void Hierarchy::break_up(Status status, const std::string& why) const {
@@ -151,25 +154,30 @@ void Hierarchy::break_up(Status status, const std::string& why) const {
     if (leaders_ != nullptr) leaders_->break_up(status, why, false);
 }
 
-void GroupState::run_hierarchical(std::shared_ptr<const PlannedCall> planned, const CollectiveArgs& args) {
-    std::unique_lock hold(mailbox_->mutex());
-    if (broken_) throw_broken();
-    std::unique_ptr<Execution> fresh = spare();
-    if (const std::size_t bytes = hierarchy_->scratch_bytes(args); bytes > 0)
-        fresh->scratch = mailbox_->pool().take(bytes);
+void GroupState::run_hierarchical(std::shared_ptr<const PlannedCall> planned, const CollectiveArgs& args,
+                                  Clock::time_point deadline) {
+    std::unique_ptr<Execution> fresh;
+    std::shared_ptr<const Hierarchy> hierarchy;
+    {
+        const Lock hold(mutex_);
+        if (broken_) throw_broken();
+        hierarchy = hierarchy_;
+        fresh = spare();
+        if (const std::size_t bytes = hierarchy->scratch_bytes(args); bytes > 0)
+            fresh->scratch = pool_.take(bytes);
+    }
     fresh->planned = std::move(planned);
-    Execution& call = enter(std::move(fresh), hold);
-    hold.unlock();
+    Execution& call = enter(std::move(fresh));
     bool whole = false;
     try {
-        hierarchy_->run(*call.planned, args, call.scratch.data());
+        hierarchy->run(*call.planned, args, call.scratch.data(), deadline);
         whole = true;
     } catch (const Error& error) {
-        break_up(error.status(), error.what(), true); // no news, if a part of it broke
+        break_up(error.status(), error.what(), true); // does nothing if a part of the group broke
     } catch (const std::bad_alloc&) {
         break_up(Status::too_large, fmt::format("member {} has no memory left for its call", me_), true);
     }
-    hold.lock();
+    const Lock hold(mutex_);
     release(call);
     if (!whole) throw_broken();
 }

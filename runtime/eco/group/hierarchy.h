@@ -29,7 +29,8 @@ class Hierarchy {
     /// Memory that run() needs.
     std::size_t scratch_bytes(const CollectiveArgs& args) const noexcept;
     /// Executes one call. @error as GroupState::run() (thrown)
-    void run(const PlannedCall& planned, const CollectiveArgs& args, std::byte* scratch) const;
+    void run(const PlannedCall& planned, const CollectiveArgs& args, std::byte* scratch,
+             Clock::time_point deadline) const;
     /// The whole group is broken: breaks its parts, so that no member waits in them any more.
     void break_up(Status status, const std::string& why) const;
 

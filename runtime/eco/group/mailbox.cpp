@@ -4,60 +4,73 @@
 #include "group/group_state.h"
 
 #include <algorithm>
-#include <cstring>
 #include <fmt/format.h>
 #include <map>
+#include <system_error>
+#include <thread>
+#include <utility>
 
 namespace plexus::eco::detail {
 namespace {
 
-constexpr std::size_t kRemembered = 4096; // groups that were left, or can't begin
-/// Of messages for groups that do not exist here yet: members that met earlier may have begun.
+constexpr std::size_t kRemembered = 4096; // groups that were left, or cannot begin
+/// Limit of messages for groups that do not exist here yet: members that joined earlier may have begun.
 constexpr std::size_t kMostPendingBytes = std::size_t{64} << 20;
+/// How long a request to this context itself may wait for room.
+constexpr std::chrono::milliseconds kRoomForJobs{20};
+/// After this time such a request is sent again.
+constexpr std::chrono::milliseconds kPostAgain{5};
+/// How long run_in_handler() makes progress for its job.
+constexpr std::chrono::milliseconds kWaitForJob{100};
+/// After this time a member whose queue was full is told again.
+constexpr std::chrono::milliseconds kTellAgain{20};
 
-/// What is known of the contexts of this process. A handler, once installed, stays.
-struct Known {
+/// What is known of a context of this process. Handlers, once installed, stay.
+struct KnownContext {
     std::weak_ptr<plexus::detail::Core> core;
     std::weak_ptr<Mailbox> mailbox;
     bool installed = false;
     std::map<std::string, std::uint64_t, std::less<>> meetings;
 };
 
-struct Book {
-    std::mutex mutex;
-    std::unordered_map<ContextId, Known> contexts;
+struct KnownContexts {
+    RankedMutex<9> mutex;
+    std::unordered_map<ContextId, KnownContext> all PLEXUS_GUARDED_BY(mutex);
 
-    Known& of(Context& context) {
-        std::erase_if(contexts, [](const auto& each) { return each.second.core.expired(); });
-        Known& known = contexts[context.id()];
+    KnownContext& of(Context& context) PLEXUS_REQUIRES(mutex) {
+        std::erase_if(all, [](const auto& each) { return each.second.core.expired(); });
+        KnownContext& known = all[context.id()];
         known.core = context.core();
         return known;
     }
 };
 
-Book& book() {
-    static Book the_book;
-    return the_book;
+KnownContexts& contexts() {
+    static KnownContexts known;
+    return known;
 }
+
+/// True while this thread runs jobs, whose context may have ended if this is no handler.
+thread_local bool runs_jobs = false;
 
 } // namespace
 
 std::shared_ptr<Mailbox> Mailbox::of(Context& context) {
-    Book& all = book();
-    const std::lock_guard hold(all.mutex);
-    Known& known = all.of(context);
-    if (auto mailbox = known.mailbox.lock()) return mailbox;
+    KnownContexts& known = contexts();
+    const Lock hold(known.mutex);
+    KnownContext& entry = known.of(context);
+    if (auto mailbox = entry.mailbox.lock()) return mailbox;
     auto mailbox = std::make_shared<Mailbox>(context);
-    if (!known.installed) mailbox->install();
-    known.installed = true;
-    known.mailbox = mailbox;
+    if (!entry.installed) mailbox->install();
+    entry.installed = true;
+    entry.mailbox = mailbox;
     return mailbox;
 }
 
 std::uint64_t count_meeting(Context& context, std::string_view name) {
-    Book& all = book();
-    const std::lock_guard hold(all.mutex);
-    auto& meetings = all.of(context).meetings;
+    KnownContexts& known = contexts();
+    const Lock hold(known.mutex);
+    auto& meetings = known.of(context).meetings;
     const auto found = meetings.find(name);
     if (found != meetings.end()) return ++found->second;
     meetings.emplace(name, 0);
@@ -66,7 +79,8 @@ std::uint64_t count_meeting(Context& context, std::string_view name) {
 
 Mailbox::Mailbox(Context& context)
   : context_(context)
-  , bound_(context.bind(*this)) {}
+  , bound_(context.bind(*this))
+  , self_(bound_.pointer().with(deadline(kRoomForJobs))) {}
 
 Mailbox::~Mailbox() { bound_.reset(); }
 
@@ -76,66 +90,83 @@ void Mailbox::install() {
         mailbox.arrive(id, {call, slot & ~kLastPiece, (slot & kLastPiece) != 0, digest, sender}, bytes);
     });
     context_.on(kAsk, [](Mailbox& mailbox, std::uint64_t id, std::uint32_t call) -> std::string {
-        const std::lock_guard hold(mailbox.mutex_);
-        GroupState* const group = mailbox.find(id);
+        const auto self = mailbox.shared_from_this();
+        const auto group = mailbox.find(id);
         return group != nullptr ? group->text_of(call) : "something else and has left the group";
     });
     context_.on(kRoster, [](Mailbox& mailbox, std::uint64_t id) { return mailbox.take_roster(id); });
     context_.on(kAlive, [](Mailbox& mailbox, std::uint64_t id, std::uint32_t call, std::uint32_t digest) {
-        const std::lock_guard hold(mailbox.mutex_);
-        GroupState* const group = mailbox.find(id);
-        if (group == nullptr)
-            return static_cast<std::uint8_t>(mailbox.has_left(id) ? Presence::left : Presence::here);
-        return static_cast<std::uint8_t>(group->presence(call, digest));
+        const auto self = mailbox.shared_from_this();
+        bool left = false;
+        const auto group = mailbox.find(id, &left);
+        const Presence found = group != nullptr ? group->presence(call, digest)
+                               : left           ? Presence::left
+                                                : Presence::here;
+        return static_cast<std::uint8_t>(found);
     });
     context_.on(kBroken, [](Mailbox& mailbox, std::uint64_t id, std::int32_t status, const std::string& why) {
         const auto self = mailbox.shared_from_this();
-        std::shared_ptr<GroupState> group;
-        {
-            const std::lock_guard hold(mailbox.mutex_);
-            if (GroupState* const found = mailbox.find(id)) {
-                group = found->weak_from_this().lock();
-            } else if (!mailbox.has_left(id) && mailbox.broken_early_.size() < kRemembered) {
-                mailbox.broken_early_.try_emplace(id, static_cast<Status>(status), why);
-            }
-        }
-        if (group != nullptr) group->break_up(static_cast<Status>(status), why, false);
+        mailbox.take_broken(id, static_cast<Status>(status), why);
         return true;
+    });
+    context_.on(kRunJobs, [](Mailbox& mailbox) {
+        const auto self = mailbox.weak_from_this().lock();
+        if (self != nullptr) self->run_jobs();
     });
 }
 
 void Mailbox::arrive(std::uint64_t id, const MessageHeader& head, Bytes bytes) {
     const auto self = weak_from_this().lock(); // the last of its groups may end in here
     if (self == nullptr) return;
-    std::shared_ptr<GroupState> group; // ends after the lock: with it the group may
-    std::unique_lock hold(mutex_);
-    if (GroupState* const found = find(id)) {
-        group = found->weak_from_this().lock(); // null: it is just ending
-        if (group != nullptr) group->arrive(head, bytes, hold);
-        return;
+    std::shared_ptr<GroupState> group;
+    {
+        const Lock hold(mutex_);
+        const auto found = groups_.find(id);
+        if (found == groups_.end()) return keep_pending(id, head, bytes);
+        group = found->second.lock(); // null: it is just ending
     }
-    if (has_left(id) || broken_early_.count(id) > 0) return;
-    if (pending_bytes_ + early_size(bytes.size()) > kMostPendingBytes) return refuse_pending(id);
+    if (group != nullptr) group->arrive(head, bytes);
+}
+
+void Mailbox::keep_pending(std::uint64_t id, const MessageHeader& head, Bytes bytes) {
+    const auto found = pending_.find(id);
+    if (has_left(id) || (found != pending_.end() && found->second.status != Status::ok)) return;
+    if (pending_bytes_ + early_size(bytes.size()) > kMostPendingBytes)
+        return break_pending(
+            id, Status::too_large,
+            fmt::format("members sent more than {} bytes to this one before it had joined the group: let all "
+                        "meet at a barrier before large transfers",
+                        kMostPendingBytes));
+    pending_[id].messages.emplace_back(head, bytes);
     pending_bytes_ += early_size(bytes.size());
-    pending_[id].emplace_back(head, bytes);
 }
 
-void Mailbox::refuse_pending(std::uint64_t id) {
-    if (const auto early = pending_.find(id); early != pending_.end()) {
-        for (const EarlyMessage& each : early->second) pending_bytes_ -= early_size(each.size);
-        pending_.erase(early);
+void Mailbox::break_pending(std::uint64_t id, Status status, std::string why) {
+    if (pending_.size() >= kRemembered && pending_.count(id) == 0) return;
+    Pending& group = pending_[id];
+    if (group.status != Status::ok) return;
+    for (const EarlyMessage& each : group.messages) pending_bytes_ -= early_size(each.size);
+    group = {{}, status, std::move(why)};
+}
+
+void Mailbox::take_broken(std::uint64_t id, Status status, const std::string& why) {
+    std::shared_ptr<GroupState> group;
+    {
+        const Lock hold(mutex_);
+        if (const auto found = groups_.find(id); found != groups_.end()) {
+            group = found->second.lock();
+        } else if (!has_left(id)) {
+            break_pending(id, status, why);
+        }
     }
-    if (broken_early_.size() >= kRemembered) return;
-    broken_early_.try_emplace(
-        id, Status::too_large,
-        fmt::format("members sent more than {} bytes to this one before it had joined the group: let all "
-                    "meet at a barrier before large transfers",
-                    kMostPendingBytes));
+    if (group != nullptr) group->break_up(status, why, false);
 }
 
-GroupState* Mailbox::find(std::uint64_t id) const {
+std::shared_ptr<GroupState> Mailbox::find(std::uint64_t id, bool* left) {
+    const Lock hold(mutex_);
+    if (left != nullptr) *left = has_left(id);
     const auto found = groups_.find(id);
-    return found == groups_.end() ? nullptr : found->second;
+    return found == groups_.end() ? nullptr : found->second.lock();
 }
 
 bool Mailbox::has_left(std::uint64_t id) const {
@@ -143,12 +174,12 @@ bool Mailbox::has_left(std::uint64_t id) const {
 }
 
 void Mailbox::keep_roster(std::uint64_t id, std::vector<GlobalPointer<Mailbox>> members, Rank askers) {
-    const std::lock_guard hold(mutex_);
+    const Lock hold(mutex_);
     rosters_.insert_or_assign(id, Roster{std::move(members), askers});
 }
 
 std::vector<GlobalPointer<Mailbox>> Mailbox::take_roster(std::uint64_t id) {
-    const std::lock_guard hold(mutex_);
+    const Lock hold(mutex_);
     const auto found = rosters_.find(id);
     if (found == rosters_.end()) return {};
     if (--found->second.askers > 0) return found->second.members;
@@ -157,30 +188,113 @@ std::vector<GlobalPointer<Mailbox>> Mailbox::take_roster(std::uint64_t id) {
     return last;
 }
 
-void Mailbox::enter(std::uint64_t id, GroupState& group) {
-    const std::lock_guard hold(mutex_);
-    groups_[id] = &group;
-    if (const auto early = pending_.find(id); early != pending_.end()) {
-        for (const EarlyMessage& each : early->second) pending_bytes_ -= early_size(each.size);
-        group.take_early(std::move(early->second));
-        pending_.erase(early);
-    }
-    if (const auto broken = broken_early_.find(id); broken != broken_early_.end()) {
-        group.fail_later(broken->second.first, std::move(broken->second.second));
-        broken_early_.erase(broken);
+void Mailbox::enter(std::uint64_t id, const std::shared_ptr<GroupState>& group) {
+    for (;;) {
+        Pending before;
+        {
+            const Lock hold(mutex_);
+            const auto found = pending_.find(id);
+            if (found == pending_.end()) { // what comes from now on goes to the group, behind what it has
+                groups_[id] = group;
+                return;
+            }
+            before = std::move(found->second);
+            pending_.erase(found);
+            for (const EarlyMessage& each : before.messages) pending_bytes_ -= early_size(each.size);
+        }
+        group->take_early(std::move(before.messages));
+        if (before.status != Status::ok) group->break_up(before.status, before.why, false);
     }
 }
 
 void Mailbox::leave(std::uint64_t id) {
-    const std::lock_guard hold(mutex_);
+    const Lock hold(mutex_);
     groups_.erase(id);
     left_.push_front(id);
     if (left_.size() > kRemembered) left_.pop_back();
 }
 
-Monitor& Mailbox::watch() {
-    const std::lock_guard hold(mutex_);
-    if (monitor_ == nullptr) monitor_ = std::make_unique<Monitor>();
+void Mailbox::post(Job job) {
+    {
+        const Lock hold(mutex_);
+        jobs_.push_back(std::move(job));
+    }
+    // A call, because somebody has to know if it is not handed over in time.
+    self_.call(kRunJobs).then([self = weak_from_this()](Future<void> ran) {
+        const auto mailbox = self.lock();
+        if (mailbox == nullptr) return;
+        try {
+            ran.get();
+        } catch (const Error& error) {
+            switch (error.status()) {
+            case Status::dead_pointer: // it has just ended
+                return;
+            case Status::again:
+            case Status::timed_out:
+            case Status::deadline_exceeded:
+            case Status::message_lost: // this context is busy, or has no link to itself yet
+                return mailbox->post_again();
+            default: // the context is closing, or has no way to itself
+                return mailbox->run_jobs();
+            }
+        }
+    });
+}
+
+void Mailbox::post_again() {
+    try {
+        monitor().after(kPostAgain, [] {}); // which is posted, and with it all that waits
+    } catch (const std::system_error&) { run_jobs(); }
+}
+
+void Mailbox::run_in_handler(Job job) {
+    if (runs_jobs || context_.inside_handler()) return job();
+    const auto done = std::make_shared<std::atomic<bool>>(false);
+    post([job = std::move(job), done] {
+        job();
+        done->store(true, std::memory_order_release); // [ran]
+    });
+    const auto end = Clock::now() + kWaitForJob;
+    while (!done->load(std::memory_order_acquire) && Clock::now() < end) // pairs with [ran]
+        if (context_.progress() == 0) std::this_thread::yield();
+}
+
+void Mailbox::run_jobs() {
+    std::vector<Job> due;
+    {
+        const Lock hold(mutex_);
+        due.swap(jobs_);
+    }
+    const bool nested = std::exchange(runs_jobs, true);
+    for (Job& each : due) std::exchange(each, nullptr)(); // what it keeps may end here
+    runs_jobs = nested;
+}
+
+void Mailbox::tell_broken(const GlobalPointer<Mailbox>& member, std::uint64_t id, Status status,
+                          const std::string& why) {
+    member.with(no_deadline)
+        .call(kBroken, id, static_cast<std::int32_t>(status), why)
+        .then([self = weak_from_this(), member, id, status, why](auto answer) {
+            const auto mailbox = self.lock();
+            try {
+                answer.get();
+            } catch (const Error& error) { // that a member has left already, or is lost, is no news
+                if (error.status() != Status::again || mailbox == nullptr) return;
+                try {
+                    mailbox->monitor().after(kTellAgain, [self, member, id, status, why] {
+                        if (const auto still = self.lock()) still->tell_broken(member, id, status, why);
+                    });
+                } catch (const std::system_error&) {} // without a thread members hear of it when they ask
+            }
+        });
+}
+
+Monitor& Mailbox::monitor() {
+    const Lock hold(mutex_);
+    if (monitor_ == nullptr)
+        monitor_ = std::make_unique<Monitor>([self = weak_from_this()](Job job) {
+            if (const auto mailbox = self.lock()) mailbox->post(std::move(job));
+        });
     return *monitor_;
 }
 

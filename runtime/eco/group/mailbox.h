@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The one mailbox that a context has for all its groups, the requests that come to it, and
-// the book of the groups it belongs to. Knows nothing of plans.
+// The mailbox that a context has for all its groups: the requests of collectives, the registry of the
+// context's groups, and what has arrived for groups that do not exist yet. Knows nothing of plans.
 //
-// One lock guards the book, and of each group whatever handlers and callers share: calls under
-// way, what came early, whether it is broken. Nothing is sent and no foreign function runs under it.
+// Requests that control a group (questions, news) are sent from handlers only, because a handler never
+// waits for room: a member that is stopped must not hold up the other groups of the context.
 #pragma once
 
+#include "base/mutex.h"
 #include "group/monitor.h"
-#include "group/pool.h"
 #include "plexus/context.h"
 #include "plexus/eco/plan.h"
 
@@ -16,8 +16,8 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
+#include <functional>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,30 +26,32 @@
 
 namespace plexus::eco::detail {
 
+class GroupState;
 class Mailbox;
 
 using Bytes = std::span<const std::byte>;
 
-/// In a slot's number: the last piece of the message.
+/// Flag in a slot's number: the last piece of the message.
 inline constexpr std::uint32_t kLastPiece = std::uint32_t{1} << 31;
 
 /// One message of a plan, or a piece of it: group, number of the call, the receiver's slot, digest of the
-/// call, the sender's rank, and the blocks. Fits a frame's head with eight bytes of blocks.
+/// call, the sender's rank, and the blocks. Fits into a frame's head together with eight bytes of blocks.
 inline constexpr Request<void(Mailbox&, std::uint64_t, std::uint32_t, std::uint32_t, std::uint32_t,
                               std::uint32_t, Bytes)>
     kArrive{"plexus.eco.arrive"};
 /// "What is your call of that number?" The answer is a text.
 inline constexpr Request<std::string(Mailbox&, std::uint64_t, std::uint32_t)> kAsk{"plexus.eco.ask"};
-/// The group is broken: with which status, and why.
+/// The group is broken: status and reason.
 inline constexpr Request<bool(Mailbox&, std::uint64_t, std::int32_t, std::string)> kBroken{
     "plexus.eco.broken"};
 /// "I wait for you in that call." The answer is a Presence.
 inline constexpr Request<std::uint8_t(Mailbox&, std::uint64_t, std::uint32_t, std::uint32_t)> kAlive{
     "plexus.eco.alive"};
-
-/// "Who is in that group?" Of the member that has found all of them, by rank.
+/// "Who is in that group?" Answered by rank, by the member that has found all others.
 inline constexpr Request<std::vector<GlobalPointer<Mailbox>>(Mailbox&, std::uint64_t)> kRoster{
     "plexus.eco.roster"};
+/// To this context itself: run the jobs that must run in a handler.
+inline constexpr Request<void(Mailbox&)> kRunJobs{"plexus.eco.run_jobs"};
 
 enum class Presence : std::uint8_t { here, left, differs };
 
@@ -61,8 +63,8 @@ struct MessageHeader {
     Rank sender;
 };
 
-/// A message for a call, or a group, that does not exist here yet. There may be very many, so each
-/// has no more memory than it needs; and small ones are common, so they need none of their own.
+/// A message for a call, or a group, that does not exist here yet. There may be very many of them, and most
+/// are small: small ones are stored without an allocation of their own.
 struct EarlyMessage {
     static constexpr std::size_t kNear = 64;
 
@@ -87,53 +89,72 @@ constexpr std::size_t early_size(std::size_t bytes) noexcept {
 
 class Mailbox : public std::enable_shared_from_this<Mailbox> {
   public:
-    /// That of a context, made when it is first asked for.
+    using Job = Monitor::Job;
+
+    /// The mailbox of a context, created at the first call.
     static std::shared_ptr<Mailbox> of(Context& context);
     explicit Mailbox(Context& context);
     ~Mailbox();
 
     Context& context() noexcept { return context_; }
     GlobalPointer<Mailbox> pointer() const { return bound_.pointer(); }
-    std::mutex& mutex() noexcept { return mutex_; }
-    Pool& pool() noexcept { return pool_; } ///< under the lock
 
-    /// So many others may ask once for the members of a group that is being made. @thread any
-    void keep_roster(std::uint64_t id, std::vector<GlobalPointer<Mailbox>> members, Rank askers);
+    /// Until so many members have asked: the members of a group that is being made. @thread any
+    void keep_roster(std::uint64_t id, std::vector<GlobalPointer<Mailbox>> members, Rank askers)
+        PLEXUS_EXCLUDES(mutex_);
 
-    /// From now on the group's messages reach it; those that came before are its own.
-    void enter(std::uint64_t id, GroupState& group);
-    void leave(std::uint64_t id);
+    /// From now on the group's messages reach it; first those that came before. @thread any
+    void enter(std::uint64_t id, const std::shared_ptr<GroupState>& group) PLEXUS_EXCLUDES(mutex_);
+    void leave(std::uint64_t id) PLEXUS_EXCLUDES(mutex_);
 
-    /// Who looks after groups that wait for members while no thread waits with them.
-    /// @thread any, under no lock @error the system has no thread for it (thrown, std::system_error)
-    Monitor& watch();
+    /// Runs `job` in a handler: at once if this is one. Else makes progress until the job has run, but not
+    /// for long: the job may run after the return. @thread any
+    void run_in_handler(Job job) PLEXUS_EXCLUDES(mutex_);
+    /// The same without making progress. @thread any
+    void post(Job job) PLEXUS_EXCLUDES(mutex_);
+    /// Tells a member that a group is broken, as soon as there is room for it. In a handler.
+    void tell_broken(const GlobalPointer<Mailbox>& member, std::uint64_t id, Status status,
+                     const std::string& why);
+
+    /// The timers of this context's groups.
+    /// @thread any, under no lock @error the system provides no thread (thrown, std::system_error)
+    Monitor& monitor() PLEXUS_EXCLUDES(mutex_);
 
   private:
-    void install();
-    std::vector<GlobalPointer<Mailbox>> take_roster(std::uint64_t id);
-    void refuse_pending(std::uint64_t id);
-    void arrive(std::uint64_t id, const MessageHeader& head, Bytes bytes);
-    GroupState* find(std::uint64_t id) const;
-    bool has_left(std::uint64_t id) const;
-
-    Context& context_;
-    std::mutex mutex_;
-    std::unordered_map<std::uint64_t, GroupState*> groups_;
-    std::unordered_map<std::uint64_t, std::vector<EarlyMessage>> pending_;
-    std::size_t pending_bytes_ = 0;
-    std::unordered_map<std::uint64_t, std::pair<Status, std::string>>
-        broken_early_; ///< broken before they began
-    std::deque<std::uint64_t> left_;
+    struct Pending {
+        std::vector<EarlyMessage> messages;
+        Status status = Status::ok; ///< else: the group is broken already
+        std::string why;
+    };
     struct Roster {
         std::vector<GlobalPointer<Mailbox>> members;
         Rank askers;
     };
-    std::unordered_map<std::uint64_t, Roster> rosters_;
-    Pool pool_;
 
-    std::unique_ptr<Monitor> monitor_; // made when first needed
+    void install();
+    std::vector<GlobalPointer<Mailbox>> take_roster(std::uint64_t id) PLEXUS_EXCLUDES(mutex_);
+    void arrive(std::uint64_t id, const MessageHeader& head, Bytes bytes) PLEXUS_EXCLUDES(mutex_);
+    void keep_pending(std::uint64_t id, const MessageHeader& head, Bytes bytes) PLEXUS_REQUIRES(mutex_);
+    void break_pending(std::uint64_t id, Status status, std::string why) PLEXUS_REQUIRES(mutex_);
+    void take_broken(std::uint64_t id, Status status, const std::string& why) PLEXUS_EXCLUDES(mutex_);
+    /// Null: there is no such group; `left`: there was one.
+    std::shared_ptr<GroupState> find(std::uint64_t id, bool* left = nullptr) PLEXUS_EXCLUDES(mutex_);
+    bool has_left(std::uint64_t id) const PLEXUS_REQUIRES(mutex_);
+    void run_jobs() PLEXUS_EXCLUDES(mutex_);
+    void post_again() PLEXUS_EXCLUDES(mutex_);
+
+    Context& context_;
+    RankedMutex<10> mutex_;
+    std::unordered_map<std::uint64_t, std::weak_ptr<GroupState>> groups_ PLEXUS_GUARDED_BY(mutex_);
+    std::unordered_map<std::uint64_t, Pending> pending_ PLEXUS_GUARDED_BY(mutex_); ///< of groups to come
+    std::size_t pending_bytes_ PLEXUS_GUARDED_BY(mutex_) = 0;
+    std::deque<std::uint64_t> left_ PLEXUS_GUARDED_BY(mutex_);
+    std::unordered_map<std::uint64_t, Roster> rosters_ PLEXUS_GUARDED_BY(mutex_);
+    std::vector<Job> jobs_ PLEXUS_GUARDED_BY(mutex_);
+    std::unique_ptr<Monitor> monitor_ PLEXUS_GUARDED_BY(mutex_); // created when first needed
 
     Bound<Mailbox> bound_; // ends first: no handler runs after that
+    const GlobalPointer<Mailbox> self_;
 };
 
 /// How often this context has met others by that name before. @thread any

@@ -109,7 +109,7 @@ std::shared_ptr<GroupState> branch(GroupState& from, const std::vector<Rank>& ra
         hosts.push_back(members.back().host);
     }
     auto group =
-        GroupState::make(from.shared_mailbox(), mix(from.id(), salt), me, std::move(members), from.options(),
+        GroupState::make(from.mailbox(), mix(from.id(), salt), me, std::move(members), from.options(),
                          is_part ? ParentGroup{from.weak_from_this(), ranks} : ParentGroup());
     group->learn_hosts(hosts);
     group->share_memory();
@@ -138,12 +138,12 @@ void GroupState::make_hierarchy() {
     auto hierarchy = Hierarchy::of(*this);
     if (hierarchy == nullptr) return;
     planner_.learn_hierarchy(*hierarchy);
-    const std::lock_guard hold(mailbox_->mutex());
+    const Lock hold(mutex_);
     hierarchy_ = std::move(hierarchy);
 }
 
 std::uint64_t GroupState::count_child() {
-    const std::lock_guard hold(mailbox_->mutex());
+    const Lock hold(mutex_);
     return children_++;
 }
 

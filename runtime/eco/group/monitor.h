@@ -1,51 +1,48 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A thread that looks after groups in which calls wait and no thread does, and does for handlers
-// what they must not wait for. It sleeps while there is nothing, and never keeps a group alive
-// while it sleeps.
+// The timers of a context's groups: a thread that hands jobs over when they are due. It runs no job itself
+// and sends nothing to other members, so nothing can hold up the jobs of other groups.
 #pragma once
+
+#include "base/mutex.h"
 
 #include <chrono>
 #include <condition_variable>
-#include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <vector>
 
 namespace plexus::eco::detail {
 
-class GroupState;
-
 class Monitor {
   public:
-    Monitor();
+    using Job = std::function<void()>;
+
+    /// `hand_over` takes each job that is due, on the monitor's thread. It must not wait for long.
+    explicit Monitor(std::function<void(Job)> hand_over);
     ~Monitor();
     Monitor(const Monitor&) = delete;
     Monitor& operator=(const Monitor&) = delete;
 
-    /// @thread any
-    void add(const std::shared_ptr<GroupState>& group, std::chrono::milliseconds every);
-    /// Runs it once, behind those before. It may block. @thread any
-    void run(std::function<void()> job);
+    /// Hands `job` over after this time. Jobs that are not due when the monitor ends are dropped. @thread any
+    void after(std::chrono::milliseconds time, Job job);
 
   private:
-    struct Watched {
-        std::weak_ptr<GroupState> group;
-        std::chrono::milliseconds every;
+    struct Timer {
         std::chrono::steady_clock::time_point due;
+        Job job;
     };
-    /// The thread's own share: it may outlive the watch, when the last group ends on it.
+    /// Shared with the thread, which may outlive the monitor if the last group ends on it.
     struct State {
-        std::mutex mutex;
-        std::condition_variable news;
-        std::vector<Watched> groups;
-        std::deque<std::function<void()>> jobs;
-        bool stops = false;
+        const std::function<void(Job)> hand_over;
+        RankedMutex<10> mutex;
+        std::condition_variable_any changed;
+        std::vector<Timer> timers PLEXUS_GUARDED_BY(mutex);
+        bool stops PLEXUS_GUARDED_BY(mutex) = false;
     };
-    static void loop(const std::shared_ptr<State>& state);
+    static void loop(State& state);
 
-    std::shared_ptr<State> state_;
+    const std::shared_ptr<State> state_;
     std::thread thread_;
 };
 

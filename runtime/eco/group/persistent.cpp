@@ -11,8 +11,9 @@ namespace plexus::eco {
 class PersistentCollective::State {
   public:
     State(std::shared_ptr<detail::GroupState> group, const detail::CollectiveArgs& args,
-          const Algorithm& algorithm)
+          const Algorithm& algorithm, Deadline deadline)
       : group_(std::move(group))
+      , deadline_(deadline)
       , args_(args)
       , blocking_(group_->prepare(args, algorithm, true)) {
         if (!algorithm.uses_memory())
@@ -26,11 +27,11 @@ class PersistentCollective::State {
         if (async_ == nullptr)
             refuse(Status::unsupported, "{}: only run() uses shared memory, see Algorithm::memory()",
                    blocking_->signature.text());
-        return group_->start(async_, args_, &last_);
+        return group_->start(async_, args_, detail::ends_at(deadline_), &last_);
     }
     void run() {
         refuse_second_run();
-        group_->run(blocking_, args_);
+        group_->run(blocking_, args_, detail::ends_at(deadline_));
     }
 
   private:
@@ -46,6 +47,7 @@ class PersistentCollective::State {
     }
 
     std::shared_ptr<detail::GroupState> group_;
+    const Deadline deadline_;
     detail::CollectiveArgs args_;
     std::array<std::vector<std::uint64_t>, 2> send_layout_;
     std::array<std::vector<std::uint64_t>, 2> receive_layout_;
@@ -63,7 +65,8 @@ Future<void> PersistentCollective::start() { return state_->start(); }
 void PersistentCollective::run() { state_->run(); }
 
 PersistentCollective PreparingGroup::begin(const detail::CollectiveArgs& args) const {
-    return PersistentCollective(std::make_unique<PersistentCollective::State>(state_, args, algorithm_));
+    return PersistentCollective(
+        std::make_unique<PersistentCollective::State>(state_, args, algorithm_, deadline_));
 }
 
 } // namespace plexus::eco

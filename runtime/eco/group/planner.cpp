@@ -76,7 +76,7 @@ bool Planner::goes_through_memory(const CollectiveArgs& args, const Algorithm& a
 }
 
 void Planner::learn(bool one_host, std::optional<Network> network, std::uint64_t map_number) {
-    const std::lock_guard hold(mutex_);
+    const Lock hold(mutex_);
     one_host_ = one_host;
     network_ = std::move(network);
     map_number_ = map_number;
@@ -101,7 +101,7 @@ std::shared_ptr<const PlannedCall> Planner::prepare(const CollectiveArgs& args, 
             memory,
             hierarchical};
     if (!args.varied) {
-        const std::lock_guard hold(mutex_);
+        const Lock hold(mutex_);
         if (const auto found = schedules_.find(key); found != schedules_.end()) return found->second;
     }
     const PlanRequest request{args.operation, members_,           key.root,
@@ -121,7 +121,7 @@ std::shared_ptr<const PlannedCall> Planner::prepare(const CollectiveArgs& args, 
     out->digest = out->signature.digest();
     out->piece_bytes = piece_bytes();
     if (!args.varied) {
-        const std::lock_guard hold(mutex_);
+        const Lock hold(mutex_);
         if (schedules_.size() >= kMostSchedules) schedules_.clear();
         schedules_.emplace(key, out);
     }
@@ -141,7 +141,7 @@ std::shared_ptr<const MemberPlan> Planner::plan_for(PlanRequest request, const A
                   false,
                   false,
                   false};
-    const std::lock_guard hold(mutex_);
+    const Lock hold(mutex_);
     if (const auto found = plans_.find(key); found != plans_.end()) return found->second;
     Plan made;
     const bool pairs = varied && request.operation != Operation::all_gather &&

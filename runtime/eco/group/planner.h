@@ -4,12 +4,12 @@
 // which nothing of others runs.
 #pragma once
 
+#include "base/mutex.h"
 #include "group/execution.h"
 #include "plexus/eco/algorithm.h"
 #include "plexus/eco/network.h"
 
 #include <map>
-#include <mutex>
 #include <optional>
 
 namespace plexus::eco::detail {
@@ -77,9 +77,9 @@ class Planner {
     std::optional<Network> network_;
     std::uint64_t map_number_ = 0;
 
-    std::mutex mutex_;
-    std::map<Key, std::shared_ptr<const MemberPlan>> plans_; // by class of size
-    std::map<Key, std::shared_ptr<const PlannedCall>> schedules_;
+    RankedMutex<10> mutex_;
+    std::map<Key, std::shared_ptr<const MemberPlan>> plans_ PLEXUS_GUARDED_BY(mutex_); // by class of size
+    std::map<Key, std::shared_ptr<const PlannedCall>> schedules_ PLEXUS_GUARDED_BY(mutex_);
 };
 
 } // namespace plexus::eco::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls through memory that all members share: how members come by it, and what a member does
-// while it waits there: it goes on polling its context, makes room for others on its processor,
-// looks after whom it waits for, and in the end sleeps.
+// Calls through memory that all members share: how members agree on the memory, and what a member does
+// while it waits: it polls its context, yields the processor to members that share it, asks after the
+// awaited member, and in the end sleeps.
 #include "group/group_state.h"
 #include "host/collective.h"
 #include "plexus/eco/group.h"
@@ -15,15 +15,13 @@
 namespace plexus::eco::detail {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-/// Turns between two looks at the clock.
+/// Idle turns between two looks at the clock.
 constexpr std::uint32_t kClockTurns = 64;
-/// Where members share processors: turns in which one only gives its own away, for each that polls.
+/// If members share processors: idle turns that only yield, for each that polls the context.
 constexpr std::uint32_t kYieldTurns = 8;
-/// Turns before a member gives its processor away where there is one for each.
+/// Idle turns before a member that shares no processor yields.
 constexpr std::uint32_t kSpinTurns = 64;
-/// How long it waits before it sleeps, and for how long at most.
+/// How long a member waits before it sleeps, and how long it sleeps at most.
 constexpr std::chrono::milliseconds kAwake{2};
 constexpr std::chrono::milliseconds kAsleep{10};
 
@@ -44,9 +42,13 @@ class GroupState::ArenaWait final : public host::WaitPolicy {
         if (!sleeps_ && turn % kClockTurns != kClockTurns - 1) return true;
         const Clock::time_point now = Clock::now();
         if (since_ == Clock::time_point{}) since_ = asked_ = now;
-        if (now - asked_ >= group_.options_.watch) {
+        if (now >= call_.deadline) {
+            await(awaited);
+            group_.expire(call_);
+        } else if (now - asked_ >= group_.options_.watch) {
             asked_ = now;
-            ask(awaited);
+            await(awaited);
+            group_.ask_after(awaited, call_.number, call_.planned->digest);
         }
         sleeps_ = now - since_ >= kAwake;
         if (sleeps_) group_.arena_->sleep(kAsleep);
@@ -54,22 +56,17 @@ class GroupState::ArenaWait final : public host::WaitPolicy {
     }
 
   private:
-    /// Another wait: what the last one came to is over.
+    /// A new wait: forgets the previous one.
     void begin() {
         since_ = asked_ = {};
         sleeps_ = false;
-        const std::lock_guard hold(group_.mailbox_->mutex());
+        const Lock hold(group_.mutex_);
         call_.peer = Execution::kNobody;
     }
-    void ask(Rank awaited) {
-        {
-            const std::lock_guard hold(group_.mailbox_->mutex());
-            call_.peer = awaited;
-            call_.at = group_.arena_->round();
-        }
-        try {
-            group_.ask_after(awaited, call_.number, call_.planned->digest);
-        } catch (const Error& error) { group_.break_up(error.status(), error.what(), true); }
+    void await(Rank awaited) {
+        const Lock hold(group_.mutex_);
+        call_.peer = awaited;
+        call_.at = group_.arena_->round();
     }
 
     GroupState& group_;
@@ -79,13 +76,17 @@ class GroupState::ArenaWait final : public host::WaitPolicy {
     bool sleeps_ = false;
 };
 
-void GroupState::run_in_memory(std::shared_ptr<const PlannedCall> planned, const CollectiveArgs& args) {
-    std::unique_lock hold(mailbox_->mutex());
-    if (broken_) throw_broken();
-    std::unique_ptr<Execution> fresh = spare();
+void GroupState::run_in_memory(std::shared_ptr<const PlannedCall> planned, const CollectiveArgs& args,
+                               Clock::time_point deadline) {
+    std::unique_ptr<Execution> fresh;
+    {
+        const Lock hold(mutex_);
+        if (broken_) throw_broken();
+        fresh = spare();
+    }
     fresh->planned = std::move(planned);
-    Execution& call = enter(std::move(fresh), hold);
-    hold.unlock();
+    fresh->deadline = deadline;
+    Execution& call = enter(std::move(fresh));
     ArenaWait waiting(*this, call);
     arena_->begin(call.planned->digest, waiting);
     bool whole = false;
@@ -99,11 +100,11 @@ void GroupState::run_in_memory(std::shared_ptr<const PlannedCall> planned, const
                                       std::error_code(found.reason, std::generic_category()).message()));
         lost(found.member, error);
     } catch (const host::CallMismatch& found) {
-        // Nobody is more rounds ahead than there are posts; calls without content have none.
-        const auto back = static_cast<std::uint32_t>(past_.size() - 1);
-        static_assert(std::tuple_size_v<decltype(past_)> > host::kSlots);
-        find_difference(found.member, call.number - std::min(call.number, back), call.number);
-        wait(call); // for the end of the group
+        // No member is more rounds ahead than there are slots, but calls without content have no rounds.
+        constexpr auto kBack = static_cast<std::uint32_t>(CallHistory::kCalls - 1);
+        static_assert(CallHistory::kCalls > host::kSlots);
+        find_difference(found.member, call.number - std::min(call.number, kBack), call.number);
+        wait(call); // until the group breaks
     } catch (const host::LengthMismatch& found) {
         const Signature& call_of_all = call.planned->signature;
         break_up(Status::bad_argument,
@@ -112,31 +113,9 @@ void GroupState::run_in_memory(std::shared_ptr<const PlannedCall> planned, const
         break_up(Status::too_large, fmt::format("member {} has no memory left for its call", name(me_)),
                  true);
     }
-    hold.lock();
+    const Lock hold(mutex_);
     release(call);
     if (!whole) throw_broken();
-}
-
-/// Names the first of the calls up to `last` in which `peer` and this member differ.
-void GroupState::find_difference(Rank peer, std::uint32_t call, std::uint32_t last) {
-    std::uint32_t digest = 0;
-    {
-        const std::lock_guard hold(mailbox_->mutex());
-        const Signature* const known = past(call);
-        if (known != nullptr) digest = known->digest();
-    }
-    if (call == last) return differ(peer, last);
-    members_[peer]
-        .mailbox.call(kAlive, id_, call, digest)
-        .then([group = shared_from_this(), peer, call, last](auto answer) {
-            try {
-                static_cast<Presence>(answer.get()) == Presence::differs
-                    ? group->differ(peer, call)
-                    : group->find_difference(peer, call + 1, last);
-            } catch (const Error& error) {
-                error.status() == Status::dead_pointer ? group->differ(peer, last) : group->lost(peer, error);
-            }
-        });
 }
 
 void GroupState::share_memory() {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host/shared_memory.h"
 
+#include "base/mutex.h"
+
 #include <cstring>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <map>
-#include <mutex>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -19,10 +20,10 @@ constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW;
 
 /// What this process has mapped.
 struct Mappings {
-    std::mutex mutex;
-    std::map<Cookie, std::weak_ptr<SharedMemory>> by_cookie;
+    RankedMutex<11> mutex;
+    std::map<Cookie, std::weak_ptr<SharedMemory>> by_cookie PLEXUS_GUARDED_BY(mutex);
 
-    void add(const Cookie& cookie, const std::shared_ptr<SharedMemory>& memory) {
+    void add(const Cookie& cookie, const std::shared_ptr<SharedMemory>& memory) PLEXUS_REQUIRES(mutex) {
         std::erase_if(by_cookie, [](const auto& each) { return each.second.expired(); });
         by_cookie[cookie] = memory;
     }
@@ -67,14 +68,14 @@ std::shared_ptr<SharedMemory> SharedMemory::create(std::size_t bytes, Offer& off
     made->at<ArenaHeader>(0)->cookie = cookie;
     offer = {static_cast<std::uint64_t>(::getpid()), static_cast<std::uint64_t>(descriptor), bytes, cookie};
     Mappings& all = mappings();
-    const std::lock_guard hold(all.mutex);
+    const Lock hold(all.mutex);
     all.add(cookie, made);
     return made;
 }
 
 std::shared_ptr<SharedMemory> SharedMemory::open(const Offer& offer) {
     Mappings& all = mappings();
-    const std::lock_guard hold(all.mutex);
+    const Lock hold(all.mutex);
     if (const auto found = all.by_cookie.find(offer.cookie); found != all.by_cookie.end())
         if (auto here = found->second.lock()) return here;
     const std::string path = fmt::format("/proc/{}/fd/{}", offer.process, offer.descriptor);

@@ -154,6 +154,38 @@ TEST_CASE("eight hosts on three segments take four message times where a star ta
     }
 }
 
+TEST_CASE("a subnet that shares a wire is busy with what comes in, and is given less to pass on") {
+    // Five segments, of which the first two are half as fast: microseconds for a byte.
+    const std::vector<std::size_t> sizes{1, 2, 3, 4, 4};
+    const std::vector<double> us_per_byte{2, 2, 1, 1, 1};
+    std::vector<std::size_t> segment_of;
+    std::vector<std::vector<std::size_t>> wires(sizes.size());
+    std::vector<std::string> hosts;
+    for (std::size_t segment = 0; segment < sizes.size(); ++segment)
+        for (std::size_t host = 0; host < sizes[segment]; ++host) {
+            wires[segment].push_back(segment_of.size());
+            segment_of.push_back(segment);
+            hosts.push_back("h" + std::to_string(hosts.size()));
+        }
+    wires.erase(wires.begin()); // the root shares its wire with nobody
+    Map map(hosts, {}, {0, 1000}, "");
+    for (std::size_t a = 0; a < hosts.size(); ++a)
+        for (std::size_t b = 0; b < a; ++b) {
+            const double latency = segment_of[a] == segment_of[b] ? 0.001 : 0.002;
+            const double large =
+                latency + 1000 * std::max(us_per_byte[segment_of[a]], us_per_byte[segment_of[b]]);
+            map.set_both(0, a, b, {latency, latency, latency, latency, latency, 1, Cost::kNoMethod});
+            map.set_both(1, a, b, {large, large, large, large, large, 1, Cost::kNoMethod});
+        }
+    map.set_shared_wires(wires);
+    const Network network(map, one_each(hosts.size()));
+    const auto members = static_cast<Rank>(hosts.size());
+    const Plan plan = plan_eco({Operation::broadcast, members, 0, 16'000, 1, true}, network);
+    CHECK(prove(plan));
+    // No wire can be done before 4 * 16'000: each of the slow and of the large ones takes four messages.
+    CHECK(estimate_us(plan, network) <= 5.5 * 16'000);
+}
+
 TEST_CASE("over a long way several members send parts, each in the first window of its connection") {
     Random random(45);
     const auto label = shuffled(78, random);
