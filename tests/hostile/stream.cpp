@@ -66,7 +66,6 @@ class RawLink {
         bytes.resize(bytes.size() + module::frame_padding(frame.size()));
         return write(bytes);
     }
-    bool closed() { return ready(POLLRDHUP, 20'000); }
 
   private:
     bool ready(short what, int milliseconds) {
@@ -103,24 +102,6 @@ bool open_raw(RawLink& link, Member& member) {
 }
 
 } // namespace
-
-TEST_CASE("lengths of frames that lie end the tcp link") {
-    Scene scene("tcp", [](Member& member) {
-        constexpr std::uint64_t kMost = module::kFrameMost;
-        const std::pair<std::uint64_t, std::uint8_t> words[] = {{kMost, 0}, {kMost, 64}, {16, 17},
-                                                                {100, 65},  {100, 255},  {17 * kMiB, 64}};
-        for (const auto& [size, head] : words) {
-            RawLink link(member);
-            if (!open_raw(link, member)) return 1;
-            if (!link.word(size, head)) return 2;
-            (void)link.write(wire::Bytes(1024, std::byte{1}));
-            if (!link.closed()) return 3;
-        }
-        return 0;
-    });
-    CHECK(scene.play());
-    scene.check_end();
-}
 
 TEST_CASE("messages that are announced and never end take no more memory than has come of them") {
     Scene scene("tcp", [](Member& member) {
