@@ -126,7 +126,8 @@ TEST_CASE("questions without end are answered as fast as they are read, and take
     Scene scene(method, [](Member& member) {
         for (std::uint32_t stream = 100; stream < 60'100; ++stream) {
             End& end = member.link();
-            member.say(end, stream_frame(stream % 2 == 0 ? wire::Kind::recover : wire::Kind::fence, stream, 0));
+            member.say(end,
+                       stream_frame(stream % 2 == 0 ? wire::Kind::recover : wire::Kind::fence, stream, 0));
             member.drop_frames();
         }
         return member.heard(member.link()) ? 0 : 1;

@@ -151,9 +151,10 @@ TEST_CASE("objects and memory are not found by guessing") {
             const bool put = round % 8 < 4;
             const wire::Bytes load(put ? header.length : 0, std::byte{9});
             member.say(end, frame_of(put ? wire::Kind::put : wire::Kind::get, header, load));
-            if (!refused(wire::Kind::data)) return 2;
+            // One whose end is past the largest number is dropped without an answer.
+            if (round % 4 != 3 && !refused(wire::Kind::data)) return 2;
         }
-        return 0;
+        return member.heard(end) ? 0 : 3;
     });
     CHECK(scene.play());
     scene.check_end(); // the victim looks at its memory
@@ -164,8 +165,8 @@ TEST_CASE("puts that bring fewer or more bytes than they say write nothing") {
     CAPTURE(method);
     Scene scene(method, [](Member& member) {
         std::uint64_t call = 1;
-        for (const std::size_t brought : {std::size_t{0}, std::size_t{63}, std::size_t{65}, std::size_t{4096},
-                                          std::size_t{300'000}}) {
+        for (const std::size_t brought :
+             {std::size_t{0}, std::size_t{63}, std::size_t{65}, std::size_t{4096}, std::size_t{300'000}}) {
             wire::BulkHeader header = member.to_memory();
             header.call = ++call;
             member.say(member.link(), frame_of(wire::Kind::put, header, wire::Bytes(brought, std::byte{9})),

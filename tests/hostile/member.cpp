@@ -20,6 +20,9 @@ BareOptions options_of(const JobKey& key, std::optional<ContextId> id) {
     return options;
 }
 
+/// More than any stream has.
+constexpr std::uint64_t kAll = std::uint64_t{1} << 40;
+
 plexus_id as_module_id(const ContextId& id) {
     plexus_id out{};
     std::memcpy(out.bytes, id.bytes.data(), id.bytes.size());
@@ -71,7 +74,15 @@ Member::Member(std::string method, const JobKey& key, Address address,
 
 void Member::open(std::optional<ContextId> id) {
     host_ = std::make_unique<BareHost>(find_method(method_), options_of(key_, id));
-    host_->hooks.message = [this](End&, ByteView message) { inbox_.emplace_back(message.begin(), message.end()); };
+    host_->hooks.message = [this](End& end, ByteView message) {
+        // The victim holds back what it has for this member until it knows how far its last stream got.
+        if (wire::kind_of(message) == wire::Kind::recover) {
+            const auto asked = wire::decode_stream(message);
+            host_->push(end, std::make_shared<const Bytes>(
+                                 frame_of(wire::Kind::recovered, wire::StreamFrame{asked->stream, kAll})));
+        }
+        inbox_.emplace_back(message.begin(), message.end());
+    };
 }
 
 void Member::become(const ContextId& id) {

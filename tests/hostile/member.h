@@ -8,8 +8,8 @@
 #include "wire/frame.h"
 
 #include <chrono>
-#include <deque>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <vector>

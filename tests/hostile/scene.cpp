@@ -100,9 +100,8 @@ constexpr std::array<std::byte, 1> kWord{std::byte{1}};
 } // namespace
 
 Scene::Scene(const std::string& method, Deed deed, Values more) {
-    victim_ = std::make_unique<Process>([&](Channel& channel) {
-        return be_victim(channel, method, key_.path(), more);
-    });
+    victim_ = std::make_unique<Process>(
+        [&](Channel& channel) { return be_victim(channel, method, key_.path(), more); });
     const auto said = victim_->channel().take(std::chrono::seconds(20));
     if (!said) throw std::runtime_error("the victim did not start");
     address_ = Address::from(*said);

@@ -25,9 +25,11 @@ std::uint64_t cut_tcp(const std::set<std::uint16_t>& ports) {
     std::error_code gone; // descriptors come and go meanwhile
     for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", gone)) {
         const int fd = std::atoi(entry.path().filename().c_str());
-        const std::uint16_t far = port_of(fd, [](int s, sockaddr* a, socklen_t* n) { return ::getpeername(s, a, n); });
+        const std::uint16_t far =
+            port_of(fd, [](int s, sockaddr* a, socklen_t* n) { return ::getpeername(s, a, n); });
         if (far == 0) continue;
-        const std::uint16_t near = port_of(fd, [](int s, sockaddr* a, socklen_t* n) { return ::getsockname(s, a, n); });
+        const std::uint16_t near =
+            port_of(fd, [](int s, sockaddr* a, socklen_t* n) { return ::getsockname(s, a, n); });
         if ((ports.contains(far) || ports.contains(near)) && ::shutdown(fd, SHUT_RDWR) == 0) ++count;
     }
     return count;

@@ -57,7 +57,7 @@ class Director {
     bool end_group(std::chrono::seconds limit);
     void collect();
     void settle();
-    std::optional<Holdings> holdings_of_survivor();
+    Holdings holdings_of_survivor() const;
     void check_survivor();
     void print() const;
     void blame(const std::string& what);
@@ -72,7 +72,8 @@ class Director {
     std::set<Life> dead_;
     Life next_life_ = 1;
     Holdings at_start_{}, at_end_{};
-    std::size_t ended_reports_ = 0;
+    std::uint64_t warm_resident_ = 0; ///< of the survivor, bytes
+    std::size_t stopped_ = 0, reported_ = 0;
     bool group_disturbed_ = false;
     Totals totals_;
     Balance balance_;

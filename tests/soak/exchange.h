@@ -17,7 +17,7 @@ namespace plexus::soak {
 using Load = std::vector<std::uint8_t>;
 
 inline constexpr std::size_t kRegionWords = 4096;
-inline constexpr std::size_t kRegions = 64; ///< one for each life, by its number
+inline constexpr std::size_t kRegions = 1024; ///< one for each life, by its number
 
 struct Desk {
     std::mutex mutex;

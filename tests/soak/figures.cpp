@@ -143,11 +143,12 @@ struct Flat {
             return now.descriptors <= before.descriptors + descriptors && now.threads <= before.threads + 4 &&
                    (testing::kSanitized || now.resident <= before.resident + bytes);
         });
-        std::printf("  %-24s %10s %10s\n  %-24s %10.1f %10.1f\n  %-24s %10llu %10llu\n  %-24s %10llu %10llu\n", "",
-                    "before", "after", "memory, MiB", double(before.resident) / kMiB, double(now.resident) / kMiB,
-                    "descriptors", static_cast<unsigned long long>(before.descriptors),
-                    static_cast<unsigned long long>(now.descriptors), "threads",
-                    static_cast<unsigned long long>(before.threads), static_cast<unsigned long long>(now.threads));
+        std::printf(
+            "  %-24s %10s %10s\n  %-24s %10.1f %10.1f\n  %-24s %10llu %10llu\n  %-24s %10llu %10llu\n", "",
+            "before", "after", "memory, MiB", double(before.resident) / kMiB, double(now.resident) / kMiB,
+            "descriptors", static_cast<unsigned long long>(before.descriptors),
+            static_cast<unsigned long long>(now.descriptors), "threads",
+            static_cast<unsigned long long>(before.threads), static_cast<unsigned long long>(now.threads));
         return flat;
     }
     pid_t process;
@@ -165,7 +166,8 @@ bool verdict(const char* what, bool good) {
 
 bool restarts(std::uint64_t rounds, const std::string& method) {
     const testing::KeyFile key;
-    const std::map<std::string, std::string> quick{{"limits.forget_peer", "500 ms"}, {"limits.reconnect", "2 s"}};
+    const std::map<std::string, std::string> quick{{"limits.forget_peer", "500 ms"},
+                                                   {"limits.reconnect", "2 s"}};
     const Options client = options_for(method, key.path(), quick);
     Options server = client;
     if (method == "tcp") server.set["method.tcp.port"] = std::to_string(free_port());
@@ -179,19 +181,21 @@ bool restarts(std::uint64_t rounds, const std::string& method) {
         survivor.channel().put(*pointer);
         const auto said = survivor.channel().take(150s);
         const std::string text = said ? text_of(*said) : "the survivor says nothing";
-        if (text != "ok") std::printf("restarts: round %llu: %s\n", static_cast<unsigned long long>(life), text.c_str());
+        if (text != "ok")
+            std::printf("restarts: round %llu: %s\n", static_cast<unsigned long long>(life), text.c_str());
         good = text == "ok";
         if (life == std::min<std::uint64_t>(10, rounds)) flat.emplace(survivor.pid());
         one.kill(SIGKILL);
     }
-    std::printf("restarts: %llu rounds at one address, %s\n", static_cast<unsigned long long>(rounds), method.c_str());
+    std::printf("restarts: %llu rounds at one address, %s\n", static_cast<unsigned long long>(rounds),
+                method.c_str());
     return verdict("restarts", good && flat->comes_back(16 * kMiB, 4));
 }
 
 bool clients(std::uint64_t count, const std::string& method) {
     const testing::KeyFile key;
-    const Options server = options_for(
-        method, key.path(), {{"limits.forget_peer", "1 s"}, {"limits.reconnect", "1 s"}});
+    const Options server =
+        options_for(method, key.path(), {{"limits.forget_peer", "1 s"}, {"limits.reconnect", "1 s"}});
     Process one([&](Channel& channel) { return serve(channel, 1, server); });
     const auto pointer = one.channel().take(30s);
     if (!pointer) return verdict("clients: the server did not start", false);
@@ -241,7 +245,8 @@ int be_strangers(Channel& channel, std::uint16_t port) {
     for (;;) {
         for (UniqueFd& each : sockets) {
             char byte = 0;
-            if (each && (::recv(each.get(), &byte, 1, MSG_DONTWAIT | MSG_PEEK) > 0 || errno == EAGAIN)) continue;
+            if (each && (::recv(each.get(), &byte, 1, MSG_DONTWAIT | MSG_PEEK) > 0 || errno == EAGAIN))
+                continue;
             each.reset(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
             (void)::connect(each.get(), reinterpret_cast<sockaddr*>(&address), sizeof address);
             ++made;
@@ -276,12 +281,13 @@ int link_and_mend(Channel& channel, const Options& options, const std::vector<st
         if (!call(far)) return say(channel, "a link was not mended in time"), 0;
         cuts += cut_tcp({port});
         Context fresh(options);
-        if (!call(GlobalPointer<Post>::load(fresh, pointer))) return say(channel, "no link was made in time"), 0;
+        if (!call(GlobalPointer<Post>::load(fresh, pointer)))
+            return say(channel, "no link was made in time"), 0;
         ++links;
     } while (std::chrono::steady_clock::now() < end);
     using std::chrono::milliseconds;
-    say(channel, fmt::format("ok: {} links made, {} cut and mended, the slowest answer after {} ms", links, cuts,
-                             std::chrono::duration_cast<milliseconds>(slowest).count()));
+    say(channel, fmt::format("ok: {} links made, {} cut and mended, the slowest answer after {} ms", links,
+                             cuts, std::chrono::duration_cast<milliseconds>(slowest).count()));
     return 0;
 }
 

@@ -60,7 +60,8 @@ bool parse(int argc, char** argv, Arguments& out) {
 bool run(const Arguments& arguments) {
     if (arguments.figure == "restarts") return plexus::soak::restarts(arguments.count, arguments.method);
     if (arguments.figure == "clients") return plexus::soak::clients(arguments.count, arguments.method);
-    if (arguments.figure == "strangers") return plexus::soak::strangers(std::chrono::seconds(arguments.count));
+    if (arguments.figure == "strangers")
+        return plexus::soak::strangers(std::chrono::seconds(arguments.count));
     return plexus::soak::Director(arguments.soak).run();
 }
 

@@ -54,9 +54,8 @@ class Member {
       , options_(options)
       , memory_(kRegionWords * kRegions)
       , context_(options_for(options)) {
-        context_.on(hand, [](Desk& desk, Life from, std::uint64_t number, std::span<const std::uint8_t> load) {
-            take(desk, from, number, load);
-        });
+        context_.on(hand, [](Desk& desk, Life from, std::uint64_t number,
+                             std::span<const std::uint8_t> load) { take(desk, from, number, load); });
         context_.on(ask, [](Desk& desk, Life from, std::uint64_t number, std::uint64_t size,
                             std::span<const std::uint8_t> load) {
             take(desk, from, number, load);
@@ -76,9 +75,9 @@ class Member {
         for (const Descriptor& row : context_.table())
             if (row.method != "local") methods.push_back(row.method);
         for (std::uint32_t rank = 0; rank < kRanks; ++rank)
-            senders_.push_back(std::make_unique<Sender>(
-                context_, options.life, options.seed + rank,
-                rank == options.rank ? std::vector<std::string>{"local"} : methods));
+            senders_.push_back(
+                std::make_unique<Sender>(context_, options.life, options.seed + rank,
+                                         rank == options.rank ? std::vector<std::string>{"local"} : methods));
         say("r", bound_.pointer().save());
     }
     ~Member() { finish(); }
@@ -112,14 +111,12 @@ class Member {
                 for (std::uint32_t count = in.u32(); count > 0; --count) dead.insert(in.u32());
                 finish();
                 hear_of(dead);
+                say_text("q");
+                break;
+            }
+            case 'r':
                 report();
                 break;
-            }
-            case 'h': {
-                const Holdings now = Holdings::of(::getpid());
-                say_text(fmt::format("h {} {} {}", now.resident, now.descriptors, now.threads));
-                break;
-            }
             default:
                 return;
             }
@@ -159,14 +156,13 @@ class Member {
                     all.all_reduce(std::span(data), std::plus<>{});
                     const double sum = size * (size + 1) / 2.0;
                     if (data.front() != sum || data.back() != sum) outcome = "wrong";
-                    std::vector<double> field(round * 100 + 1, rank == round % size ? 7.0 + double(round) : 0);
+                    std::vector<double> field(round * 100 + 1,
+                                              rank == round % size ? 7.0 + double(round) : 0);
                     all.broadcast(std::span(field), static_cast<eco::Rank>(round % size));
                     if (field.back() != 7.0 + double(round)) outcome = "wrong";
                     all.barrier();
                 }
-            } catch (const Error& error) {
-                outcome = std::string("error ") + error.what();
-            }
+            } catch (const Error& error) { outcome = std::string("error ") + error.what(); }
             say_text("g " + name + " " + outcome.substr(0, 400));
         });
     }
@@ -182,7 +178,8 @@ class Member {
             const std::lock_guard hold(heard_mutex_);
             for (const auto& sender : senders_)
                 for (const auto& [life, context] : sender->contexts())
-                    if (dead.contains(life) && sender->accounts().at(life).next > 0 && !lost_.contains(context))
+                    if (dead.contains(life) && sender->accounts().at(life).next > 0 &&
+                        !lost_.contains(context))
                         return false;
             return true;
         };
@@ -230,7 +227,7 @@ class Member {
 
     Channel& director_;
     const MemberOptions options_;
-    std::mutex heard_mutex_; // of the next three
+    std::mutex heard_mutex_;                    // of the next three
     std::map<std::string, std::uint64_t> told_; // by the short identity
     std::map<ContextId, std::uint64_t> lost_;
     std::uint64_t complaints_ = 0;

@@ -7,8 +7,8 @@
 //   c                     cuts the tcp connections to others
 //   g rank size name      joins a group of that name and runs collectives in it
 //   q count life …        stops sending, waits for what is under way, and until it has heard that these
-//                         lives are over; reports
-//   h                     says what the process holds
+//                         lives are over
+//   r                     reports: when all have stopped
 //   e                     ends
 #pragma once
 

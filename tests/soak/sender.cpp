@@ -45,6 +45,7 @@ void Sender::run() {
         if (random_() % 4 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random_() % 2000));
     }
     end_calls(0);
+    flush();
     desk_ = {};
     memory_ = {};
     const std::lock_guard hold(mutex_);
@@ -72,6 +73,15 @@ void Sender::trouble(Life life, std::optional<std::uint64_t> number) {
     ++deeds_.errors;
     if (number) accounts_[life].refused.insert(*number);
     std::this_thread::sleep_for(std::chrono::milliseconds(5)); // a peer that is gone says so at once
+}
+
+/// Behind all that was sent: when it is answered, the rest has come.
+void Sender::flush() {
+    if (life_ == 0) return;
+    try {
+        Future<GlobalSpan<std::uint64_t>> last = desk_.call(memory_of);
+        if (ends(last)) last.get();
+    } catch (const Error&) { trouble(life_, std::nullopt); }
 }
 
 std::size_t Sender::some_size() {

@@ -57,6 +57,7 @@ class Sender {
     void call_one();
     void transfer();
     void move();
+    void flush();
     void end_calls(std::size_t most);
     void trouble(Life life, std::optional<std::uint64_t> number);
     std::size_t some_size();
