@@ -79,7 +79,7 @@ Kept& kept() {
     static Kept& one = *new Kept;
     return one;
 }
-const HeldAcrossFork kKeptAcrossFork(kept().mutex());
+const HeldAcrossFork kKeptAcrossFork{kept().mutex()};
 
 } // namespace
 

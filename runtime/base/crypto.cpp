@@ -15,7 +15,7 @@ namespace plexus::crypto {
 namespace {
 
 RankedMutex<70> openssl;
-const HeldAcrossFork kOpensslAcrossFork(openssl);
+const HeldAcrossFork kOpensslAcrossFork{openssl};
 
 constexpr std::uint64_t kScryptMemory = 64 * 1024 * 1024;
 

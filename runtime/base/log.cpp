@@ -37,7 +37,7 @@ State& state() {
     static State& the = *new State;
     return the;
 }
-const HeldAcrossFork kStateAcrossFork(state().mutex);
+const HeldAcrossFork kStateAcrossFork{state().mutex};
 
 constexpr std::string_view kNames[] = {"trace", "debug", "info", "warn", "error", "off"};
 

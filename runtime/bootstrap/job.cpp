@@ -42,7 +42,7 @@ Kept& kept() {
     static Kept& the = *new Kept; // contexts may start while static objects end
     return the;
 }
-const HeldAcrossFork kKeptAcrossFork(kept().mutex);
+const HeldAcrossFork kKeptAcrossFork{kept().mutex};
 
 /// Takes the key out of the environment, so that neither child processes nor /proc/PID/environ show it.
 /// The variable stays, empty: other threads may be reading the array of variables.

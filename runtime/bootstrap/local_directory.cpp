@@ -63,7 +63,7 @@ Shared& shared() {
     static Shared& the = *new Shared;
     return the;
 }
-const HeldAcrossFork kSharedAcrossFork(shared().mutex);
+const HeldAcrossFork kSharedAcrossFork{shared().mutex};
 
 } // namespace
 

@@ -23,7 +23,7 @@ Names& names() {
     static Names& the = *new Names;
     return the;
 }
-const HeldAcrossFork kNamesAcrossFork(names().mutex);
+const HeldAcrossFork kNamesAcrossFork{names().mutex};
 
 } // namespace
 

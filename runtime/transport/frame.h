@@ -40,17 +40,17 @@ struct Frame {
 /// One contiguous encoded frame.
 struct WholeFrame : Frame {
     explicit WholeFrame(wire::View bytes) noexcept
-      : two{{bytes.data(), std::min<std::size_t>(bytes.size(), PLEXUS_HEAD_MAX)}, {}} {
-        two[1] = {bytes.data() + two[0].size, bytes.size() - two[0].size};
-        pieces = two;
-        count = two[1].size > 0 ? 2 : 1;
+      : two_{{bytes.data(), std::min<std::size_t>(bytes.size(), PLEXUS_HEAD_MAX)}, {}} {
+        two_[1] = {bytes.data() + two_[0].size, bytes.size() - two_[0].size};
+        pieces = two_;
+        count = two_[1].size > 0 ? 2 : 1;
         size = bytes.size();
     }
     WholeFrame(const WholeFrame&) = delete;
     WholeFrame& operator=(const WholeFrame&) = delete;
 
   private:
-    detail::Piece two[2];
+    detail::Piece two_[2];
 };
 
 } // namespace plexus::transport
