@@ -105,7 +105,7 @@ class Endpoint {
     /// @thread any
     std::shared_ptr<Peer> peer(const ContextId& id) PLEXUS_EXCLUDES(peers_mutex_);
     std::vector<std::shared_ptr<Peer>> peers() const PLEXUS_EXCLUDES(peers_mutex_);
-    /// Forgets a peer if nobody but the caller and its own unused ways holds it. @thread progress
+    /// Forgets a peer if nobody but the caller and its own unused ways holds it. @thread any
     bool forget(const std::shared_ptr<Peer>& peer) PLEXUS_EXCLUDES(peers_mutex_);
     void forget_all() PLEXUS_EXCLUDES(peers_mutex_);
 

@@ -103,17 +103,20 @@ def read_room(room):
 def apply(changes, text, file):
     """The text of `file` with all its changes behind their switches."""
     lines = text.split("\n")
-    taken = {}
+    taken, misfits = {}, []
     for change in changes:
         size = len(change.old)
         stripped = [line.strip() for line in lines]
         found = [i for i in range(len(lines) - size + 1) if stripped[i:i + size] == change.old]
         if len(found) != 1:
-            raise Fault(f"{change.where}: {change.id}: {file} has this line {len(found)} times, not once: {change.old[0]}")
+            misfits.append(f"{change.where}: {change.id}: {file} has this line {len(found)} times, not once: {change.old[0]}")
+            continue
         for i in range(found[0], found[0] + size):
             if i in taken:
                 raise Fault(f"{change.where}: {change.id} replaces the line that {taken[i]} replaces")
             taken[i] = change.id
+    if misfits:
+        raise Fault("\n".join(misfits))
     for change in changes:
         stripped = [line.strip() if isinstance(line, str) else None for line in lines]
         size = len(change.old)
@@ -137,13 +140,20 @@ def mutated_tree(changes, tree):
         if os.path.isfile(source):
             with open(source, "rb") as file:
                 files[path] = file.read()
+    misfits = []
     for path, there in by_file.items():
         if path not in files:
-            raise Fault(f"{there[0].where}: {there[0].id}: no file {path}")
+            misfits.append(f"{there[0].where}: {there[0].id}: no file {path}")
+            continue
         header = f'#include "{os.path.join(tree, HEADER)}"\n'
         if path.endswith(".cpp"):
             header = "#pragma GCC optimize(1)\n" + header  # less to compile
-        files[path] = (header + apply(there, files[path].decode(), path)).encode()
+        try:
+            files[path] = (header + apply(there, files[path].decode(), path)).encode()
+        except Fault as fault:
+            misfits.append(str(fault))
+    if misfits:
+        raise Fault("\n".join(misfits))
     files[HEADER] = SWITCH.encode()
     return files
 
