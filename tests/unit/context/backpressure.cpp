@@ -51,8 +51,10 @@ std::size_t resident() {
 
 std::uint64_t queued(Context& from, const Context& to) {
     std::uint64_t most = 0;
-    for (const transport::Channel* each : from.core()->endpoint().peer(to.id())->all_channels())
-        most = std::max(most, each->query(PLEXUS_QUERY_QUEUED_BYTES));
+    for (transport::Channel* each : from.core()->endpoint().peer(to.id())->all_channels())
+        most = std::max(most, each->on_outbox([](transport::Outbox& outbox) {
+            return outbox.query(PLEXUS_QUERY_QUEUED_BYTES);
+        }));
     return most;
 }
 
