@@ -133,7 +133,7 @@ std::int32_t Engine::query(const Link* link, plexus_query what, std::uint64_t& v
         return PLEXUS_OK;
     }
     case PLEXUS_QUERY_LINKS:
-        value = open_links_.load(std::memory_order_relaxed);
+        value = links_.count();
         return PLEXUS_OK;
     }
     return PLEXUS_UNSUPPORTED;

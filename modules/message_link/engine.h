@@ -43,7 +43,6 @@ class Engine : public Waker {
     void note_carrying(Link& link);                                         ///< under its port's lock
     void give_up(Link& link);                                               ///< the host has. @thread any
     void look_after(Link& link);                                            ///< try_to_end() from now on
-    void count_open(int by) noexcept { open_links_.fetch_add(static_cast<std::uint64_t>(by)); }
     void count_stranger(int by) noexcept { strangers_.count += by; }
     void wake() override { notes_.wake(); }
 
@@ -99,7 +98,6 @@ class Engine : public Waker {
     Lists lists_;
     module::OwnedFd epoll_;
     std::atomic<bool> closing_{false}; // set once; a send that misses it is still carried
-    std::atomic<std::uint64_t> open_links_{0};
     Stage stage_ = Stage::runs;
     Strangers strangers_;
     Turn turn_;

@@ -154,9 +154,9 @@ void Link::take_answer(ByteView body) {
     // Before another thread can send; where it waits for room, ahead of what others send.
     say(Kind::confirm, opening_->confirm(peer_->is_seen()));
     opening_.reset();
-    engine.count_open(1);
     set_state(State::open);
-    if (!is_given_up()) host().opened(cookie);
+    if (is_given_up()) return leave();
+    host().opened(cookie);
 }
 
 void Link::take_confirm(ByteView body) {
@@ -167,7 +167,6 @@ void Link::take_confirm(ByteView body) {
     peer_->sees_us = confirm.sees;
     set_state(State::open);
     engine.count_stranger(-1);
-    engine.count_open(1);
     if (!engine.is_closing() &&
         host().accepted(host().self, reinterpret_cast<plexus_link*>(this), &peer_id_, &cookie) == PLEXUS_OK)
         return receiver.open();
@@ -270,9 +269,10 @@ void Link::check_times(Clock::time_point now) {
 
 void Link::leave() {
     if (state == State::open) {
-        engine.count_open(-1);
         set_state(State::leaving);
         watch.deadline = Clock::now() + engine.settings().linger;
+    } else if (state == State::connecting && opening_ != nullptr) {
+        return; // its answer, or connect_timeout, is waited for: the peer can be told then, and has wired up
     } else if (is_opening()) {
         lose(PLEXUS_LINK_LOST, "given up");
     }
@@ -281,7 +281,6 @@ void Link::leave() {
 
 void Link::lose(std::int32_t status, std::string why) {
     if (state == State::failing || state == State::over) return;
-    if (state == State::open) engine.count_open(-1); // one that is leaving has been
     if (state == State::greeting) engine.count_stranger(-1);
     set_state(State::failing);
     watch.status = status;

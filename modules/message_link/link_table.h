@@ -29,6 +29,12 @@ class LinkTable {
             if (slots_[i] != nullptr) visit(*slots_[i]);
     }
     std::uint64_t queued_bytes() const; ///< of all. @thread any
+    /// Also those that are being made or ended: as long as a link counts, its peer may hear of it. @thread
+    /// any
+    std::uint64_t count() const {
+        const module::Lock hold(mutex_);
+        return slots_.size() - free_.size();
+    }
 
   private:
     mutable module::Mutex mutex_; // slots_ is written under it; the progress thread reads without
