@@ -165,7 +165,11 @@ std::int32_t Engine::poll(std::uint32_t budget) {
 void Engine::check_times() {
     now_ = Clock::now();
     turn_.timed = settings_.dead_after.count() > 0;
+    // After a pause of this process what the peers have said meanwhile is not read yet.
+    const auto since = now_ - std::exchange(turn_.checked, now_);
+    const bool paused = turn_.timed && since > settings_.dead_after / 3;
     links_.each([&](Link& link) {
+        if (paused) link.watch.heard = now_;
         link.check_times(now_);
         turn_.timed = turn_.timed || link.is_opening() || link.receiver.is_in_doubt();
     });

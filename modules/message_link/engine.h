@@ -68,8 +68,9 @@ class Engine : public Waker {
 
     struct Turn {
         std::uint32_t number = 0;
-        bool slept = false; // before it
-        bool timed = false; // some link may have a deadline that counts
+        bool slept = false;          // before it
+        bool timed = false;          // some link may have a deadline that counts
+        Clock::time_point checked{}; // when deadlines were looked at
     };
     struct Strangers {
         int count = 0; // links that have not proved themselves

@@ -118,19 +118,23 @@ void Link::connect() {
     if (port.is_shut()) return lose(PLEXUS_LINK_LOST, port.closed().why);
     std::string why;
     std::int32_t status = PLEXUS_LINK_LOST;
-    peer_ = port.reach(descriptor_, *this, status, why);
-    if (peer_ == nullptr) return lose(status, why);
+    auto reached = port.reach(descriptor_, *this, status, why);
+    if (reached == nullptr) return lose(status, why);
+    {
+        const Hold hold(port.lock);
+        peer_ = std::move(reached);
+    }
     opening_ = std::make_unique<Opening>(host(), peer_id_);
     say(Kind::hello, opening_->hello(mine, port.descriptor()));
 }
 
 void Link::greet(Opening opening, const End& far, std::unique_ptr<Peer> its_peer) {
-    peer_ = std::move(its_peer);
     watch.heard = Clock::now();
     watch.deadline = watch.heard + engine.settings().handshake_timeout;
     opening_ = std::make_unique<Opening>(std::move(opening));
     {
         const Hold hold(port.lock);
+        peer_ = std::move(its_peer);
         state = State::greeting;
         sender.open(far);
         credit.open(far.window);

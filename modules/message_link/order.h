@@ -16,7 +16,7 @@ class ReceiveOrder {
     enum class Place : std::uint8_t { next, early, wrong };
 
     Place place(std::uint16_t number) const noexcept {
-        if (number == expected_) return Place::next;
+        if (number == expected_) return early_.count(number) == 0 ? Place::next : Place::wrong;
         const bool ahead = static_cast<std::uint16_t>(number - expected_) < 0x8000;
         return ahead && early_.size() < kMostEarly && early_.count(number) == 0 ? Place::early : Place::wrong;
     }

@@ -12,6 +12,8 @@ constexpr std::size_t kMostLarge = 64; // large messages of one link on their wa
 
 } // namespace
 
+bool Sender::has_most_large() const noexcept { return offers_.size() + posted_ >= kMostLarge; }
+
 bool Sender::may_post() const { return unsaid_.empty() && link_.credit.may_send(); }
 
 Header Sender::header(Kind kind) const {
@@ -56,7 +58,9 @@ std::int32_t Sender::send(const plexus_view* pieces, std::uint32_t count_of, std
                           void* token) {
     if (broken_) return PLEXUS_LINK_LOST;
     const bool large = size > link_.port.traits().eager;
-    if (parts_ != nullptr || !may_post() || (large && offers_.size() + posted_ >= kMostLarge)) {
+    const bool crowded = large && has_most_large();
+    if (parts_ != nullptr || !may_post() || crowded) {
+        crowded_ = crowded_ || crowded;
         wish();
         return PLEXUS_AGAIN;
     }
@@ -195,8 +199,8 @@ void Sender::say(Kind kind, const Bytes& body) {
 }
 
 bool Sender::has_room(bool retry) const {
-    return broken_ ||
-           (parts_ == nullptr && may_post() && (!stalled_ || link_.port.has_room(*link_.peer(), retry)));
+    return broken_ || (parts_ == nullptr && may_post() && (!crowded_ || !has_most_large()) &&
+                       (!stalled_ || link_.port.has_room(*link_.peer(), retry)));
 }
 
 void* Sender::fetched(std::uint32_t id) {

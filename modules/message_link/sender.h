@@ -38,7 +38,7 @@ class Sender {
     /// The host was told AGAIN: a send is worth repeating.
     bool has_room(bool retry) const PLEXUS_MODULE_ANNOTATION(no_thread_safety_analysis);
     void wish();
-    void grant() noexcept { wishes_ = stalled_ = false; }
+    void grant() noexcept { wishes_ = stalled_ = crowded_ = false; }
     bool is_stalled() const noexcept { return stalled_; }
 
     /// The peer has fetched a message. Null: not the one that is next.
@@ -81,6 +81,7 @@ class Sender {
     };
 
     bool may_post() const;
+    bool has_most_large() const noexcept;
     Header header(Kind kind) const;
     void count(const Header& header);
     Outcome post(Kind kind, const plexus_view* pieces, std::uint32_t count, std::size_t size)
@@ -104,6 +105,7 @@ class Sender {
     std::deque<std::pair<Kind, Bytes>> unsaid_;
     bool wishes_ = false;  // the engine looks after it until there is room
     bool stalled_ = false; // by the library: it is tried again after a while
+    bool crowded_ = false; // a large message waits until fewer of them are under way
     bool broken_ = false;
     std::string why_;
 };

@@ -231,7 +231,8 @@ void Worker::forget(UcxPeer& peer) {
 
 bool Worker::has_room(const message_link::Peer& its_peer, bool) const {
     const UcxPeer& peer = ours(its_peer);
-    return peer.copies == 0 || (peer.copies < kMostCopies && peer.copied_bytes < options_.queue);
+    return peer.copies == 0 ||
+           (peer.copies < kMostCopies && peer.copied_bytes + traits_.eager <= options_.queue);
 }
 
 bool Worker::is_sending(const message_link::Peer& peer) const {
@@ -490,7 +491,8 @@ void Worker::look_around() {
         (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, way->lifeline.get(), nullptr);
         way->cut = true;
         const Hold hold(lock);
-        if (ways_.by_address.count(key_of(way->address)) > 0) ++ways_.cut;
+        const auto current = ways_.by_address.find(key_of(way->address));
+        if (current != ways_.by_address.end() && current->second.get() == way) ++ways_.cut;
         ways_.quiet = 0;
     }
 }

@@ -258,7 +258,9 @@ void call(Route& route, const Target& target, const RequestInfo& request, Writer
     out.frame.deadline = expires;
     Status status = request::send_call(dispatcher.calls(), route, *id, out.frame, &why);
     if (status == Status::timed_out) status = Status::deadline_exceeded;
-    if (status != Status::ok) dispatcher.endings().end(*id, &route.peer(), status, why);
+    if (status == Status::ok) return;
+    dispatcher.calls().goes_by(*id, &route.peer(), nullptr); // nobody has the request: nothing to cancel
+    dispatcher.endings().end(*id, &route.peer(), status, why);
 }
 
 std::shared_ptr<Core> core_of(const Route& route) noexcept { return route.core(); }

@@ -77,8 +77,9 @@ class Channel : public detail::Channel {
         const std::uint64_t queue = options.handler_queue;
         Lock hold(mutex_); // threads that wait for room occupy up to limits.retain
         const KeptFrames& frames = outbox_.frames();
-        return frames.held() >
-               std::min((frames.window().retains() ? options.retain : 0) + queue / 32, queue / 2);
+        const std::uint64_t most =
+            std::min((frames.window().retains() ? options.retain : 0) + queue / 32, queue / 2);
+        return frames.held() > most || frames.held() + frames.held_elsewhere() > std::max(most, queue / 2);
     }
 
     // For Demux and Failover. @thread progress

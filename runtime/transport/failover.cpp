@@ -4,6 +4,7 @@
 #include "transport/route.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace plexus::transport {
 
@@ -29,7 +30,7 @@ nanoseconds pause_after(std::uint32_t links_in_vain) {
 /// An answer that the peer waits for.
 bool is_answer(wire::View head) {
     const auto kind = wire::kind_of(head);
-    return kind == wire::Kind::reply || kind == wire::Kind::data;
+    return kind == wire::Kind::reply || kind == wire::Kind::data || kind == wire::Kind::lend;
 }
 
 wire::View head_of(const PendingFrame& frame) {
@@ -298,9 +299,16 @@ void Failover::tell_lost(Channel& of, Backlog backlog, Status status, const std:
         heads.push_back(head_of(*frame));
         answers = answers || is_answer(heads.back());
     }
-    if (answers) peer.dropped_answers.fetch_add(1, std::memory_order_relaxed); // the next hello says so
+    if (answers) {
+        peer.dropped_answers.fetch_add(1, std::memory_order_relaxed);
+        for (Channel* each : peer.all_channels()) // without a link the next hello says so
+            each->on_outbox([](Outbox& outbox) { outbox.tell_dropped(); });
+    }
     endpoint_.listener().frames_lost(peer, heads, status, why);
-    of.on_outbox([&](Outbox& outbox) { outbox.frames().retire(std::move(frames), status); });
+    const auto pins = of.on_outbox([&](Outbox& outbox) { // let go of without the lock
+        outbox.frames().retire(std::move(frames), status);
+        return outbox.frames().take_pins();
+    });
 }
 
 void Failover::declare_lost(Peer& peer, Status status, const std::string& why) {
@@ -348,8 +356,13 @@ void Failover::abandon_all(Peer& peer) {
         if (channel->dead()) continue;
         PendingFrames frames = all_frames(channel->begin_move());
         channel->end(nullptr);
-        channel->on_outbox(
-            [&](Outbox& outbox) { outbox.frames().retire(std::move(frames), Status::closed); });
+        const auto pins = channel->on_outbox([&](Outbox& outbox) { // let go of without the lock
+            auto& lost = outbox.events().lost;
+            std::move(lost.begin(), lost.end(), std::back_inserter(frames));
+            lost.clear();
+            outbox.frames().retire(std::move(frames), Status::closed);
+            return outbox.frames().take_pins();
+        });
     }
 }
 
@@ -385,6 +398,8 @@ void Failover::attend() {
         Channel& channel = *each.channel;
         Outbox::Events events =
             channel.on_outbox([](Outbox& outbox) { return std::exchange(outbox.events(), {}); });
+        const auto pins = // let go of without the lock
+            channel.on_outbox([](Outbox& outbox) { return outbox.frames().take_pins(); });
         // connect() said no at once: told here, outside of the caller's locks.
         for (Link* link : events.failed) lost(*link, Status::link_lost, "no connection could be started");
         Backlog lost;

@@ -3,6 +3,8 @@
 
 #include "transport/endpoint.h"
 
+#include <algorithm>
+
 namespace plexus::transport {
 
 KeptFrames::KeptFrames(Endpoint& endpoint, Peer& peer, Channel& owner, bool retains, OnEnd on_end)
@@ -10,7 +12,7 @@ KeptFrames::KeptFrames(Endpoint& endpoint, Peer& peer, Channel& owner, bool reta
   , owner_(owner)
   , on_end_(on_end)
   , window_(retains)
-  , allowance_(peer.account, endpoint.options().retain) {}
+  , allowance_(peer.account, std::min(endpoint.options().retain, endpoint.options().handler_queue)) {}
 
 bool KeptFrames::send(const Interface& by, plexus_link* link, const Frame& frame) {
     if (held() + PendingFrame::cost_of(frame) > allowance_.granted() || endpoint_.closing()) return false;
@@ -67,7 +69,7 @@ void KeptFrames::mark_sent() {
     PendingFramePtr done = window_.mark_sent();
     if (done == nullptr) return;
     pool_.release(std::move(done), Status::ok);
-    fit();
+    tidy();
 }
 
 PendingFramePtr KeptFrames::drop_next() {
@@ -103,7 +105,7 @@ void KeptFrames::adopt(Backlog backlog) {
 
 void KeptFrames::retire(PendingFrames frames, Status status) {
     for (PendingFramePtr& frame : frames) pool_.retire(std::move(frame), status);
-    fit();
+    tidy();
 }
 
 PendingFramePtr KeptFrames::ended(PendingFrame& frame) noexcept {
@@ -114,7 +116,12 @@ PendingFramePtr KeptFrames::ended(PendingFrame& frame) noexcept {
 
 void KeptFrames::release(PendingFrames& frames) {
     for (PendingFramePtr& frame : frames) pool_.release(std::move(frame), Status::ok);
+    tidy();
+}
+
+void KeptFrames::tidy() {
     fit();
+    if (pool_.has_pins()) endpoint_.attend(owner_);
 }
 
 } // namespace plexus::transport

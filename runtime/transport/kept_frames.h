@@ -56,14 +56,19 @@ class KeptFrames {
     void retire(PendingFrames frames, Status status);
     /// A module has let go of a frame. The frame, if nobody needs it any more.
     PendingFramePtr ended(PendingFrame& frame) noexcept;
+    /// See FramePool. The leader is asked to fetch them as soon as there are some.
+    std::vector<std::shared_ptr<const void>> take_pins() noexcept { return pool_.take_pins(); }
     /// In bytes, of all frames and what each costs beside them.
     std::uint64_t held() const noexcept { return window_.held_bytes() + pool_.lent_bytes(); }
+    /// In bytes, what other channels to the peer hold.
+    std::uint64_t held_elsewhere() const noexcept { return allowance_.others(); }
     /// Charges the account for what is held, and for nothing else.
     void fit() noexcept { allowance_.fit(held()); }
 
   private:
     void append(PendingFramePtr frame);
     void release(PendingFrames& frames);
+    void tidy();
 
     Endpoint& endpoint_;
     Channel& owner_;

@@ -291,7 +291,7 @@ void Outbox::ask() {
 }
 
 void Outbox::tell_dropped() {
-    if (out_ == nullptr) return; // the next hello says it
+    if (out_ == nullptr || out_->lost) return; // the next hello says it
     out_->controls.tells_dropped = true;
     send_controls(*out_);
     refresh_ready();

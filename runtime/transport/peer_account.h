@@ -39,6 +39,11 @@ class Allowance {
 
     /// Up to so many bytes the channel may hold without asking.
     std::uint64_t granted() const noexcept { return granted_; }
+    /// What other channels have of the account, in bytes.
+    std::uint64_t others() const noexcept {
+        const std::uint64_t used = account_.used();
+        return used > granted_ ? used - granted_ : 0;
+    }
     /// True if `cost` bytes more may be held: all channels to the peer hold at most `limit` bytes then, or
     /// at most `little` bytes now.
     bool take(std::uint64_t held, std::uint64_t cost, std::uint64_t limit, std::uint64_t little) noexcept;

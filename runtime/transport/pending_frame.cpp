@@ -79,8 +79,9 @@ void FramePool::retire(PendingFramePtr frame, Status status) {
         frame->dropped = true;
         lent_bytes_ += frame->cost();
         frame.release(); // ended() frees it
-    } else if (frame->waiter != nullptr) {
-        frame->waiter->settle(status);
+    } else {
+        if (frame->pin != nullptr) pins_.push_back(std::move(frame->pin));
+        if (frame->waiter != nullptr) frame->waiter->settle(status);
     }
 }
 

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <deque>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace plexus::transport {
@@ -84,10 +85,15 @@ class FramePool {
     PendingFramePtr ended(PendingFrame& frame) noexcept;
     /// Memory of frames that were released and that a module still reads, in bytes.
     std::uint64_t lent_bytes() const noexcept { return lent_bytes_; }
+    /// Pins of frames that are over. Letting go of a pin may unbind an object, so the caller does that
+    /// without any lock.
+    std::vector<std::shared_ptr<const void>> take_pins() noexcept { return std::exchange(pins_, {}); }
+    bool has_pins() const noexcept { return !pins_.empty(); }
 
   private:
     std::vector<PendingFramePtr> spare_;
     std::uint64_t lent_bytes_ = 0;
+    std::vector<std::shared_ptr<const void>> pins_;
 };
 
 /// Copies a frame, except what its pin keeps alive.

@@ -34,7 +34,7 @@ Options options_for(const MemberOptions& member) {
                    {"job.key_file", member.key_file},
                    {"name", "rank " + std::to_string(member.rank)},
                    {"limits.forget_peer", "500 ms"},
-                   {"limits.reconnect", "3 s"},
+                   {"limits.reconnect", "10 s"},
                    {"progress.lookup_timeout", "10 s"}};
     return options;
 }

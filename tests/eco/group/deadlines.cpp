@@ -18,7 +18,9 @@ Refusal barrier(const Group& group, Form form) {
         if (form == Form::blocking) group.barrier();
         if (form == Form::async) within(group.async().barrier());
         if (form == Form::persistent) group.prepare().barrier().run();
-    } catch (const Error& error) { return {error.status(), error.what()}; }
+    } catch (const Error& error) {
+        return {error.status(), error.what()};
+    } catch (const std::exception& error) { return {Status::timed_out, error.what()}; }
     return {};
 }
 

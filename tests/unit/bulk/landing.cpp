@@ -24,7 +24,7 @@ constexpr std::size_t kSize = std::size_t{48} << 20; // more than the kernel hol
 
 struct Two {
     explicit Two(const std::string& methods)
-      : owner(by(methods, {{"progress.thread", "false"}}))
+      : owner(by(methods, {{"progress.thread", "false"}, {"progress.close_timeout", "60 s"}}))
       , user(by(methods, {{"progress.thread", "false"}, {"progress.close_timeout", "500 ms"}})) {
         owner.on(echo, [](Door&, int x) { return x; });
         bound = owner.bind(door);

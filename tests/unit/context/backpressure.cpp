@@ -152,7 +152,7 @@ TEST_CASE("two contexts that flood each other with calls both get their answers"
 
 TEST_CASE("calls that wait for room do not begin when their caller has gone") {
     std::atomic<int> begun{0};
-    Context owner(by("tcp", {{"limits.handler_queue", "64 KiB"}}));
+    Context owner(by("tcp", {{"limits.handler_queue", "64 KiB"}, {"limits.reconnect", "1 s"}}));
     auto user = std::make_optional<Context>(
         by("tcp", {{"progress.thread", "false"}, {"progress.close_timeout", "100 ms"}}));
     owner.on(fetch, [&](Store&, std::uint32_t size) {

@@ -235,9 +235,9 @@ TEST_CASE("errors say what a peer is called, if it has said so") {
     Clerk here;
     two.user.on(echo, [](Clerk&, int x) { return x; });
     const Bound<Clerk> bound = two.user.bind(here);
-    CHECK_FALSE(refusal_of(two.far.with(deadline(5ms)).call(never, 1)).says("harbour"));
+    CHECK_FALSE(refusal_of(two.far.with(deadline(100ms)).call(never, 1)).says("harbour"));
     CHECK(within(handed(two.owner, bound.pointer()).call(echo, 1)) == 1);
-    CHECK(refusal_of(two.far.with(deadline(5ms)).call(never, 2)).says("(harbour) did not answer"));
+    CHECK(refusal_of(two.far.with(deadline(100ms)).call(never, 2)).says("(harbour) did not answer"));
 }
 
 TEST_CASE("a transfer has the deadline of its span or of its context") {

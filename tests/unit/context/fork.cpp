@@ -95,7 +95,7 @@ TEST_CASE("in a forked child every call ends with `closed`, and the parent's cal
         std::exit(try_everything(two)); // as a program does: runs what exit() runs
     });
     for (int i = 2; i <= 1'000; ++i) REQUIRE(within(two.far->call(add, 1)) == i);
-    CHECK(child.code(20s) == 0);
+    CHECK(child.code(60s) == 0);
     for (int i = 1'001; i <= 1'100; ++i) REQUIRE(within(two.far->call(add, 1)) == i);
     CHECK(complaints.count() + more.count() == 0);
 }
@@ -123,7 +123,7 @@ TEST_CASE("a child that is forked while other threads send and wait does not han
             Two own(method);
             ::_exit(within(own.far->call(add, 7)) == 7 ? 0 : 20);
         });
-        CHECK(child.code(20s) == 0);
+        CHECK(child.code(60s) == 0);
         CHECK(eventually(kLimit, [&] { return calls > before; }));
     }
     stop = true;
@@ -140,7 +140,7 @@ TEST_CASE("a forked child can start a context of its own") {
         if (within(own.far->call(add, 7)) != 7) return 1;
         return two.far->try_send(increment) == Status::closed ? 0 : 2;
     });
-    CHECK(child.code(20s) == 0);
+    CHECK(child.code(60s) == 0);
     CHECK(within(two.far->call(add, 1)) == 2);
 }
 
@@ -174,5 +174,5 @@ TEST_CASE("a peer that is killed while it is sent to does not end this process b
             if (far.try_send(increment) != Status::ok) return 0;
         return 2;
     });
-    CHECK(sender.code(30s) == 0);
+    CHECK(sender.code(60s) == 0);
 }

@@ -22,7 +22,7 @@ using eco::host::SharedArena;
 using eco::host::SharedMemory;
 
 /// Nothing here takes so long, unless it hangs.
-inline constexpr std::chrono::seconds kLimit{15};
+inline constexpr std::chrono::seconds kLimit{40};
 
 /// Waits until the limit has passed, or until the test gives up.
 class Patient final : public eco::host::WaitPolicy {

@@ -43,7 +43,7 @@ std::string take_part(SharedArena& arena) {
 }
 
 std::shared_ptr<SharedMemory> opened(Channel& channel) {
-    const auto told = channel.take(kLimit * kPatience);
+    const auto told = channel.take(kLimit);
     Offer offer;
     if (!told || told->size() != sizeof offer) return nullptr;
     std::memcpy(&offer, told->data(), sizeof offer);
@@ -67,7 +67,7 @@ TEST_CASE("members in different processes share memory, operations and each othe
     for (const auto& each : others) REQUIRE(each->channel().put(std::as_bytes(std::span(&offer, 1))));
     SharedArena arena(memory, 0, kMembers, true);
     CHECK(take_part(arena) == "");
-    for (const auto& each : others) CHECK(each->wait(kLimit * kPatience) == 0);
+    for (const auto& each : others) CHECK(each->wait(kLimit) == 0);
 }
 
 TEST_CASE("a member whose process was killed can't be read any more, and is named") {
@@ -85,7 +85,7 @@ TEST_CASE("a member whose process was killed can't be read any more, and is name
     const auto memory = SharedMemory::create(plexus::eco::host::arena_bytes(2), offer);
     REQUIRE(memory != nullptr);
     REQUIRE(other.channel().put(std::as_bytes(std::span(&offer, 1))));
-    REQUIRE(other.channel().take(kLimit * kPatience));
+    REQUIRE(other.channel().take(kLimit));
     SharedArena arena(memory, 0, 2, true);
     arena.announce_process();
     CHECK(arena.can_fetch_from_all());
@@ -95,7 +95,7 @@ TEST_CASE("a member whose process was killed can't be read any more, and is name
     arena.fetch(1, shown.cookie_address, reinterpret_cast<std::byte*>(cookie.data()), cookie.size());
     CHECK(cookie == shown.cookie);
     other.kill(SIGKILL);
-    CHECK(other.wait(kLimit * kPatience) == 128 + SIGKILL);
+    CHECK(other.wait(kLimit) == 128 + SIGKILL);
     Rank named = UINT32_MAX;
     try {
         arena.fetch(1, shown.cookie_address, reinterpret_cast<std::byte*>(cookie.data()), cookie.size());

@@ -59,9 +59,11 @@ TEST_CASE("a message that is larger than this context takes is refused, counted 
     rig.turns();
     const auto acks = [&] { return rig.one.sent(link, Kind::confirm); };
     SECTION("in one piece") {
+        const auto start = std::chrono::steady_clock::now();
         rig.one.deliver(link, request_of(1001));
         rig.scheduler.progress();
-        CHECK(acks().empty()); // it is not urgent
+        // It is not urgent; but after 50 ms of somebody else's on this core it is due.
+        if (std::chrono::steady_clock::now() - start < std::chrono::milliseconds(40)) CHECK(acks().empty());
     }
     SECTION("in place") { // its sender may be waiting
         std::int32_t said = PLEXUS_OK;
