@@ -3,6 +3,7 @@
 // when they lose another.
 #include "scripted.h"
 
+#include <future>
 #include <thread>
 
 using namespace plexus;
@@ -74,6 +75,39 @@ TEST_CASE("a frame that two modules read lives until the last of them has let go
     }
     CHECK(bytes.expired());
     CHECK(rig.heard.frames == 0);
+}
+
+TEST_CASE("what keeps the bytes of a frame ends under no lock, for that may unbind an object and send") {
+    std::atomic<int> ended{0};
+    std::atomic<int> locked{0};
+    {
+        Rig rig({}, true, 1000);
+        ScriptedMethod::Link& link = rig.link_up(rig.one);
+        Channel& channel = rig.channel(rig.one);
+        {
+            Message message(5000);
+            message.pin =
+                std::shared_ptr<const void>(message.rest.get(), [&, rest = message.rest](const void*) {
+                    const auto other =
+                        std::async(std::launch::async, [&] { return channel.condition().over; });
+                    if (other.wait_for(10s) != std::future_status::ready) ++locked;
+                    ++ended;
+                });
+            rig.inside([&] { CHECK(channel.send(message, nullptr) == Status::ok); });
+        }
+        REQUIRE(link.posted.size() == 1);
+        rig.one.end_posted(link);
+        rig.turns();
+        CHECK(ended == 0); // kept until it is acknowledged
+        SECTION("acknowledged") {
+            rig.one.deliver(link, Rig::control(Kind::confirm, rig.stream_of(link), 1));
+            rig.turns();
+            CHECK(ended == 1);
+        }
+        SECTION("at the end of the context") {}
+    }
+    CHECK(ended == 1);
+    CHECK(locked == 0);
 }
 
 TEST_CASE("a sender whose memory two modules read waits for both") {
