@@ -176,7 +176,9 @@ TEST_CASE("links that only one end can make are cut hundreds of times in a flood
     CHECK(links > wanted); // each link but the last was cut
     to_server.stop();
     to_client.stop();
-    for (const auto& [flood, end] : {std::pair(&to_server, &server), std::pair(&to_client, &client)}) {
+    for (const auto& way : {std::pair(&to_server, &server), std::pair(&to_client, &client)}) {
+        auto* const flood = way.first;
+        End* const end = way.second;
         CHECK(flood->refused.empty());
         CHECK(flood->failed.empty());
         CHECK(flood->ended == flood->called);

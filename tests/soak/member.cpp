@@ -76,7 +76,7 @@ class Member {
             if (row.method != "local") methods.push_back(row.method);
         for (std::uint32_t rank = 0; rank < kRanks; ++rank)
             senders_.push_back(
-                std::make_unique<Sender>(context_, options.life, options.seed + rank,
+                std::make_unique<Sender>(options.life, options.seed + rank,
                                          rank == options.rank ? std::vector<std::string>{"local"} : methods));
         say("r", bound_.pointer().save());
     }

@@ -14,9 +14,8 @@ constexpr std::size_t kMostCalls = 24;
 
 } // namespace
 
-Sender::Sender(Context& here, Life self, std::uint64_t seed, std::vector<std::string> methods)
-  : here_(here)
-  , self_(self)
+Sender::Sender(Life self, std::uint64_t seed, std::vector<std::string> methods)
+  : self_(self)
   , methods_(std::move(methods))
   , random_(seed)
   , thread_([this] { run(); }) {}

@@ -28,7 +28,7 @@ struct Deeds {
 
 class Sender {
   public:
-    Sender(Context& here, Life self, std::uint64_t seed, std::vector<std::string> methods);
+    Sender(Life self, std::uint64_t seed, std::vector<std::string> methods);
     ~Sender();
     Sender(const Sender&) = delete;
     Sender& operator=(const Sender&) = delete;
@@ -64,7 +64,6 @@ class Sender {
     template <class R>
     bool ends(const Future<R>& future);
 
-    Context& here_;
     const Life self_;
     const std::vector<std::string> methods_;
     std::mt19937_64 random_;
