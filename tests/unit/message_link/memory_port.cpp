@@ -279,13 +279,14 @@ class MemoryPort final : public Port, public Fetching, public Carrying {
     void tell_carried(Event* out, std::size_t most, std::size_t& count) {
         for (auto each = carried_.begin(); each != carried_.end() && count < most;) {
             const bool gone = ours(*each->peer).has_ended();
-            const std::lock_guard hold(each->transfer->mutex);
-            if (!each->transfer->over && !gone) {
+            const std::shared_ptr<Transfer> transfer = each->transfer; // outlives the lock
+            const std::lock_guard hold(transfer->mutex);
+            if (!transfer->over && !gone) {
                 ++each;
                 continue;
             }
-            out[count++] = sent(*each, each->transfer->over);
-            each->transfer->pieces.clear();
+            out[count++] = sent(*each, transfer->over);
+            transfer->pieces.clear();
             each = carried_.erase(each);
         }
     }
