@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "libfabric/module.h"
 
+#include "common/system_text.h"
 #include "plexus/module/module.h"
 #include "plexus/module/table.h"
 
 #include <cstring>
 #include <sys/stat.h>
-#include <system_error>
 
 namespace plexus::libfabric {
 
@@ -26,7 +26,6 @@ std::int32_t Module::open() {
         host().log(host().self, PLEXUS_ERROR, text.c_str());
         return status;
     };
-    const auto system_error = [](int error) { return std::system_category().message(error); };
     self_.where = module::surroundings();
     self_.user = ::geteuid();
     struct stat shared {};
@@ -35,7 +34,7 @@ std::int32_t Module::open() {
     Offers found = offers(options_);
     if (!found.unknown.empty()) return refuse(PLEXUS_BAD_CONFIG, found.unknown.front());
     if (const int error = page_->open(host()); error != 0)
-        return refuse(PLEXUS_UNSUPPORTED, "no shared memory can be made: " + system_error(error));
+        return refuse(PLEXUS_UNSUPPORTED, "no shared memory can be made: " + module::system_text(error));
     self_.bell = page_->bell();
     std::vector<std::unique_ptr<message_link::Port>> opened;
     for (Info& info : found.chosen) {
@@ -52,7 +51,8 @@ std::int32_t Module::open() {
     if (opened.empty()) return refuse(PLEXUS_UNSUPPORTED, missing);
     if (!missing.empty()) host().log(host().self, PLEXUS_INFO, missing.c_str());
     if (const int error = start(std::move(opened)); error != 0)
-        return refuse(PLEXUS_UNSUPPORTED, "no descriptor to sleep on can be made: " + system_error(error));
+        return refuse(PLEXUS_UNSUPPORTED,
+                      "no descriptor to sleep on can be made: " + module::system_text(error));
     return PLEXUS_OK;
 }
 

@@ -148,9 +148,15 @@ std::int32_t Engine::poll(std::uint32_t budget) {
     ++turn_.number;
     std::uint32_t handled = 0;
     if (notes_.any()) handled += take_notes();
-    for (std::size_t i = 0; i < ports_.size(); ++i) { // each is the first at times, and has all the budget
-        Port& port = *ports_[(turn_.number + i) % ports_.size()];
-        if (woke || turn_.number % port.traits().turns_between_looks == 0) port.look_around();
+    std::size_t at = turn_.first; // each port is the first at times, and has all the budget
+    if (++turn_.first >= ports_.size()) turn_.first = 0;
+    for (std::size_t left = ports_.size(); left > 0; --left) {
+        Port& port = *ports_[at];
+        if (++at == ports_.size()) at = 0;
+        if (woke || ++port.turns_since_look >= port.traits().turns_between_looks) {
+            port.turns_since_look = 0;
+            port.look_around();
+        }
         handled += poll_port(port, budget);
         if (std::exchange(port.has_progressed, false) && handled == 0) handled = 1;
         if (port.is_shut()) handled += tell_closed(port);

@@ -68,6 +68,7 @@ class Engine : public Waker {
 
     struct Turn {
         std::uint32_t number = 0;
+        std::size_t first = 0;       // the port that is asked first in the next turn
         bool slept = false;          // before it
         bool timed = false;          // some link may have a deadline that counts
         Clock::time_point checked{}; // when deadlines were looked at

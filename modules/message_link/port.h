@@ -231,9 +231,10 @@ class Port {
     bool is_shut() const noexcept { return shut_.load(std::memory_order_relaxed); }
     virtual Closed closed() = 0; ///< once it is_shut()
 
-    Waker* waker = nullptr;       ///< the engine's, set before the first link
-    bool is_known_closed = false; ///< the engine's: the links know
-    bool has_progressed = false;  ///< poll() has done work that it tells no event of; the engine clears it
+    Waker* waker = nullptr;             ///< the engine's, set before the first link
+    bool is_known_closed = false;       ///< the engine's: the links know
+    std::uint32_t turns_since_look = 0; ///< the engine's: see look_around()
+    bool has_progressed = false; ///< poll() has done work that it tells no event of; the engine clears it
     SpinLock lock;
 
   protected:

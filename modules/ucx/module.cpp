@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ucx/module.h"
 
+#include "common/system_text.h"
 #include "plexus/module/table.h"
-
-#include <system_error>
 
 namespace plexus::ucx {
 
@@ -27,7 +26,7 @@ std::int32_t Module::open(const Options& options) {
     if (status == PLEXUS_OK) {
         const int error = start(std::move(opened));
         if (error == 0) return PLEXUS_OK;
-        why = "no descriptor to sleep on can be made: " + std::system_category().message(error);
+        why = "no descriptor to sleep on can be made: " + module::system_text(error);
         status = PLEXUS_UNSUPPORTED;
     }
     host().log(host().self, PLEXUS_ERROR, why.c_str());

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ucx/worker.h"
 
+#include "common/system_text.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <sys/epoll.h>
-#include <system_error>
 
 namespace plexus::ucx {
 namespace {
@@ -30,8 +31,6 @@ constexpr Guess kGuesses[] = {{"rc_mlx5", {1'000, 12'000'000'000}},  {"dc_mlx5",
                               {"rc_verbs", {1'200, 12'000'000'000}}, {"ud_mlx5", {1'300, 10'000'000'000}},
                               {"ud_verbs", {1'500, 10'000'000'000}}, {"posix", {300, 10'000'000'000}},
                               {"sysv", {300, 10'000'000'000}},       {"tcp", {10'000, 1'250'000'000}}};
-
-std::string system_text(int error) { return std::system_category().message(error); }
 
 // Nanoseconds that UCX reckons with for a message; 0: it does not say.
 double reckoned_ns(ucp_ep_h endpoint, std::size_t size) {
@@ -99,13 +98,13 @@ std::int32_t Worker::open(std::string& why) {
     if (const std::int32_t status = library_.open(options_, why); status != PLEXUS_OK) return status;
     if (const int error = lifeline_.open(host_); error != 0 && !library_.endpoints_fail()) {
         why = "the end of processes on this host can't be noticed, for a socket could not be made: " +
-              system_text(error);
+              module::system_text(error);
         return PLEXUS_UNSUPPORTED;
     }
     epoll_.reset(::epoll_create1(EPOLL_CLOEXEC));
     epoll_event event{EPOLLIN, {nullptr}};
     if (!epoll_ || ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, library_.event_fd(), &event) != 0) {
-        why = "no epoll set could be made: " + system_text(errno);
+        why = "no epoll set could be made: " + module::system_text(errno);
         return PLEXUS_UNSUPPORTED;
     }
     ucp_am_handler_param_t handler{};
@@ -374,7 +373,7 @@ Way* Worker::way_to(const Descriptor& target, std::string& why) {
             return nullptr;
         }
         if (!way->lifeline && !endpoints_fail) {
-            why = "the end of the peer could not be noticed: " + system_text(error);
+            why = "the end of the peer could not be noticed: " + module::system_text(error);
             return nullptr;
         }
     }

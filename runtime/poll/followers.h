@@ -4,6 +4,7 @@
 
 #include "base/barrier.h"
 #include "base/clock.h"
+#include "base/counted.h"
 
 #include <atomic>
 #include <condition_variable>
@@ -45,17 +46,6 @@ class Followers {
     }
 
   private:
-    struct Counted {
-        explicit Counted(std::atomic<std::uint32_t>& each) noexcept
-          : count(each) {
-            count.fetch_add(1, std::memory_order_relaxed);
-        }
-        ~Counted() { count.fetch_sub(1, std::memory_order_relaxed); }
-        Counted(const Counted&) = delete;
-        Counted& operator=(const Counted&) = delete;
-        std::atomic<std::uint32_t>& count;
-    };
-
     std::atomic<std::uint32_t> count_{0}; ///< [follow]
     std::mutex mutex_;                    ///< below only; a leaf
     std::condition_variable changed_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The half of the scheduler that waits: turns, leading, following, sleeping, standing by.
+#include "base/counted.h"
 #include "poll/scheduler.h"
 
 #include <sched.h>
@@ -13,17 +14,6 @@ namespace {
 constexpr unsigned kTurnsPerLook = 64; // idle turns between two looks at the clock
 constexpr double kTakenNs = 1500;      // a yield that takes longer ran somebody else
 constexpr nanoseconds kFollowerNap = std::chrono::milliseconds(50);
-
-struct Counted {
-    std::atomic<std::uint32_t>& count;
-    explicit Counted(std::atomic<std::uint32_t>& each) noexcept
-      : count(each) {
-        count.fetch_add(1, std::memory_order_relaxed);
-    }
-    ~Counted() { count.fetch_sub(1, std::memory_order_relaxed); }
-    Counted(const Counted&) = delete;
-    Counted& operator=(const Counted&) = delete;
-};
 
 } // namespace
 
