@@ -314,6 +314,7 @@ Channel::Condition Channel::condition() const {
     now.over = way_.state == State::dead;
     now.idle = way_.state == State::idle;
     now.awaits = way_.state == State::awaiting;
+    now.leads = now.awaits || way_.state == State::open || dialing_ != nullptr;
     now.may_return = now.awaits || (way_.came_to_us && dialable);
     now.at_stake = !outbox_.frames().window().empty() || way_.waiting > 0;
     now.unused = links_.empty() && !now.at_stake && !outbox_.frames().lends() && !now.awaits;

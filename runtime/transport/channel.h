@@ -121,6 +121,7 @@ class Channel : public detail::Channel {
         bool over = false;       ///< dead
         bool idle = false;       ///< no link, and none to come by itself
         bool awaits = false;     ///< waits for the peer to come back
+        bool leads = false;      ///< has a link to send by, or a dial is under way, or it awaits the peer
         bool may_return = false; ///< the peer has connected by it; nothing is under way to the peer
         bool at_stake = false;   ///< it holds frames whose fate is open, or threads wait for it
         bool unused = false;     ///< no link, no frames, and no module reads memory of its frames

@@ -93,11 +93,10 @@ BreakFacts facts_of(Link& link, const Channel::Loss& loss, Status status) {
     facts.in_vain = loss.in_vain;
     const std::vector<Link*> open = link.channel->open_links();
     facts.other_link = std::any_of(open.begin(), open.end(), [](const Link* each) { return !each->ignored; });
-    if (!loss.was_way) return facts;
     Lock hold(link.peer->mutex);
     PeerState& state = link.peer->state;
     if (status == Status::peer_lost) state.ended = true; // no other module needs to find out
-    if (status == Status::denied) state.status = status;
+    if (loss.was_way && status == Status::denied) state.status = status;
     return facts;
 }
 
@@ -192,6 +191,14 @@ void Failover::reject(Link& link, const std::string& why) {
     replace(*link.channel, facts, why);
 }
 
+/// A link to the peer is open, or one is made or waited for.
+bool Failover::is_reached(const Peer& peer) const {
+    for (const Channel* each : peer.all_channels())
+        if (!each->open_links().empty() || each->condition().leads) return true;
+    return std::any_of(retries_.begin(), retries_.end(),
+                       [&](const Timed& each) { return each.peer.get() == &peer; });
+}
+
 // A channel has no way any more, and these are the facts of its link: what takes its place?
 void Failover::replace(Channel& channel, BreakFacts facts, const std::string& why) {
     Peer& peer = channel.peer();
@@ -199,6 +206,7 @@ void Failover::replace(Channel& channel, BreakFacts facts, const std::string& wh
     const Channel::Condition now = channel.condition();
     facts.wanted = now.at_stake || endpoint_.listener().awaits(channel);
     facts.may_return = now.may_return;
+    facts.last_way = !is_reached(peer);
     {
         Lock hold(peer.mutex);
         facts.gone = peer.state.presence == Presence::gone;
@@ -279,8 +287,11 @@ void Failover::move(Channel& from, Channel& to, const std::string& why) {
 // No row is left.
 void Failover::give_up(Channel& channel, Status end, const std::string& why) {
     Peer& peer = channel.peer();
-    Backlog backlog = channel.begin_move();
-    channel.end(nullptr);
+    Backlog backlog;
+    if (!channel.dead()) {
+        backlog = channel.begin_move();
+        channel.end(nullptr);
+    }
     const std::vector<Channel*> channels = peer.all_channels();
     const bool reached = std::any_of(channels.begin(), channels.end(),
                                      [](const Channel* each) { return !each->open_links().empty(); });
@@ -312,17 +323,17 @@ void Failover::tell_lost(Channel& of, Backlog backlog, Status status, const std:
 }
 
 void Failover::declare_lost(Peer& peer, Status status, const std::string& why) {
-    const bool ended = why == kEnded;
+    bool tell = why != kEnded;
     {
         Lock hold(peer.mutex);
         if (peer.state.presence == Presence::gone) return;
-        peer.state.presence = Presence::lost;
+        if (std::exchange(peer.state.presence, Presence::lost) == Presence::lost) tell = false;
         peer.state.status = status;
         peer.state.why = why;
         peer.state.since = Clock::now();
     }
     endpoint_.listener().peer_lost(peer, status, why);
-    if (!ended) endpoint_.listener().peer_event(peer, Status::peer_lost, why);
+    if (tell) endpoint_.listener().peer_event(peer, Status::peer_lost, why);
 }
 
 // On each of its links a peer acknowledges what it got, then says goodbye: only after the last of

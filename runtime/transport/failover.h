@@ -56,6 +56,7 @@ class Failover {
 
     void arrived(Link& link);
     bool mark_lost(Link& link) noexcept;
+    bool is_reached(const Peer& peer) const;
     void replace(Channel& channel, BreakFacts facts, const std::string& why);
     void carry_out(const Decision& decision, Channel& channel, const OtherRow& other, const std::string& why);
     void move(Channel& from, Channel& to, const std::string& why);

@@ -13,7 +13,9 @@ Decision lost(const BreakFacts& facts, const char* because) noexcept {
 // The channel's method does not reach the peer.
 Decision replace_method(const BreakFacts& facts) noexcept {
     if (facts.row_applies && facts.fallback_allowed) {
-        if (facts.wanted) return {Action::next_row, "the next method that applies takes over"};
+        // Of the last way also if nothing is at stake: the program is to hear of a peer that is lost.
+        if (facts.wanted || facts.last_way)
+            return {Action::next_row, "the next method that applies takes over"};
         return {Action::choose_again, "nothing waits for it"};
     }
     // Whoever answers there now is another context, or has another key: the peer won't come from there.
@@ -31,12 +33,13 @@ Decision decide(const BreakFacts& facts) noexcept {
     if (facts.closing) return {Action::nothing, "this context is closing"};
     if (facts.said_goodbye) return {Action::peer_closed, "the peer has said goodbye on it"};
     if (facts.gone) return {Action::nothing, "the peer has said goodbye"};
-    if (!facts.was_way) return {Action::nothing, "no frame left by it"};
+    if (!facts.was_way && !facts.last_way) return {Action::nothing, "no frame left by it"};
+    // Each method failed before, while this link was open: nobody has said that the peer is lost.
+    if (!facts.was_way) return lost(facts, "it was the last link to the peer");
     if (facts.ended || facts.status == Status::peer_lost) return lost(facts, "the peer's process has ended");
     if (facts.broke_rules || !facts.opened) return replace_method(facts);
     // Both sides had connected at the same time, and one link was enough.
     if (facts.other_link) return {Action::use_other_link, "another link is open"};
-    // Also if nothing is at stake: the program is to hear of a peer that is lost.
     if (facts.in_vain == 0) return {Action::reconnect, "it is made anew"};
     if (facts.in_vain <= BreakFacts::kMostInVain) return {Action::retry, "it is made anew after a pause"};
     return replace_method(facts);

@@ -35,6 +35,8 @@ struct BreakFacts {
     bool gone = false;   ///< has said goodbye
     bool ended = false;  ///< a module knows that its process has ended
     bool denied = false; ///< does not hold the job's key, as some method found
+    /// No link to it is open but this one, and no other is made or waited for.
+    bool last_way = false;
 
     // Its table and the options.
     bool row_applies = false;      ///< another row does
@@ -49,7 +51,7 @@ enum class Action : std::uint8_t {
     retry,          ///< the same after a pause
     await_peer,     ///< it cannot be dialled from here, or not now: it may come back
     next_row,       ///< another method takes the frames over
-    choose_again,   ///< nothing is at stake: whoever sends next takes another method
+    choose_again,   ///< nothing is at stake, and the peer is reached: whoever sends next takes another method
     lost,           ///< no way is left for what the channel holds
 };
 

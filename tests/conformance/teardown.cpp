@@ -198,9 +198,9 @@ TEST_CASE("nothing is left of a module that has ended") {
     live_once(); // what the system's libraries keep for good
     const Footprint before = Footprint::now();
     for (int i = 0; i < 5; ++i) live_once();
-    const Footprint after = Footprint::now();
+    const Footprint after = Footprint::settled(before.threads);
     CHECK(after.descriptors == before.descriptors);
-    CHECK(after.threads == before.threads);
+    CHECK(after.threads <= before.threads);
     CHECK(after.left_since(before).empty());
 }
 
@@ -219,9 +219,9 @@ TEST_CASE("nothing is left of links that have come and gone") {
     for (int i = 0; i < 3; ++i) live_once();
     const Footprint before = Footprint::now();
     for (int i = 0; i < 20; ++i) live_once();
-    const Footprint after = Footprint::now();
+    const Footprint after = Footprint::settled(before.threads);
     CHECK(after.descriptors <= before.descriptors + 2); // one may still be closing
-    CHECK(after.threads == before.threads);
+    CHECK(after.threads <= before.threads);
     CHECK(after.left_since(before).empty());
 }
 

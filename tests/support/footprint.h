@@ -28,6 +28,17 @@ struct Footprint {
         return left;
     }
 
+    /// The system may list a thread for a moment after it was joined: waits until there are no more than
+    /// `most`, for a second at longest.
+    static Footprint settled(std::size_t most) {
+        Footprint here = now();
+        for (int i = 0; i < 100 && here.threads > most; ++i) {
+            ::usleep(10'000);
+            here = now();
+        }
+        return here;
+    }
+
     static Footprint now() {
         namespace fs = std::filesystem;
         Footprint here;

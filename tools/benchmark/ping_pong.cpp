@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 namespace plexus::tools::benchmark {
 
@@ -47,7 +48,8 @@ void Player::serve(std::uint64_t trips, std::vector<float>& samples) { begin(tri
 
 void Player::begin(std::uint64_t trips, std::vector<float>* samples) {
     const std::uint64_t stamp = stamp_.fetch_add(1, std::memory_order_relaxed) + 1;
-    std::memcpy(payload_.data(), &stamp, std::min(payload_.size(), kStampBytes));
+    const auto number = std::as_bytes(std::span(&stamp, 1));
+    std::ranges::copy(number.first(std::min(payload_.size(), kStampBytes)), payload_.begin());
     stopping_.store(false, std::memory_order_relaxed);
     due_.store(false, std::memory_order_relaxed);
     trips_.store(0, std::memory_order_relaxed);

@@ -49,9 +49,9 @@ TEST_CASE("a channel keeps records apart, both ways, and shows its end") {
 TEST_CASE("a child leaves nothing behind") {
     const Footprint before = Footprint::now();
     for (int i = 0; i < 3; ++i) Process child([](Channel& channel) { return channel.take(60s) ? 1 : 0; });
-    const Footprint after = Footprint::now();
+    const Footprint after = Footprint::settled(before.threads);
     CHECK(after.descriptors == before.descriptors);
-    CHECK(after.threads == before.threads);
+    CHECK(after.threads <= before.threads);
     CHECK(after.left_since(before).empty());
 }
 

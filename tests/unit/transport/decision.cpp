@@ -15,109 +15,119 @@ namespace {
 // One column for each fact:
 //   W waited   C closing   B said goodbye   G gone   Y was the way   E ended   R broke rules   O opened
 //   L other link   V in vain: 0, few, many   A a row applies   F fallback allowed   N wanted   M may return
-//   S status: link lost, peer lost, wrong peer, denied
+//   S status: link lost, peer lost, wrong peer, denied   H the last way to the peer
 // A row says 0 or 1, a column's own letters, or - for any.
 struct Row {
     std::string_view facts;
     Action action;
 };
 constexpr std::array kTable{
-    //   WCBGYEROLVAFNMS
-    Row{"1--0-----------", Action::lost},
-    Row{"1--1-----------", Action::nothing},
-    Row{"01-------------", Action::nothing},
-    Row{"001------------", Action::peer_closed},
-    Row{"0001-----------", Action::nothing},
-    Row{"00000----------", Action::nothing},
-    Row{"000011---------", Action::lost},
-    Row{"000010--------p", Action::lost},
+    //   WCBGYEROLVAFNMSH
+    Row{"1--0------------", Action::lost},
+    Row{"1--1------------", Action::nothing},
+    Row{"01--------------", Action::nothing},
+    Row{"001-------------", Action::peer_closed},
+    Row{"0001------------", Action::nothing},
+    Row{"00000----------0", Action::nothing},
+    Row{"00000----------1", Action::lost},
+    Row{"000011----------", Action::lost},
+    Row{"000010--------p-", Action::lost},
     // It is open, and the method goes on.
     Row{"00001001"
-        "1-----x",
+        "1-----x-",
         Action::use_other_link},
     Row{"00001001"
-        "00----x",
+        "00----x-",
         Action::reconnect},
     Row{"00001001"
-        "0f----x",
+        "0f----x-",
         Action::retry},
     // It was open, and brought nothing so often that the method does not go on.
     Row{"00001001"
-        "0m111-x",
+        "0m111-x-",
         Action::next_row},
     Row{"00001001"
-        "0m110-x",
+        "0m110-x1",
+        Action::next_row},
+    Row{"00001001"
+        "0m110-x0",
         Action::choose_again},
     Row{"00001001"
-        "0m0--1l",
+        "0m0--1l-",
         Action::await_peer},
     Row{"00001001"
-        "0m10-1l",
+        "0m10-1l-",
         Action::await_peer},
     Row{"00001001"
-        "0m0--0x",
+        "0m0--0x-",
         Action::lost},
     Row{"00001001"
-        "0m10-0x",
+        "0m10-0x-",
         Action::lost},
     Row{"00001001"
-        "0m0--1s",
+        "0m0--1s-",
         Action::lost},
     Row{"00001001"
-        "0m10-1s",
+        "0m10-1s-",
         Action::lost},
     // It was never open.
     Row{"00001000"
-        "--111-x",
+        "--111-x-",
         Action::next_row},
     Row{"00001000"
-        "--110-x",
+        "--110-x1",
+        Action::next_row},
+    Row{"00001000"
+        "--110-x0",
         Action::choose_again},
     Row{"00001000"
-        "--0--1l",
+        "--0--1l-",
         Action::await_peer},
     Row{"00001000"
-        "--10-1l",
+        "--10-1l-",
         Action::await_peer},
     Row{"00001000"
-        "--0--0x",
+        "--0--0x-",
         Action::lost},
     Row{"00001000"
-        "--10-0x",
+        "--10-0x-",
         Action::lost},
     Row{"00001000"
-        "--0--1s",
+        "--0--1s-",
         Action::lost},
     Row{"00001000"
-        "--10-1s",
+        "--10-1s-",
         Action::lost},
     // The peer broke the rules.
     Row{"0000101-"
-        "--111-x",
+        "--111-x-",
         Action::next_row},
     Row{"0000101-"
-        "--110-x",
+        "--110-x1",
+        Action::next_row},
+    Row{"0000101-"
+        "--110-x0",
         Action::choose_again},
     Row{"0000101-"
-        "--0--1l",
+        "--0--1l-",
         Action::await_peer},
     Row{"0000101-"
-        "--10-1l",
+        "--10-1l-",
         Action::await_peer},
     Row{"0000101-"
-        "--0--0x",
+        "--0--0x-",
         Action::lost},
     Row{"0000101-"
-        "--10-0x",
+        "--10-0x-",
         Action::lost},
     Row{"0000101-"
-        "--0--1s",
+        "--0--1s-",
         Action::lost},
     Row{"0000101-"
-        "--10-1s",
+        "--10-1s-",
         Action::lost},
 };
-constexpr std::size_t kColumns = 15;
+constexpr std::size_t kColumns = 16;
 constexpr std::array kStatuses{Status::link_lost, Status::peer_lost, Status::wrong_peer, Status::denied};
 
 bool fits(const Row& row, const std::string& facts) {
@@ -137,7 +147,7 @@ void for_all(F f) {
     constexpr std::array kInVain{0u, 1u, BreakFacts::kMostInVain, BreakFacts::kMostInVain + 1};
     for (const Status status : kStatuses)
         for (const std::uint32_t in_vain : kInVain)
-            for (unsigned bits = 0; bits < 1u << 14; ++bits) {
+            for (unsigned bits = 0; bits < 1u << 15; ++bits) {
                 BreakFacts facts;
                 facts.status = status;
                 facts.in_vain = in_vain;
@@ -145,9 +155,9 @@ void for_all(F f) {
                     &facts.waited,     &facts.closing,     &facts.said_goodbye,     &facts.gone,
                     &facts.was_way,    &facts.ended,       &facts.broke_rules,      &facts.opened,
                     &facts.other_link, &facts.row_applies, &facts.fallback_allowed, &facts.wanted,
-                    &facts.may_return, &facts.denied};
+                    &facts.may_return, &facts.denied,      &facts.last_way};
                 std::string letters;
-                for (unsigned at = 0; at < 14; ++at) {
+                for (unsigned at = 0; at < 15; ++at) {
                     *flags[at] = (bits >> at & 1) != 0;
                     if (at < 13) letters += *flags[at] ? '1' : '0';
                 }
@@ -156,6 +166,7 @@ void for_all(F f) {
                            : status == Status::peer_lost  ? 'p'
                            : status == Status::wrong_peer ? 'w'
                                                           : 'd';
+                letters += facts.last_way ? '1' : '0';
                 f(facts, letters);
             }
 }

@@ -204,3 +204,56 @@ TEST_CASE("a method that fails where falling back is forbidden takes its own cal
     CHECK(rig.heard.peers == std::vector<Status>{Status::peer_lost});
     CHECK(rig.heard.frames == 1);
 }
+
+TEST_CASE("a peer whose last link is one that only brought is lost, and the program hears it once") {
+    Rig rig;
+    ScriptedMethod::Link& out = rig.link_up(rig.one);
+    rig.one.accept(Rig::id(2)); // both had dialled: this link only brings
+    rig.turns();
+    ScriptedMethod::Link& brings = rig.one.link();
+    ScriptedMethod::Link& other = rig.link_up(rig.two);
+    REQUIRE_FALSE(brings.given_up);
+    const bool ended = GENERATE(true, false); // the module knows that the process has ended, or does not
+    const int status = ended ? PLEXUS_PEER_LOST : PLEXUS_LINK_LOST;
+    rig.one.connect = PLEXUS_BAD_ARGUMENT;
+    rig.two.connect = PLEXUS_BAD_ARGUMENT;
+    rig.two.lose(other, status);
+    rig.one.lose(out, status);
+    rig.turns();
+    CHECK(rig.heard.events.empty()); // a link is open
+    CHECK(rig.peer->presence() == Presence::here);
+    rig.one.lose(brings, status);
+    REQUIRE(eventually(20s, [&] {
+        rig.turns();
+        return !rig.heard.events.empty();
+    }));
+    rig.turns();
+    CHECK(rig.heard.events == std::vector<Status>{Status::peer_lost});
+    CHECK(rig.peer->presence() == Presence::lost);
+}
+
+TEST_CASE("a peer that no method reaches any more is lost also if nothing waits for it") {
+    Rig rig;
+    ScriptedMethod::Link& link = rig.link_up(rig.one);
+    rig.one.connect = PLEXUS_BAD_ARGUMENT;
+    SECTION("the other method does not reach it") {
+        rig.two.connect = PLEXUS_BAD_ARGUMENT;
+        rig.one.lose(link);
+        REQUIRE(eventually(20s, [&] {
+            rig.turns();
+            return !rig.heard.events.empty();
+        }));
+        CHECK(rig.heard.events == std::vector<Status>{Status::peer_lost});
+    }
+    SECTION("the other method does") {
+        rig.two.opens = true;
+        rig.one.lose(link);
+        REQUIRE(eventually(20s, [&] {
+            rig.turns();
+            return rig.two.links() == 1;
+        }));
+        rig.turns();
+        CHECK(rig.heard.events.empty());
+        CHECK(rig.peer->presence() == Presence::here);
+    }
+}
