@@ -18,6 +18,10 @@ extern std::atomic<std::uint32_t> fork_count;
 /// Does not see a raw clone(2), which runs no fork handlers. @thread any
 inline std::uint32_t fork_count() noexcept { return detail::fork_count.load(std::memory_order_relaxed); }
 
+/// What everything that belongs to the process which was forked ends with.
+inline constexpr const char* kForkedText = "this process was forked from the one that started the context: "
+                                           "start a context here, or call exec after fork";
+
 /// Remembers the process in which it was made.
 class BirthProcess {
   public:

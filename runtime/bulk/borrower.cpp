@@ -15,9 +15,9 @@ constexpr std::size_t kMostRefused = 1024; // remembered: it is only a saving
 
 } // namespace
 
-Borrower::Loan* Borrower::find(const transport::Channel& object, const wire::BulkHeader& memory) {
+Borrower::Loan* Borrower::find(const transport::Channel& channel, const wire::BulkHeader& memory) {
     const auto found = std::find_if(loans_.begin(), loans_.end(), [&](const Loan& each) {
-        return each.object == &object && each.memory.handle == memory.handle &&
+        return each.channel == &channel && each.memory.handle == memory.handle &&
                each.memory.generation == memory.generation && each.memory.key == memory.key;
     });
     return found == loans_.end() ? nullptr : &*found;
@@ -34,7 +34,7 @@ std::list<Borrower::Loan> Borrower::take_out(std::uint64_t call, const transport
 
 void Borrower::by_messages(const std::list<Loan>& loans) {
     for (const Loan& each : loans)
-        for (const Transfer& transfer : each.waiting) carrier_.by_message(*each.object, transfer);
+        for (const Transfer& transfer : each.waiting) carrier_.by_message(*each.channel, transfer);
 }
 
 bool Borrower::start(transport::Channel& by, const Transfer& transfer) {
@@ -54,7 +54,7 @@ bool Borrower::start(transport::Channel& by, const Transfer& transfer) {
             Loan& made = loans_.emplace_back();
             made.call = call = next_++;
             made.peer = by.peer().shared_from_this();
-            made.object = &by;
+            made.channel = &by;
             made.asked_by = &by;
             made.memory = transfer.header;
             made.waiting.push_back(transfer);
@@ -75,7 +75,7 @@ void Borrower::ask(transport::Channel& by, const Transfer& first, std::uint64_t 
     memory.offset = memory.length = 0;
     alignas(8) std::byte head[wire::BulkHeader::kBytes];
     wire::encode(wire::Kind::borrow, memory, head);
-    if (send_word(by, head, {}, first.expires)) return;
+    if (send_word(by, Word::question, head, {}, first.expires)) return;
     std::list<Loan> ended;
     {
         Lock hold(mutex_);
@@ -87,7 +87,7 @@ void Borrower::ask(transport::Channel& by, const Transfer& first, std::uint64_t 
 void Borrower::give_back(transport::Channel& to, std::uint32_t number) {
     alignas(8) std::byte head[wire::ReplyHeader::kBytes];
     wire::encode(wire::Kind::give_back, wire::ReplyHeader{0, number}, head);
-    (void)send_word(to, head); // else the peer is lost, and so is the loan
+    (void)send_word(to, Word::answer, head); // else the peer is lost, and so is the loan
 }
 
 // One more transfer, with which it stays.
@@ -122,7 +122,7 @@ void Borrower::take_lend(transport::Link& from, wire::View frame) {
         Lock hold(mutex_);
         ended = take_out(header->call, *from.peer);
         // The key is for the way that it was asked by; it comes by another where that broke.
-        if (!ended.empty() && reach && ended.front().object == &sender) {
+        if (!ended.empty() && reach && ended.front().channel == &sender) {
             loan = &ended.front();
             loan->state = Loan::State::held;
             loan->number = header->number;
@@ -134,7 +134,7 @@ void Borrower::take_lend(transport::Link& from, wire::View frame) {
             if (refused_.size() >= kMostRefused) refused_.clear();
             const Loan& not_lent = ended.front();
             refused_.insert(
-                {{not_lent.object, not_lent.memory.handle, not_lent.memory.generation}, from.peer.get()});
+                {{not_lent.channel, not_lent.memory.handle, not_lent.memory.generation}, from.peer.get()});
         }
     }
     if (loan != nullptr) {
@@ -159,8 +159,8 @@ void Borrower::move(Loan& loan, const Transfer& transfer) {
                                          std::min<std::uint64_t>(kPiece, transfer.header.length - at));
         under_way->pieces.fetch_add(1, std::memory_order_relaxed);
         const Status status = transfer.kind == wire::Kind::put
-                                  ? transport::put(*loan.object, loan.reach, offset, piece, under_way)
-                                  : transport::get(*loan.object, loan.reach, offset, piece, under_way);
+                                  ? transport::put(*loan.channel, loan.reach, offset, piece, under_way)
+                                  : transport::get(*loan.channel, loan.reach, offset, piece, under_way);
         if (status != Status::posted) piece_over(under_way, status);
     }
     piece_over(under_way, Status::ok);
@@ -177,7 +177,7 @@ void Borrower::piece_over(transport::Completion* posted, Status status) {
         self.carrier_.is_over(*loan.peer, over->transfer.header.call);
     } else {
         self.carrier_.has_failed(*loan.peer, over->transfer.header.call);
-        self.carrier_.by_message(*loan.object, over->transfer);
+        self.carrier_.by_message(*loan.channel, over->transfer);
         Lock hold(self.mutex_);
         loan.state = Loan::State::spent; // the link is gone, or will not do
     }
@@ -198,8 +198,8 @@ void Borrower::moved(Loan& loan) {
             Loan& next = loans_.emplace_back();
             next.call = call = next_++;
             next.peer = loan.peer;
-            next.object = loan.object;
-            next.asked_by = loan.object;
+            next.channel = loan.channel;
+            next.asked_by = loan.channel;
             next.memory = loan.memory;
             next.waiting.swap(loan.waiting);
         }
@@ -208,13 +208,13 @@ void Borrower::moved(Loan& loan) {
         ended.splice(ended.end(), loans_, found);
     }
     give_back(ended);
-    if (anew) ask(*loan.object, *anew, call);
+    if (anew) ask(*loan.channel, *anew, call);
 }
 
 void Borrower::give_back(const std::list<Loan>& loans) {
     for (const Loan& each : loans) {
-        transport::detach(*each.object, each.reach);
-        give_back(*each.object, each.number);
+        transport::detach(*each.channel, each.reach);
+        give_back(*each.channel, each.number);
     }
 }
 

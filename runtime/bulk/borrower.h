@@ -71,7 +71,7 @@ class Borrower {
         std::uint64_t call = 0;   ///< ours
         std::uint32_t number = 0; ///< theirs
         std::shared_ptr<transport::Peer> peer;
-        transport::Channel* object = nullptr;
+        transport::Channel* channel = nullptr;
         const transport::Channel* asked_by = nullptr; ///< carries the question
         wire::BulkHeader memory;
         State state = State::asked;
@@ -93,7 +93,7 @@ class Borrower {
     using Name =
         std::tuple<const transport::Channel*, std::uint32_t, std::uint32_t>; ///< way, handle, generation
 
-    Loan* find(const transport::Channel& object, const wire::BulkHeader& memory) PLEXUS_REQUIRES(mutex_);
+    Loan* find(const transport::Channel& channel, const wire::BulkHeader& memory) PLEXUS_REQUIRES(mutex_);
     void ask(transport::Channel& by, const Transfer& first, std::uint64_t call) PLEXUS_EXCLUDES(mutex_);
     std::list<Loan> take_out(std::uint64_t call, const transport::Peer& peer) PLEXUS_REQUIRES(mutex_);
     void by_messages(const std::list<Loan>& loans);

@@ -266,10 +266,10 @@ void Bulk::start(detail::Route& route, Transfer transfer, bool in_order, Deadlin
     transfer.header.call = *id;
     transfer.expires = dispatcher_.endings().limit(*id, dispatcher_.limit_of(deadline));
     Status status = Status::ok;
-    transport::Channel* object = nullptr;
-    if (!in_order) status = request::resolve(route, object, &why);
-    if (object != nullptr && transport::moves_memory(*object, into.size()) &&
-        borrower_.start(*object, transfer))
+    transport::Channel* channel = nullptr;
+    if (!in_order) status = request::resolve(route, channel, &why);
+    if (channel != nullptr && transport::moves_memory(*channel, into.size()) &&
+        borrower_.start(*channel, transfer))
         return;
     Message message(transfer);
     if (status == Status::ok) status = request::send_call(calls, route, *id, message.frame, &why);

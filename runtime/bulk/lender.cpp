@@ -99,7 +99,7 @@ void Lender::take_borrow(transport::Link& from, wire::View frame) {
     alignas(8) std::byte head[wire::LendHeader::kBytes];
     wire::encode(answer, head);
     const wire::View key = exposed != nullptr ? wire::View(exposed->key) : wire::View();
-    (void)send_word(*from.channel, head, key); // else the peer is lost
+    (void)send_word(*from.channel, Word::answer, head, key); // else the peer is lost
     objects_.leave();
 }
 
@@ -130,14 +130,14 @@ void Lender::recall(const Exposures& memory) noexcept {
         Lock hold(mutex_);
         for (const auto& [number, loan] : loans_) {
             if (loan.memory.get() != &memory) continue;
-            lent.emplace_back(number, loan.object);
+            lent.emplace_back(number, loan.channel);
             peers.push_back(loan.peer);
         }
     }
-    for (const auto& [number, object] : lent) {
+    for (const auto& [number, channel] : lent) {
         alignas(8) std::byte head[wire::ReplyHeader::kBytes];
         wire::encode(wire::Kind::recall, wire::ReplyHeader{0, number}, head);
-        (void)send_word(*object, head);
+        (void)send_word(*channel, Word::answer, head);
     }
 }
 

@@ -64,7 +64,7 @@ class Lender {
         request::Objects::Slot* pinned; ///< null: `memory` is kept instead
         std::shared_ptr<Exposures> memory;
         std::shared_ptr<transport::Peer> peer;
-        transport::Channel* object;
+        transport::Channel* channel;
     };
     Result<Loan> lend(transport::Link& from, request::Objects::Slot& slot,
                       const transport::MemoryRegion*& exposed);

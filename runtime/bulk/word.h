@@ -8,10 +8,13 @@
 
 namespace plexus::bulk {
 
-/// To the peer of `to`, by that way or any other. False: it is lost, or the deadline has passed.
-/// @thread any
+/// What the peer waits for may take of the room that answers have, and the peer is told if it is lost.
+enum class Word : std::uint8_t { question, answer };
+
+/// To the peer of `to`, by that way or any other. False: there was no room for a question, the peer is lost,
+/// or the deadline has passed. @thread any
 inline bool
-send_word(transport::Channel& to, std::span<std::byte> head, wire::View rest = {},
+send_word(transport::Channel& to, Word word, std::span<std::byte> head, wire::View rest = {},
           std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max()) {
     const detail::Piece pieces[2]{{head.data(), head.size()}, {rest.data(), rest.size()}};
     transport::Frame frame;
@@ -20,6 +23,7 @@ send_word(transport::Channel& to, std::span<std::byte> head, wire::View rest = {
     frame.size = head.size() + rest.size();
     frame.head = head.data();
     frame.deadline = deadline;
+    frame.from_reserve = word == Word::answer;
     std::string why;
     if (to.endpoint().answer(to, frame, &why) == Status::ok) return true;
     log::info("bulk", "a word about remote memory could not be sent: {}", why);

@@ -266,9 +266,7 @@ void Core::abandon() noexcept {
 }
 
 void Core::refuse_forked() const {
-    if (birth_.left())
-        throw Error(Status::closed, "this process was forked from the one that started the context: start a "
-                                    "context here, or call exec after fork");
+    if (birth_.left()) throw Error(Status::closed, kForkedText);
 }
 
 std::string Core::url() const {

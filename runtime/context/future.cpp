@@ -25,7 +25,7 @@ struct CallState::Waiter {
             why = "something that is no std::exception";
         }
         why = "a continuation of a future threw: " + why;
-        if (core != nullptr) {
+        if (core != nullptr && !core->forked()) {
             core->dispatcher().reporter().trouble(status, why);
         } else {
             log::error("context", "{}", why);
@@ -97,6 +97,9 @@ void CallState::complete(Reader& in) noexcept {
     } catch (const std::exception& error) {
         status_ = Status::bad_archive;
         why_ = error.what();
+    } catch (...) {
+        status_ = Status::bad_archive;
+        why_ = "what reads the answer's type threw something that is no std::exception";
     }
     settle();
 }

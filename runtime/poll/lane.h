@@ -47,7 +47,7 @@ struct Lane {
 
     // The polling thread's own.
     AutoSkip skip;
-    bool every_turn = false;          ///< it is among the scheduler's `asked_`
+    bool every_turn = false;          ///< it is among LaneTurns' `asked_`
     std::uint64_t due = 0;            ///< the turn in which it is asked next
     std::uint64_t last_turn = 0;      ///< of the last measured poll
     std::uint64_t last_end = 0;       ///< of that one, ticks
@@ -55,7 +55,7 @@ struct Lane {
     std::uint64_t others_busy_at = 0; ///< ticks, when that number last rose
     std::uint64_t own_seen = 0;       ///< hits of this lane up to then
     std::uint64_t busy_at = 0;        ///< ticks, when that number last rose
-    bool skipped = false;             ///< `auto` has it wait: one of the scheduler's idlers
+    bool skipped = false;             ///< `auto` has it wait: one of LaneTurns' idlers
     bool timed = true;                ///< polls are measured: the lane is not known to be cheap and in use
 
     // Written by the polling thread, read by reports.

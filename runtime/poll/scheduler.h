@@ -93,7 +93,7 @@ class Scheduler {
     /// For a foreign event loop: readable after arm() as soon as progress() has something to do, a timer
     /// included. @thread any
     int fd() const noexcept { return foreign_.fd(); }
-    /// False: do not sleep, call progress(). Also false once after each wake().
+    /// False: do not sleep, call progress(). Also false once after each wake(). @thread one
     bool arm();
 
     /// Lanes are only added, so references stay good.

@@ -19,9 +19,9 @@ constexpr nanoseconds kLongestPause = std::chrono::milliseconds(4);
 constexpr int kAtOnce = 64;
 
 /// A request counts until it has begun, also if that throws.
-struct Counted {
+struct Leaving {
     std::atomic<std::size_t>& count;
-    ~Counted() { count.fetch_sub(1, std::memory_order_release); }
+    ~Leaving() { count.fetch_sub(1, std::memory_order_release); }
 };
 
 } // namespace
@@ -69,7 +69,7 @@ nanoseconds ParkedRequests::run(const std::function<void(Request&)>& begin) {
             line.requests.pop_front();
             line.bytes -= request.cost();
             some = true;
-            const Counted counted{count_};
+            const Leaving counted{count_};
             begin(request);
         }
     }

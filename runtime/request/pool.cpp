@@ -155,7 +155,11 @@ void Pool::loop(const std::shared_ptr<State>& state, Worker& self) {
         self.label = task.label;
         ++state->running;
         hold.unlock();
-        task.run();
+        try {
+            task.run();
+        } catch (const std::exception& error) { // for instance: no memory to tell of what a handler threw
+            log::error("request", "a threaded handler ended without an answer: {}", error.what());
+        }
         task.run = nullptr; // what it held ends here, not under the lock
         hold.lock();
         state->bytes -= task.bytes;

@@ -142,10 +142,10 @@ std::chrono::nanoseconds Dispatcher::chores() {
     return std::min(parked, endings_.run());
 }
 
-Status resolve(detail::Route& route, transport::Channel*& object, std::string* why) {
+Status resolve(detail::Route& route, transport::Channel*& channel, std::string* why) {
     Status status = Status::ok;
     try {
-        object = route.resolve(status, why);
+        channel = route.resolve(status, why);
     } catch (const Error& error) {
         status = error.status();
         *why = error.what();
@@ -162,12 +162,12 @@ Status resolve(detail::Route& route, transport::Channel*& object, std::string* w
 Status send_call(Calls& calls, detail::Route& route, std::uint64_t call, transport::Frame& frame,
                  std::string* why) {
     for (;;) {
-        transport::Channel* object = nullptr;
-        Status status = resolve(route, object, why);
-        if (object == nullptr) return status;
-        if (!calls.goes_by(call, &route.peer(), object)) return Status::ok;
+        transport::Channel* channel = nullptr;
+        Status status = resolve(route, channel, why);
+        if (channel == nullptr) return status;
+        if (!calls.goes_by(call, &route.peer(), channel)) return Status::ok;
         frame.stays = route.stays();
-        status = object->send(frame, why);
+        status = channel->send(frame, why);
         if (status != Status::link_lost) return status;
     }
 }
@@ -247,13 +247,13 @@ void call(Route& route, const Target& target, const RequestInfo& request, Writer
     std::string why;
     if (const Status status = route.refuse_forked(&why); status != Status::ok)
         return state->fail(status, std::move(why));
-    transport::Channel* const object = route.current();
-    const auto id = dispatcher.calls().add({state, &route.peer(), {}, object, false, request.types});
+    transport::Channel* const channel = route.current();
+    const auto id = dispatcher.calls().add({state, &route.peer(), {}, channel, false, request.types});
     if (!id) return state->fail(id.status(), id.failure().why);
     state->belongs_to(*id, &route.peer());
     const std::uint32_t limit = dispatcher.limit_of(deadline);
     const auto expires = dispatcher.endings().limit(*id, limit);
-    if (send_at_once(object, target, request, writer, wire::kWantsReply, *id, limit)) return;
+    if (send_at_once(channel, target, request, writer, wire::kWantsReply, *id, limit)) return;
     request::Outgoing out(target, request, writer, wire::kWantsReply, *id, limit, dispatcher.name());
     out.frame.deadline = expires;
     Status status = request::send_call(dispatcher.calls(), route, *id, out.frame, &why);

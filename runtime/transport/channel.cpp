@@ -290,10 +290,12 @@ bool Channel::revive(const Descriptor& row) {
             return false;
         heir = heir_;
     }
-    if (heir != nullptr) { // the frames that it took over come first
-        Lock hold(heir->mutex_);
-        const SendWindow& window = heir->outbox_.frames().window();
+    while (heir != nullptr) { // the frames that it took over, or that were taken over from it, come first
+        Channel& at = *heir;
+        Lock hold(at.mutex_);
+        const SendWindow& window = at.outbox_.frames().window();
         if (window.settled() < window.appended()) return false;
+        heir = at.way_.state == State::dead ? at.heir_ : nullptr;
     }
     Lock hold(mutex_);
     heir_ = nullptr;

@@ -152,11 +152,17 @@ Status Endpoint::answer(Channel& to, Frame& frame, std::string* why) {
     Status status = to.send(frame, why);
     const auto table = status == Status::link_lost ? to.peer().owners_table() : nullptr;
     if (table != nullptr && !closing()) status = way(to.peer().shared_from_this(), table)->send(frame, why);
-    if (status == Status::again && frame.from_reserve) {
-        to.peer().dropped_answers.fetch_add(1, std::memory_order_relaxed);
-        to.on_outbox([](Outbox& outbox) { outbox.tell_dropped(); });
-    }
+    const bool waits = status == Status::again || status == Status::link_lost ||
+                       status == Status::peer_lost || status == Status::no_method ||
+                       status == Status::message_lost;
+    if (waits && frame.from_reserve && !closing()) note_dropped_answer(to.peer());
     return status;
+}
+
+void Endpoint::note_dropped_answer(Peer& peer) {
+    peer.dropped_answers.fetch_add(1, std::memory_order_relaxed);
+    for (Channel* each : peer.all_channels()) // without a link the next hello says so
+        each->on_outbox([](Outbox& outbox) { outbox.tell_dropped(); });
 }
 
 void Endpoint::warn_once(const std::string& text) {

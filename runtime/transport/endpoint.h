@@ -115,6 +115,8 @@ class Endpoint {
     /// Sends by the channel that a request came by, or, if that is dead by now, by any way that
     /// leads to its peer. @thread any
     Status answer(Channel& to, Frame& frame, std::string* why);
+    /// The peer waits for an answer that does not come: it is told, now or by the next hello. @thread any
+    void note_dropped_answer(Peer& peer);
     /// What holds here about a row: is its module present, does it apply, was it tried in vain.
     method::Applicable applicable(const Peer* peer, const Descriptor& row) const;
     /// The channel for a row's method, with the row's parameters; made on first use.
@@ -130,7 +132,7 @@ class Endpoint {
         std::shared_ptr<Peer> peer; ///< keeps the channel
         Channel* channel;
     };
-    /// A channel has something to tell the leader: Channel::take_events(). @thread any
+    /// A channel has something to tell the leader: its outbox's events(). @thread any
     void attend(Channel& channel) PLEXUS_EXCLUDES(attention_mutex_);
     std::vector<Attention> take_attention() PLEXUS_EXCLUDES(attention_mutex_);
 

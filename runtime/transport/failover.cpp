@@ -16,6 +16,8 @@ namespace {
 constexpr auto kMemoryPause = std::chrono::milliseconds(20);
 /// A peer that may come back is dialled after so long, then after twice as long, and so on.
 constexpr auto kFirstRedial = std::chrono::milliseconds(50);
+/// The other links of a peer whose process has ended are read for so long.
+constexpr auto kEndedRest = std::chrono::seconds(1);
 constexpr auto kForgetLook = std::chrono::seconds(5);
 /// More peers that nobody uses are forgotten before their time.
 constexpr std::size_t kMostIdlePeers = 4096;
@@ -74,13 +76,59 @@ void flush(Channel& channel) {
     });
 }
 
-void tell_doubt(Endpoint& endpoint, Link& link, std::uint64_t frames, const std::string& why) {
+void tell_doubt(Endpoint& endpoint, Channel& of, std::uint64_t frames, const std::string& why) {
     if (frames == 0) return;
-    endpoint.listener().calls_doubted(*link.channel);
+    endpoint.listener().calls_doubted(of);
     endpoint.listener().trouble(
         Status::message_lost,
         fmt::format("up to {} messages to context {} may not have been delivered: {}: {}", frames,
-                    link.peer->name, link.channel->row_name(), why));
+                    of.peer().name, of.row_name(), why));
+}
+
+bool has_open_link(const Peer& peer) {
+    const std::vector<Channel*> channels = peer.all_channels();
+    return std::any_of(channels.begin(), channels.end(),
+                       [](const Channel* each) { return !each->open_links().empty(); });
+}
+
+void tell_lost(Endpoint& endpoint, Channel& of, Backlog backlog, Status status, const std::string& why) {
+    Peer& peer = of.peer();
+    PendingFrames frames = all_frames(std::move(backlog));
+    if (frames.empty()) return;
+    std::vector<wire::View> heads;
+    bool answers = false;
+    for (const PendingFramePtr& frame : frames) {
+        heads.push_back(head_of(*frame));
+        answers = answers || is_answer(heads.back());
+    }
+    if (answers) endpoint.note_dropped_answer(peer);
+    endpoint.listener().frames_lost(peer, heads, status, why);
+    const auto pins = of.on_outbox([&](Outbox& outbox) { // let go of without the lock
+        outbox.frames().retire(std::move(frames), status);
+        return outbox.frames().take_pins();
+    });
+}
+
+void declare_lost(Endpoint& endpoint, Peer& peer, Status status, const std::string& why) {
+    bool tell = why != kEnded;
+    {
+        Lock hold(peer.mutex);
+        if (peer.state.presence == Presence::gone) return;
+        if (std::exchange(peer.state.presence, Presence::lost) == Presence::lost) tell = false;
+        peer.state.status = status;
+        peer.state.why = why;
+        peer.state.since = Clock::now();
+    }
+    endpoint.listener().peer_lost(peer, status, why);
+    if (tell) endpoint.listener().peer_event(peer, Status::peer_lost, why);
+}
+
+// From now on the channel is dead, and nobody takes over what it held.
+void end_channel(Endpoint& endpoint, Channel& channel, Status status, const std::string& why) {
+    Backlog backlog = channel.begin_move();
+    channel.end(nullptr);
+    tell_doubt(endpoint, channel, backlog.unknown, why);
+    tell_lost(endpoint, channel, std::move(backlog), status, why);
 }
 
 /// What the link says of its break. Notes what it says of the peer.
@@ -100,9 +148,11 @@ BreakFacts facts_of(Link& link, const Channel::Loss& loss, Status status) {
     return facts;
 }
 
-/// The row of the peer's table that would take over from a channel.
+/// The row of the peer's table that would take over from a channel, or else the channel that has a link.
 OtherRow find_other_row(Endpoint& endpoint, Channel& channel, const std::string& why) {
-    OtherRow other{channel.peer().owners_table(), {}};
+    OtherRow other{channel.peer().owners_table(), {}, nullptr};
+    for (Channel* each : channel.peer().all_channels())
+        if (each != &channel && !each->dead() && out_of(*each) != nullptr) other.linked = each;
     if (other.known == nullptr) return other;
     other.choice =
         method::first_applicable(other.known->table, [&](const Descriptor& row) -> method::Applicable {
@@ -151,12 +201,12 @@ void Failover::arrived(Link& link) {
     endpoint_.listener().calls_lost(channel, WhichCalls::doubted, Status::message_lost,
                                     "the connection had broken");
     for (Channel* other : peer.all_channels())
-        if (other != &channel && other->condition().awaits)
+        if (other != &channel && !channel.dead() && other->condition().awaits)
             move(*other, channel, "the peer came back by another method");
     if (back) endpoint_.listener().peer_event(peer, Status::peer_back, "by " + channel.row_name());
 }
 
-bool Failover::mark_lost(Link& link) noexcept {
+bool Failover::mark_lost(Link& link) {
     if (link.lost) return false;
     link.lost = true;
     link.ignored = true; // its count is final: the peer may ask for it at once, on another link
@@ -170,22 +220,28 @@ bool Failover::mark_lost(Link& link) noexcept {
 void Failover::lost(Link& link, Status status, const std::string& why) {
     if (!mark_lost(link)) return;
     const Channel::Loss loss = link.channel->link_lost(link, why);
-    tell_doubt(endpoint_, link, loss.unknown, why);
+    tell_doubt(endpoint_, *link.channel, loss.unknown, why);
+    const std::shared_ptr<Peer> peer = link.peer;
     replace(*link.channel, facts_of(link, loss, status), why);
+    if (status != Status::peer_lost || !has_open_link(*peer)) return;
+    // Other methods may not notice, for instance if a child of the peer's process holds its sockets. What has
+    // come by them is read before they end.
+    ended_.push_back({Clock::now() + kEndedRest, peer, nullptr, why});
+    endpoint_.scheduler().request_chores();
 }
 
 void Failover::end(Link& link, const std::string& why) {
     if (!mark_lost(link)) return;
     const Channel::Loss loss = link.channel->link_lost(link, why);
     return_to_module(link);
-    tell_doubt(endpoint_, link, loss.unknown, why);
+    tell_doubt(endpoint_, *link.channel, loss.unknown, why);
     replace(*link.channel, facts_of(link, loss, Status::link_lost), why);
 }
 
 void Failover::reject(Link& link, const std::string& why) {
     if (!mark_lost(link)) return;
     const Channel::Loss loss = link.channel->link_lost(link, why);
-    tell_doubt(endpoint_, link, loss.unknown, why);
+    tell_doubt(endpoint_, *link.channel, loss.unknown, why);
     BreakFacts facts = facts_of(link, loss, Status::link_lost);
     facts.broke_rules = true;
     replace(*link.channel, facts, why);
@@ -193,15 +249,17 @@ void Failover::reject(Link& link, const std::string& why) {
 
 /// A link to the peer is open, or one is made or waited for.
 bool Failover::is_reached(const Peer& peer) const {
+    if (has_open_link(peer)) return true;
     for (const Channel* each : peer.all_channels())
-        if (!each->open_links().empty() || each->condition().leads) return true;
+        if (each->condition().leads) return true;
     return std::any_of(retries_.begin(), retries_.end(),
-                       [&](const Timed& each) { return each.peer.get() == &peer; });
+                       [&](const Timed& each) { return each.peer.get() == &peer && !each.channel->dead(); });
 }
 
 // A channel has no way any more, and these are the facts of its link: what takes its place?
 void Failover::replace(Channel& channel, BreakFacts facts, const std::string& why) {
     Peer& peer = channel.peer();
+    std::erase_if(retries_, [&](const Timed& each) { return each.channel == &channel; });
     facts.closing = said_goodbye_;
     const Channel::Condition now = channel.condition();
     facts.wanted = now.at_stake || endpoint_.listener().awaits(channel);
@@ -214,7 +272,7 @@ void Failover::replace(Channel& channel, BreakFacts facts, const std::string& wh
         facts.denied = peer.state.status == Status::denied;
     }
     const OtherRow other = find_other_row(endpoint_, channel, why);
-    facts.row_applies = other.choice.row.has_value();
+    facts.row_applies = other.choice.row.has_value() || other.linked != nullptr;
     facts.fallback_allowed = endpoint_.options().fallback != Fallback::forbid;
     const Decision decision = decide(facts);
     if (decision.action == Action::nothing) return;
@@ -253,11 +311,13 @@ void Failover::carry_out(const Decision& decision, Channel& channel, const Other
         channel.await_peer();
         return await(channel, why);
     case Action::next_row: {
-        const Descriptor& row = other.known->table[*other.choice.row];
+        Channel& next =
+            other.choice.row ? endpoint_.channel(peer, other.known->table[*other.choice.row]) : *other.linked;
         if (endpoint_.options().fallback == Fallback::warn)
-            endpoint_.warn_once(fmt::format("context {} is reached by {} from now on: {}: {}", peer.name,
-                                            row.method, channel.row_name(), why));
-        return move(channel, endpoint_.channel(peer, row), why);
+            endpoint_.warn_once(fmt::format("context {} is to be reached by {} from now on: {}: {}",
+                                            peer.name, next.row_name(), channel.row_name(), why));
+        if (channel.dead()) return next.reconnect(); // its frames are elsewhere
+        return move(channel, next, why);
     }
     case Action::choose_again:
         channel.begin_move();
@@ -275,12 +335,13 @@ void Failover::carry_out(const Decision& decision, Channel& channel, const Other
 void Failover::move(Channel& from, Channel& to, const std::string& why) {
     endpoint_.listener().calls_lost(from, WhichCalls::doubted, Status::message_lost, why);
     Backlog backlog = from.begin_move();
+    tell_doubt(endpoint_, from, std::exchange(backlog.unknown, 0), why);
     Backlog staying;
     staying.unsent = take_staying(backlog);
     to.adopt(std::move(backlog));
     from.end(&to);
     endpoint_.listener().calls_moved(from, to);
-    tell_lost(from, std::move(staying), Status::message_lost,
+    tell_lost(endpoint_, from, std::move(staying), Status::message_lost,
               from.row_name() + ": " + why + ", and falling back is forbidden");
 }
 
@@ -292,48 +353,20 @@ void Failover::give_up(Channel& channel, Status end, const std::string& why) {
         backlog = channel.begin_move();
         channel.end(nullptr);
     }
-    const std::vector<Channel*> channels = peer.all_channels();
-    const bool reached = std::any_of(channels.begin(), channels.end(),
-                                     [](const Channel* each) { return !each->open_links().empty(); });
-    if (!reached) declare_lost(peer, end, why);
-    endpoint_.listener().calls_lost(channel, WhichCalls::all, end, why);
-    tell_lost(channel, std::move(backlog), end, why);
-}
-
-void Failover::tell_lost(Channel& of, Backlog backlog, Status status, const std::string& why) {
-    Peer& peer = of.peer();
-    PendingFrames frames = all_frames(std::move(backlog));
-    if (frames.empty()) return;
-    std::vector<wire::View> heads;
-    bool answers = false;
-    for (const PendingFramePtr& frame : frames) {
-        heads.push_back(head_of(*frame));
-        answers = answers || is_answer(heads.back());
-    }
-    if (answers) {
-        peer.dropped_answers.fetch_add(1, std::memory_order_relaxed);
-        for (Channel* each : peer.all_channels()) // without a link the next hello says so
-            each->on_outbox([](Outbox& outbox) { outbox.tell_dropped(); });
-    }
-    endpoint_.listener().frames_lost(peer, heads, status, why);
-    const auto pins = of.on_outbox([&](Outbox& outbox) { // let go of without the lock
-        outbox.frames().retire(std::move(frames), status);
-        return outbox.frames().take_pins();
-    });
-}
-
-void Failover::declare_lost(Peer& peer, Status status, const std::string& why) {
-    bool tell = why != kEnded;
+    bool ended = false;
     {
         Lock hold(peer.mutex);
-        if (peer.state.presence == Presence::gone) return;
-        if (std::exchange(peer.state.presence, Presence::lost) == Presence::lost) tell = false;
-        peer.state.status = status;
-        peer.state.why = why;
-        peer.state.since = Clock::now();
+        ended = peer.state.ended;
     }
-    endpoint_.listener().peer_lost(peer, status, why);
-    if (tell) endpoint_.listener().peer_event(peer, Status::peer_lost, why);
+    // A peer that has ended is not waited for, but what it has sent is read.
+    const bool lost = ended ? !has_open_link(peer) : !is_reached(peer);
+    if (lost) declare_lost(endpoint_, peer, end, why);
+    endpoint_.listener().calls_lost(channel, WhichCalls::all, end, why);
+    tell_doubt(endpoint_, channel, backlog.unknown, why);
+    tell_lost(endpoint_, channel, std::move(backlog), end, why);
+    if (!lost) return;
+    for (Channel* each : peer.all_channels()) // what they hold has no way either
+        if (!each->dead()) end_channel(endpoint_, *each, end, why);
 }
 
 // On each of its links a peer acknowledges what it got, then says goodbye: only after the last of
@@ -348,17 +381,13 @@ void Failover::see_off(const std::shared_ptr<Peer>& peer) {
     for (const Channel* channel : channels)
         for (const Link* link : channel->open_links())
             if (!link->goodbye) return;
-    declare_lost(*peer, Status::peer_lost, kEnded);
+    declare_lost(endpoint_, *peer, Status::peer_lost, kEnded);
     {
         Lock hold(peer->mutex);
         if (std::exchange(peer->state.presence, Presence::gone) == Presence::gone) return;
     }
-    for (Channel* channel : channels) {
-        if (channel->dead()) continue;
-        Backlog backlog = channel->begin_move();
-        channel->end(nullptr);
-        tell_lost(*channel, std::move(backlog), Status::peer_lost, kEnded);
-    }
+    for (Channel* channel : channels)
+        if (!channel->dead()) end_channel(endpoint_, *channel, Status::peer_lost, kEnded);
     leaving_.push_back(peer);
 }
 
@@ -382,6 +411,7 @@ void Failover::clear() {
     retries_.clear();
     flushes_.clear();
     awaited_.clear();
+    ended_.clear();
     leaving_.clear();
 }
 
@@ -400,7 +430,7 @@ nanoseconds Failover::run() {
     const bool timed = !retries_.empty() || !flushes_.empty() || !awaited_.empty();
     const Clock::time_point now = Clock::now();
     nanoseconds next = timed ? std::min(retry_links(now), check_awaited(now)) : nanoseconds::max();
-    next = std::min(next, check_silence(now));
+    next = std::min({next, check_ended(now), check_silence(now)});
     return std::min(next, forget_idle(now));
 }
 
@@ -417,7 +447,7 @@ void Failover::attend() {
         std::move(events.lost.begin(), events.lost.end(), std::back_inserter(lost.unsent));
         if (!lost.unsent.empty()) {
             const Status status = lost.unsent.front()->outcome;
-            tell_lost(channel, std::move(lost), status, events.why);
+            tell_lost(endpoint_, channel, std::move(lost), status, events.why);
         }
         const Clock::time_point now = Clock::now();
         if (events.awaits) await(channel, "it did not connect again, and it can't be dialled from here");
@@ -475,6 +505,24 @@ nanoseconds Failover::check_awaited(Clock::time_point now) {
     facts.waited = true;
     for (const Awaited& each : over)
         if (!each.channel->dead()) replace(*each.channel, facts, each.why);
+    return next;
+}
+
+nanoseconds Failover::check_ended(Clock::time_point now) {
+    nanoseconds next = nanoseconds::max();
+    for (const Timed& each : std::exchange(ended_, {})) {
+        if (each.when > now) {
+            next = std::min<nanoseconds>(next, each.when - now);
+            ended_.push_back(each);
+            continue;
+        }
+        {
+            Lock hold(each.peer->mutex);
+            if (!each.peer->state.ended) continue; // it was heard since
+        }
+        for (Channel* channel : each.peer->all_channels())
+            for (Link* link : channel->open_links()) end(*link, each.why);
+    }
     return next;
 }
 

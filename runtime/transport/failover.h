@@ -19,6 +19,7 @@ namespace plexus::transport {
 struct OtherRow {
     std::shared_ptr<const KnownTable> known; ///< null: no table is known
     Choice choice;
+    Channel* linked = nullptr; ///< of the peer, with a link; null: there is none
 };
 
 class Failover {
@@ -55,14 +56,12 @@ class Failover {
     using Clock = std::chrono::steady_clock;
 
     void arrived(Link& link);
-    bool mark_lost(Link& link) noexcept;
+    bool mark_lost(Link& link);
     bool is_reached(const Peer& peer) const;
     void replace(Channel& channel, BreakFacts facts, const std::string& why);
     void carry_out(const Decision& decision, Channel& channel, const OtherRow& other, const std::string& why);
     void move(Channel& from, Channel& to, const std::string& why);
     void give_up(Channel& channel, Status end, const std::string& why);
-    void tell_lost(Channel& of, Backlog backlog, Status status, const std::string& why);
-    void declare_lost(Peer& peer, Status status, const std::string& why);
     void await(Channel& channel, const std::string& why);
     void see_off(const std::shared_ptr<Peer>& peer);
     void attend();
@@ -71,13 +70,14 @@ class Failover {
     bool in_use(Peer& peer) const;
     std::chrono::nanoseconds retry_links(Clock::time_point now);
     std::chrono::nanoseconds check_awaited(Clock::time_point now);
+    std::chrono::nanoseconds check_ended(Clock::time_point now);
     std::chrono::nanoseconds check_silence(Clock::time_point now);
     std::chrono::nanoseconds forget_idle(Clock::time_point now);
 
     struct Timed {
         Clock::time_point when;
         std::shared_ptr<Peer> peer; ///< keeps the channel
-        Channel* channel;
+        Channel* channel;           ///< null: of all
         std::string why;
     };
     /// A peer that may come back by itself; it is dialled as well, ever more slowly, if that can be.
@@ -97,6 +97,7 @@ class Failover {
     std::vector<Timed> retries_; ///< links to be made
     std::vector<Timed> flushes_; ///< frames that found no memory in a module
     std::vector<Awaited> awaited_;
+    std::vector<Timed> ended_; ///< peers whose processes have ended: what links they have are ended
     std::vector<std::shared_ptr<Peer>> leaving_; ///< to be forgotten when nobody holds them
     bool idle_seen_ = false;                     ///< some peer has no link
     Clock::time_point next_silence_{};

@@ -34,9 +34,11 @@ Decision decide(const BreakFacts& facts) noexcept {
     if (facts.said_goodbye) return {Action::peer_closed, "the peer has said goodbye on it"};
     if (facts.gone) return {Action::nothing, "the peer has said goodbye"};
     if (!facts.was_way && !facts.last_way) return {Action::nothing, "no frame left by it"};
-    // Each method failed before, while this link was open: nobody has said that the peer is lost.
-    if (!facts.was_way) return lost(facts, "it was the last link to the peer");
     if (facts.ended || facts.status == Status::peer_lost) return lost(facts, "the peer's process has ended");
+    // The channel was given up before, while this link was open: nobody has said that the peer is lost.
+    if (!facts.was_way && facts.row_applies && facts.fallback_allowed)
+        return {Action::next_row, "it was the last link to the peer, and another method applies"};
+    if (!facts.was_way) return lost(facts, "it was the last link to the peer");
     if (facts.broke_rules || !facts.opened) return replace_method(facts);
     // Both sides had connected at the same time, and one link was enough.
     if (facts.other_link) return {Action::use_other_link, "another link is open"};

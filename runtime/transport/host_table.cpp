@@ -97,7 +97,11 @@ void placed(void* cookie, void* token, int32_t status) {
 
 void sent(void*, void* token, int32_t status) {
     auto* const completion = static_cast<Completion*>(token);
-    completion->ended(completion, status == PLEXUS_OK ? Status::ok : Status::message_lost);
+    try { // not guarded(): the link of the cookie may have ended before its sends
+        completion->ended(completion, status == PLEXUS_OK ? Status::ok : Status::message_lost);
+    } catch (const std::exception& error) {
+        log::error("transport", "the end of a send could not be told: {}", error.what());
+    }
 }
 
 void writable(void* cookie) {

@@ -39,7 +39,7 @@ class Allowance {
 
     /// Up to so many bytes the channel may hold without asking.
     std::uint64_t granted() const noexcept { return granted_; }
-    /// What other channels have of the account, in bytes.
+    /// What others have of the account, in bytes: channels, and the control frames of all links.
     std::uint64_t others() const noexcept {
         const std::uint64_t used = account_.used();
         return used > granted_ ? used - granted_ : 0;

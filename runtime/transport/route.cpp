@@ -37,9 +37,7 @@ Route::Route(const Route& other)
 Status Route::refuse_forked(std::string* why) const {
     if (!birth_.left()) [[likely]]
         return Status::ok;
-    if (why != nullptr)
-        *why = "this process was forked from the one that started the context: start a context here, or call "
-               "exec after fork";
+    if (why != nullptr) *why = kForkedText;
     return Status::closed;
 }
 

@@ -131,8 +131,12 @@ TEST_CASE("questions without end are answered as fast as they are read, and take
                        stream_frame(stream % 2 == 0 ? wire::Kind::recover : wire::Kind::fence, stream, 0));
             member.drop_frames();
         }
-        // By a new link: the victim may be about to end one whose answers were read too slowly.
-        return member.heard(member.join()) ? 0 : 1;
+        // By a new link: the victim may be about to end one whose answers were read too slowly. Its stream is
+        // newer than those that were asked about.
+        End& last = member.dial();
+        member.hello(last, 1'000'000);
+        member.declare(last, 1, echo.info());
+        return member.heard(last) ? 0 : 1;
     });
     CHECK(scene.play());
     if (!kSanitized) CHECK(scene.growth() < 32 * kMiB);

@@ -29,7 +29,11 @@ constexpr std::array kTable{
     Row{"001-------------", Action::peer_closed},
     Row{"0001------------", Action::nothing},
     Row{"00000----------0", Action::nothing},
-    Row{"00000----------1", Action::lost},
+    Row{"000001---------1", Action::lost},
+    Row{"000000--------p1", Action::lost},
+    Row{"000000----11--x1", Action::next_row},
+    Row{"000000----10--x1", Action::lost},
+    Row{"000000----0---x1", Action::lost},
     Row{"000011----------", Action::lost},
     Row{"000010--------p-", Action::lost},
     // It is open, and the method goes on.
@@ -151,11 +155,11 @@ void for_all(F f) {
                 BreakFacts facts;
                 facts.status = status;
                 facts.in_vain = in_vain;
-                bool* const flags[] = {
-                    &facts.waited,     &facts.closing,     &facts.said_goodbye,     &facts.gone,
-                    &facts.was_way,    &facts.ended,       &facts.broke_rules,      &facts.opened,
-                    &facts.other_link, &facts.row_applies, &facts.fallback_allowed, &facts.wanted,
-                    &facts.may_return, &facts.denied,      &facts.last_way};
+                bool* const flags[] = {&facts.waited,      &facts.closing,          &facts.said_goodbye,
+                                       &facts.gone,        &facts.was_way,          &facts.ended,
+                                       &facts.broke_rules, &facts.opened,           &facts.other_link,
+                                       &facts.row_applies, &facts.fallback_allowed, &facts.wanted,
+                                       &facts.may_return,  &facts.denied,           &facts.last_way};
                 std::string letters;
                 for (unsigned at = 0; at < 15; ++at) {
                     *flags[at] = (bits >> at & 1) != 0;

@@ -152,7 +152,7 @@ TEST_CASE("a thread that waits for room is a reason to look for another method")
     });
     // Nothing is queued: the sender waits for the link to open, and polls meanwhile.
     REQUIRE(eventually(20s, [&] { return channel.condition().at_stake; }));
-    const auto said = expect_warning("is reached by two from now on");
+    const auto said = expect_warning("is to be reached by two from now on");
     rig.one.lose(rig.one.link());
     sender.join();
     CHECK(status == Status::link_lost); // its pointer chooses anew
