@@ -83,7 +83,7 @@ bool Scheduler::try_lead(bool foreground) noexcept {
 
 // [foreign] arm() announces the sleep, runs heavy_barrier() and looks whether somebody leads. A leader gives
 // the lead back, runs light_barrier() and looks at the announcement. One sees the other.
-void Scheduler::unlead() noexcept {
+void Scheduler::unlead(bool rests) noexcept {
     const bool slept = std::exchange(handover_.slept, false);
     leading_.store(false, std::memory_order_release); // [lead]
     if (slept) {
@@ -94,7 +94,7 @@ void Scheduler::unlead() noexcept {
         handover_.standby.notify_one();
     }
     followers_.tell(); // runs light_barrier()
-    if (foreign_.announced()) {
+    if (foreign_.announced() && !(rests && foreign_.armed())) {
         foreign_.withdraw();
         foreign_.wake(); // its lanes were armed, we have polled: it must arm anew
     }

@@ -127,7 +127,8 @@ class Scheduler {
     };
 
     bool try_lead(bool foreground) noexcept;
-    void unlead() noexcept;
+    /// `rests`: the leader has done nothing and has armed the lanes again.
+    void unlead(bool rests = false) noexcept;
     bool lead(Condition until, Clock::time_point deadline);
     std::optional<bool> follow(Condition until, Clock::time_point deadline);
     bool over() const noexcept;

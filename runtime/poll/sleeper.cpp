@@ -35,7 +35,8 @@ Sleeper::Sleeper(std::uint32_t lane_events, bool timed)
 }
 
 void Sleeper::announce() noexcept {
-    announced_.store(true, std::memory_order_relaxed); // [asleep]
+    armed_.store(false, std::memory_order_relaxed);
+    announced_.store(true, std::memory_order_release); // [asleep]
     full_barrier();
 }
 
@@ -59,6 +60,7 @@ bool Sleeper::arm(std::deque<Lane>& lanes, nanoseconds& longest) {
             if (most < static_cast<std::uint64_t>(longest.count())) longest = nanoseconds(most);
         }
     }
+    armed_.store(true, std::memory_order_release);
     return true;
 }
 

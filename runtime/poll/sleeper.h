@@ -23,12 +23,14 @@ class Sleeper {
     /// this thread sees the change. @thread that leads
     void announce() noexcept;
     /// @thread any
-    bool announced() const noexcept { return announced_.load(std::memory_order_relaxed); }
+    bool announced() const noexcept { return announced_.load(std::memory_order_acquire); }
     void withdraw() noexcept { announced_.store(false, std::memory_order_relaxed); }
 
     /// Arms every lane that may be polled and lowers `longest` to what they allow. False: there is work,
     /// do not sleep. @thread that leads
     bool arm(std::deque<Lane>& lanes, std::chrono::nanoseconds& longest);
+    /// Since announce() the lanes were armed for this sleeper: their events reach it. @thread that leads
+    bool armed() const noexcept { return armed_.load(std::memory_order_acquire); }
 
     /// Sleeps until a lane has work, wake() was called, or the time is over.
     void sleep(std::chrono::nanoseconds longest);
@@ -53,6 +55,8 @@ class Sleeper {
     // [asleep] announce() pairs with the fence in Scheduler::wake(): the waker sees the sleeper, or the
     // sleeper what happened.
     std::atomic<bool> announced_{false};
+    std::atomic<bool> armed_{
+        false}; // cleared before announced_ is set: who sees that does not see an old one
 };
 
 } // namespace plexus::poll

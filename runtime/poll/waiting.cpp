@@ -141,9 +141,14 @@ void Scheduler::progress_loop() {
         }
         auto quiet_since = Clock::now();
         bool wanted = false;
+        bool idle = true; // an event loop that sleeps on fd() has nothing to look at
         for (unsigned i = 1;; ++i) {
+            idle = idle && !chores_.requested();
             const std::uint32_t handled = turn();
-            if (handled > 0) quiet_since = {};
+            if (handled > 0) {
+                quiet_since = {};
+                idle = false;
+            }
             if (i % kTurnsPerLook != 0 && !lanes_.take_clock_due()) continue;
             const auto now = Clock::now();
             chores_.look(now);
@@ -155,7 +160,7 @@ void Scheduler::progress_loop() {
         nanoseconds longest = nanoseconds::max();
         const bool sleep = !wanted && prepare_to_sleep(back_, longest);
         if (!sleep) back_.withdraw();
-        unlead();
+        unlead(sleep && idle);
         if (wanted) {
             stand_by();
         } else if (sleep) {

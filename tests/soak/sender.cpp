@@ -165,6 +165,7 @@ void Sender::transfer() {
 }
 
 void Sender::move() {
+    if (methods_.empty()) return;
     try {
         if (random_() % 4 == 0)
             desk_.use(automatic);

@@ -198,3 +198,26 @@ TEST_CASE("a foreign event loop that was woken before it armed is told to look a
         CHECK(scheduler.arm());
     }
 }
+
+TEST_CASE("a foreign event loop rests beside the progress thread, and is woken for what comes") {
+    FakeLane lane;
+    Scheduler scheduler({});
+    scheduler.add(lane.source());
+    scheduler.start_progress_thread();
+    int woken = 0;
+    const bool rested = eventually(20s, [&] {
+        while (!scheduler.arm()) scheduler.progress();
+        if (!readable(scheduler.fd(), 200ms)) return true;
+        ++woken;
+        return false;
+    });
+    CAPTURE(woken);
+    CHECK(rested);
+    for (std::uint64_t i = 1; i <= 5; ++i) {
+        while (!scheduler.arm()) scheduler.progress();
+        lane.post();
+        CHECK(readable(scheduler.fd(), 5s * kPatience));
+        CHECK(loop_until(scheduler, [&] { return lane.taken == i; }));
+    }
+    scheduler.stop();
+}
