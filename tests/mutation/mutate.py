@@ -127,35 +127,43 @@ def apply(changes, text, file):
     return "\n".join(line if isinstance(line, str) else line[0] for line in lines)
 
 
-def mutated_tree(changes, tree):
-    """Files of the copy: path -> bytes. Only what git knows, or would add."""
-    listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-                            check=True, capture_output=True).stdout.decode().split("\0")
+def changed_files(changes, tree):
+    """The files that have changes, with all of them behind their switches: path -> bytes."""
     by_file = {}
     for change in changes:
         by_file.setdefault(change.file, []).append(change)
-    files = {}
-    for path in filter(None, listed):
-        source = os.path.join(ROOT, path)
-        if os.path.isfile(source):
-            with open(source, "rb") as file:
-                files[path] = file.read()
-    misfits = []
+    files, misfits = {}, []
     for path, there in by_file.items():
-        if path not in files:
+        source = os.path.join(ROOT, path)
+        if not os.path.isfile(source):
             misfits.append(f"{there[0].where}: {there[0].id}: no file {path}")
             continue
+        with open(source, encoding="utf-8") as file:
+            text = file.read()
         header = f'#include "{os.path.join(tree, HEADER)}"\n'
         if path.endswith(".cpp"):
             header = "#pragma GCC optimize(1)\n" + header  # less to compile
         try:
-            files[path] = (header + apply(there, files[path].decode(), path)).encode()
+            files[path] = (header + apply(there, text, path)).encode()
         except Fault as fault:
             misfits.append(str(fault))
     if misfits:
         raise Fault("\n".join(misfits))
-    files[HEADER] = SWITCH.encode()
     return files
+
+
+def mutated_tree(changes, tree):
+    """Files of the copy: path -> bytes. Only what git knows, or would add."""
+    listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+                            check=True, capture_output=True).stdout.decode().split("\0")
+    changed = changed_files(changes, tree)
+    files = {}
+    for path in filter(None, listed):
+        source = os.path.join(ROOT, path)
+        if os.path.isfile(source) and path not in changed:
+            with open(source, "rb") as file:
+                files[path] = file.read()
+    return {**files, **changed, HEADER: SWITCH.encode()}
 
 
 def copy_tree(files, tree):
@@ -326,13 +334,17 @@ def main():
     twice = {each for each in ids if ids.count(each) > 1}
     if twice:
         raise Fault("two changes have one name: " + ", ".join(sorted(twice)))
+    unknown = sorted(set(options.only or []) - set(ids))
+    if unknown:
+        parser.error(f"no change {', '.join(unknown)} in {', '.join(rooms)}")
+    if options.check:
+        changed_files(changes, tree)
+        print(f"{len(changes)} changes fit the code")
+        return 0
     try:
         files = mutated_tree(changes + others, tree)
     except Fault:
         files = mutated_tree(changes, tree)  # a list of another room does not fit the code
-    if options.check:
-        print(f"{len(changes)} changes fit the code")
-        return 0
     os.makedirs(tree, exist_ok=True)
     copy_tree(files, tree)
     tests = build(tree, folder, options.jobs, sorted({suite for change in changes for suite in change.suites}))
