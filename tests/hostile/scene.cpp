@@ -55,7 +55,7 @@ void install(Context& context, const std::shared_ptr<Calls>& calls) {
     });
     context.on(flood_other, threaded, [](Door& door, std::uint32_t milliseconds) {
         const auto other = door.other->with(deadline(std::chrono::milliseconds(milliseconds)));
-        const std::vector<std::string> load{std::string(32 * 1024, 'x')};
+        const std::vector<std::string> load{std::string(4000, 'x')};
         for (int sent = 0; sent < 20'000 && other.try_send(texts, load) == Status::ok;) ++sent;
         ++door.notes;
     });

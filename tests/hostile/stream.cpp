@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bytes below the frames, on a plain socket that has gone through the real handshake: lengths that lie, a
-// message that never ends, a reader that never reads. (What may be wrong in the memory of shm's rings is
-// in unit/shm and in the fuzz targets: a ring has one writer and one reader, who meet nowhere else.)
+// Bytes below the frames, on a plain socket that has gone through the real handshake: a message that never
+// ends, a reader that never reads. Lengths that lie are in unit/tcp/stream.cpp and unit/common/frames.cpp;
+// what may be wrong in the memory of shm's rings is in unit/shm and in the fuzz targets: a ring has one
+// writer and one reader, who meet nowhere else.
 #include "hostile/scene.h"
 
 #include "common/frames.h"
