@@ -321,8 +321,8 @@ inline constexpr bool kOwnCode = [] {
     }
 }();
 
-/// The cereal archives behind put() and get() of structured types. A user's serialize() calls
-/// them with whatever it likes; what is no concern of ours they pass on to cereal.
+/// The cereal archives behind put() and get() of structured types. A user's
+/// serialize() calls them with values of any type; types that they do not know are left to cereal.
 class OutputArchive : public cereal::OutputArchive<OutputArchive, cereal::AllowEmptyClassElision> {
     using Base = cereal::OutputArchive<OutputArchive, cereal::AllowEmptyClassElision>;
 

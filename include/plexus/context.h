@@ -23,7 +23,7 @@ struct Options {
     /// Configuration keys and values, as in a file: {{"methods", "shm, tcp"}}. They win over file,
     /// environment and command line: for what the program cannot do without.
     std::map<std::string, std::string> set;
-    /// Reads this file instead of searching for plexus.toml. What it says counts whoever may write it.
+    /// The configuration file to read instead of plexus.toml; it is read whoever may write to it.
     std::string file;
     /// Join the directory at this URL ("plexus://host:port") instead of the job's.
     std::string url;

@@ -56,9 +56,9 @@ class PLEXUS_API CallState {
         call_ = call;
         peer_ = peer;
     }
-    /// This waits for what is no call, and may be cancelled: whoever claim() lets ends it.
+    /// Lets this state be cancelled although no call belongs to it: whoever gets true from claim() ends it.
     void may_be_cancelled() noexcept { claim_.store(Claim::open, std::memory_order_relaxed); }
-    /// True once, for the one who ends this.
+    /// True for the first caller only: that caller ends this state.
     bool claim() noexcept {
         Claim open = Claim::open; // alone is the message: settle() orders what goes with it
         return claim_.compare_exchange_strong(open, Claim::taken, std::memory_order_relaxed);
