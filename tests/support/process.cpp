@@ -20,8 +20,13 @@
 namespace plexus::testing {
 
 bool Channel::put(std::span<const std::byte> record) {
-    return ::send(fd_.get(), record.data(), record.size(), MSG_NOSIGNAL) ==
-           static_cast<ssize_t>(record.size());
+    if (record.size() > kLongestRecord)
+        throw std::runtime_error("a record of " + std::to_string(record.size()) + " bytes is too long");
+    for (;;) {
+        if (::send(fd_.get(), record.data(), record.size(), MSG_NOSIGNAL) >= 0) return true;
+        if (errno == EPIPE || errno == ECONNRESET) return false;
+        if (errno != EINTR) throw std::runtime_error(std::string("send: ") + std::strerror(errno));
+    }
 }
 
 std::optional<std::vector<std::byte>> Channel::take(std::chrono::milliseconds limit) {
@@ -31,9 +36,11 @@ std::optional<std::vector<std::byte>> Channel::take(std::chrono::milliseconds li
         ready = ::poll(&item, 1, static_cast<int>((limit * kPatience).count()));
     } while (ready < 0 && errno == EINTR);
     if (ready <= 0) return std::nullopt;
-    std::vector<std::byte> record(64 * 1024);
-    const ssize_t got = ::recv(fd_.get(), record.data(), record.size(), 0);
+    std::vector<std::byte> record(kLongestRecord);
+    const ssize_t got = ::recv(fd_.get(), record.data(), record.size(), MSG_TRUNC);
     if (got <= 0) return std::nullopt; // records are never empty: 0 is the end
+    if (static_cast<std::size_t>(got) > record.size())
+        throw std::runtime_error("a record of " + std::to_string(got) + " bytes was cut");
     record.resize(static_cast<std::size_t>(got));
     return record;
 }

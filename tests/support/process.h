@@ -17,10 +17,12 @@ namespace plexus::testing {
 /// One end of a byte channel between parent and child; records keep their bounds.
 class Channel {
   public:
+    static constexpr std::size_t kLongestRecord = 64 * 1024;
+
     explicit Channel(UniqueFd fd)
       : fd_(std::move(fd)) {}
 
-    /// False if the other end is gone.
+    /// False if the other end is gone. Throws std::runtime_error if the record is too long or cannot be sent.
     bool put(std::span<const std::byte> record);
     /// The next record, or nothing when the time is over or the other end is gone.
     std::optional<std::vector<std::byte>> take(std::chrono::milliseconds limit);

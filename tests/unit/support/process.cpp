@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The test house's own tools: processes, temporary folders, expected warnings.
+// What the tests share: processes, temporary folders, expected warnings.
 #include "support/process.h"
 #include "base/log.h"
 #include "support/catch.h"
@@ -29,6 +29,14 @@ TEST_CASE("a child that logs what it did not expect does not end with zero") {
         return 0;
     });
     CHECK(child.wait(5s) == 98);
+}
+
+TEST_CASE("a record that is longer than records may be is refused, never cut") {
+    Process child(
+        [](Channel& channel) { return channel.take(5s)->size() == Channel::kLongestRecord ? 0 : 1; });
+    CHECK_THROWS(child.channel().put(std::vector<std::byte>(Channel::kLongestRecord + 1)));
+    CHECK(child.channel().put(std::vector<std::byte>(Channel::kLongestRecord)));
+    CHECK(child.wait(5s) == 0);
 }
 
 TEST_CASE("a channel keeps records apart, both ways, and shows its end") {
