@@ -3,11 +3,12 @@
 // ways, and faster by the estimate than patterns that do not look.
 #include "eco/topology/networks.h"
 #include "support/catch.h"
+#include "support/eventually.h"
+#include "support/processor_time.h"
 
 #include "plexus/eco/network.h"
 #include "plexus/error.h"
 
-#include <chrono>
 #include <set>
 
 using namespace plexus::eco;
@@ -240,7 +241,7 @@ TEST_CASE("in one subnet patterns that are no trees take part") {
     CHECK(eco <= estimate_us(plan(request, {Pattern::binomial}), network));
 }
 
-TEST_CASE("a thousand members are planned in a tenth of a second") {
+TEST_CASE("a thousand members are planned within a second of processor time, any operation within three") {
     // Fifty hosts in five subnets, twenty members on each.
     const Map map = map_of(clusters({10, 10, 10, 10, 10}, {{50, 5000, 6000, 7000, 8000},
                                                            {5000, 40, 9000, 4000, 3000},
@@ -250,21 +251,17 @@ TEST_CASE("a thousand members are planned in a tenth of a second") {
     std::vector<std::size_t> host_of(1000);
     for (std::size_t member = 0; member < 1000; ++member) host_of[member] = member * 7 % 50;
     const Map read = read_map(to_toml(map), "a map");
-    using Clock = std::chrono::steady_clock;
-    const auto seconds = [](Clock::time_point since) {
-        return std::chrono::duration<double>(Clock::now() - since).count();
-    };
-    const auto begin = Clock::now();
+    const double begin = processor_seconds();
     const Network network(read, host_of);
     const Plan plan = plan_eco({Operation::broadcast, 1000, 5, 1 << 16, 1, true}, network);
-    CHECK(seconds(begin) < 1); // the aim is 0.1 s; a loaded or checked machine takes longer
+    CHECK(processor_seconds() - begin < 1 * kPatience); // the aim is 0.1 s; a checked build takes longer
     CHECK(prove(plan));
     for (const Operation operation : kOperations) {
-        const auto start = Clock::now();
+        const double start = processor_seconds();
         const Plan each = plan_eco({operation, 1000, 5, 1 << 10, 1, true}, network);
-        const double took = seconds(start);
+        const double took = processor_seconds() - start;
         INFO(to_string(operation) << ": " << took << " s");
         CHECK(each.messages.size() >= 999);
-        CHECK(took < 3);
+        CHECK(took < 3 * kPatience);
     }
 }
