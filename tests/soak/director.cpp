@@ -286,6 +286,10 @@ void Director::settle() {
                                   one.untrue, from, to));
         }
     }
+    if (totals_.deeds[1] == 0) blame("no call was answered");
+    if (totals_.deeds[2] == 0) blame("no put ended well");
+    const bool has_tcp = options_.methods.empty() || options_.methods.find("tcp") != std::string::npos;
+    if (has_tcp && totals_.cuts_asked > 0 && totals_.deeds[8] == 0) blame("no connection was cut");
     if (totals_.deeds[6] > 0) blame(fmt::format("{} waits did not end", totals_.deeds[6]));
     if (totals_.deeds[7] > 0) blame(fmt::format("{} messages or transfers were damaged", totals_.deeds[7]));
 }

@@ -273,7 +273,7 @@ int link_and_mend(Channel& channel, const Options& options, const std::vector<st
     const auto call = [&](const GlobalPointer<Post>& whom) {
         const auto start = std::chrono::steady_clock::now();
         Future<int> answer = whom.call(greet, 3);
-        const bool good = answer.wait_for(2 * kConnectTimeout * testing::kPatience) && answer.get() == 3;
+        const bool good = answer.wait_for(kConnectTimeout * testing::kPatience) && answer.get() == 3;
         slowest = std::max(slowest, std::chrono::steady_clock::now() - start);
         return good;
     };
@@ -285,6 +285,7 @@ int link_and_mend(Channel& channel, const Options& options, const std::vector<st
             return say(channel, "no link was made in time"), 0;
         ++links;
     } while (std::chrono::steady_clock::now() < end);
+    if (cuts == 0) return say(channel, "no link was cut"), 0;
     using std::chrono::milliseconds;
     say(channel, fmt::format("ok: {} links made, {} cut and mended, the slowest answer after {} ms", links,
                              cuts, std::chrono::duration_cast<milliseconds>(slowest).count()));

@@ -215,7 +215,7 @@ struct Loan {
 
 TEST_CASE("the loans of a peer that is lost end with it") {
     const std::string method = method_with_keys("ucx");
-    if (method.empty()) return; // no method here lends keys
+    if (method.empty()) SKIP_TEST("no method of this build lends keys");
     Loan loan(method, "1 s");
     Context& owner = loan.owner.context;
     const auto peer = owner.core()->endpoint().peer(loan.user.context.id());
@@ -225,7 +225,7 @@ TEST_CASE("the loans of a peer that is lost end with it") {
 
 TEST_CASE("a loan is given back by its borrower only") {
     const std::string method = method_with_keys("ucx");
-    if (method.empty()) return; // no method here lends keys
+    if (method.empty()) SKIP_TEST("no method of this build lends keys");
     Loan loan(method, "100 ms");
     End other(method, {{"progress.thread", "false"}});
     const auto others = loan.owner.reached_by(other);
