@@ -378,36 +378,6 @@ TEST_CASE("what falls back in mid-stream to a method that is in use arrives befo
     }
 }
 
-TEST_CASE("every one of many calls with large answers ends, with the answer or with the reason") {
-    const std::string method = GENERATE("local", "shm", "tcp");
-    CAPTURE(method);
-    constexpr std::size_t kCalls = 6'000;
-    Options owner = options(method);
-    owner.set["limits.handler_queue"] = "2 MiB";
-    Sink sink;
-    Context b(owner);
-    constexpr plexus::Request<std::vector<std::uint8_t>(Sink&)> large{"faults.large"};
-    b.on(large, [](Sink&) { return std::vector<std::uint8_t>(4096, 7); });
-    const auto bound = b.bind(sink);
-    Context a(options(method));
-    const auto far = GlobalPointer<Sink>::load(method == "local" ? b : a, bound.pointer().save());
-    std::vector<plexus::Future<std::vector<std::uint8_t>>> answers;
-    for (std::size_t i = 0; i < kCalls; ++i) answers.push_back(far.call(large));
-    std::size_t good = 0;
-    std::size_t refused = 0;
-    for (auto& answer : answers) {
-        if (!answer.wait_for(60s * kPatience)) break;
-        try {
-            good += answer.get() == std::vector<std::uint8_t>(4096, 7);
-        } catch (const plexus::Error& error) {
-            refused +=
-                error.status() == plexus::Status::again || error.status() == plexus::Status::message_lost;
-        }
-    }
-    CHECK(good + refused == kCalls);
-    CHECK(good > 0);
-}
-
 TEST_CASE("an answer of any size that is allowed arrives, also where its handler may not wait") {
     const std::string method = GENERATE("local", "shm", "tcp");
     CAPTURE(method);

@@ -7,6 +7,8 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
+#include <string>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -36,6 +38,8 @@ class Trap {
     ~Trap() {
         fs::current_path(before_);
         ::unsetenv("PLANTED_MARK");
+        restore("HOME", home_);
+        restore("XDG_CONFIG_HOME", xdg_config_home_);
     }
     void write(const fs::path& file) const {
         std::ofstream(file) << "module_path = [\"" << (dir / "modules").string()
@@ -48,6 +52,18 @@ class Trap {
     TmpDir dir;
 
   private:
+    static std::optional<std::string> variable(const char* name) {
+        const char* const value = std::getenv(name);
+        return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+    }
+    static void restore(const char* name, const std::optional<std::string>& value) {
+        if (value)
+            ::setenv(name, value->c_str(), 1);
+        else
+            ::unsetenv(name);
+    }
+    const std::optional<std::string> home_ = variable("HOME");
+    const std::optional<std::string> xdg_config_home_ = variable("XDG_CONFIG_HOME");
     fs::path before_;
 };
 

@@ -19,6 +19,13 @@ std::vector<double> numbers(const Command& lab, const std::string& before, const
     return all;
 }
 
+/// Skips a case whose numbers say how busy this machine is, and nothing of the network.
+#define NEEDS_A_PUNCTUAL_SWITCH(lab)                                                                         \
+    do {                                                                                                     \
+        if ((lab).err().find("the switch was the bottleneck") != std::string::npos)                          \
+            SKIP_TEST("this machine was too busy to be a switch: " + (lab).err());                           \
+    } while (false)
+
 } // namespace
 
 TEST_CASE("a ping-pong over two hosts shows the configured delay") {
@@ -27,6 +34,7 @@ TEST_CASE("a ping-pong over two hosts shows the configured delay") {
     Command lab(lab_words(network, {}, {helper(), "delay", "h1", "h2"}));
     CHECK(lab.wait() == 0);
     INFO(lab.out() << lab.err());
+    NEEDS_A_PUNCTUAL_SWITCH(lab);
     const auto one_way = numbers(lab, "one way ", " us");
     REQUIRE(one_way.size() == 1);
     CHECK(one_way[0] == Approx(5000).epsilon(0.1));
@@ -38,6 +46,7 @@ TEST_CASE("a scaled network is as much slower") {
     Command lab(lab_words(network, {"--scale", "0.25"}, {helper(), "delay", "h1", "h2"}));
     CHECK(lab.wait() == 0);
     INFO(lab.out() << lab.err());
+    NEEDS_A_PUNCTUAL_SWITCH(lab);
     const auto one_way = numbers(lab, "one way ", " us");
     REQUIRE(one_way.size() == 1);
     CHECK(one_way[0] == Approx(20000).epsilon(0.1));
@@ -50,11 +59,13 @@ TEST_CASE("a bulk transfer over two hosts shows the configured rate, and is coun
     Command lab(lab_words(network, {"--json", "-", "--quiet"}, {helper(), "rate", "h1", "h2"}));
     CHECK(lab.wait() == 0);
     INFO(lab.out() << lab.err());
+    const std::string json = lab.out().substr(lab.out().find('{'));
+    REQUIRE(is_json(json));
+    if (json.find("\"was_bottleneck\": true") != std::string::npos)
+        SKIP_TEST("this machine was too busy to be a switch");
     const auto rates = numbers(lab, "", " kb/s");
     REQUIRE(rates.size() == 1);
     CHECK(rates[0] == Approx(20'000).epsilon(0.1));
-    const std::string json = lab.out().substr(lab.out().find('{'));
-    REQUIRE(is_json(json));
     CHECK(number_of(json, "bytes").value_or(0) > 3e6); // of the first cable: 1.5 s and more
 }
 
@@ -67,6 +78,7 @@ TEST_CASE("pairs on a switch have the full rate each, on a shared segment half o
         Command lab(lab_words(network, {}, {helper(), "rate", "h1", "h2", "h3", "h4"}));
         CHECK(lab.wait() == 0);
         INFO(lab.out() << lab.err());
+        NEEDS_A_PUNCTUAL_SWITCH(lab);
         const auto rates = numbers(lab, "", " kb/s");
         REQUIRE(rates.size() == 2);
         // A wire carries acknowledgements too, and its whole is shared by what the two get.
