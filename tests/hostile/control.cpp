@@ -8,8 +8,6 @@ using namespace plexus::testing::hostile;
 
 namespace {
 
-std::string each_method() { return GENERATE(as<std::string>{}, "shm", "tcp"); }
-
 wire::Bytes stream_frame(wire::Kind kind, std::uint32_t stream, std::uint64_t count) {
     wire::Bytes bytes(wire::StreamFrame::kBytes);
     wire::encode(kind, wire::StreamFrame{stream, count}, bytes.data());

@@ -11,8 +11,6 @@ using namespace plexus::testing::hostile;
 
 namespace {
 
-std::string each_method() { return GENERATE(as<std::string>{}, "shm", "tcp"); }
-
 ContextId context_of(std::uint64_t number) {
     ContextId id;
     std::memcpy(id.bytes.data(), &number, sizeof number);

@@ -9,12 +9,6 @@ using namespace plexus;
 using namespace plexus::testing;
 using namespace plexus::testing::hostile;
 
-namespace {
-
-std::string each_method() { return GENERATE(as<std::string>{}, "shm", "tcp"); }
-
-} // namespace
-
 TEST_CASE("frames of unknown kinds end the link, and nothing else") {
     const std::string method = each_method();
     CAPTURE(method);

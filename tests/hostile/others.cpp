@@ -11,8 +11,6 @@ using namespace plexus::testing::hostile;
 
 namespace {
 
-std::string each_method() { return GENERATE(as<std::string>{}, "shm", "tcp"); }
-
 bool has(const std::vector<int>& all, Status status) {
     return std::find(all.begin(), all.end(), static_cast<int>(status)) != all.end();
 }

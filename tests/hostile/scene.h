@@ -66,6 +66,9 @@ enum Number : std::uint16_t {
 
 inline constexpr std::size_t kMiB = 1024 * 1024;
 
+/// The methods that a case runs over, one after the other.
+inline std::string each_method() { return GENERATE(as<std::string>{}, "shm", "tcp"); }
+
 class Scene {
   public:
     /// What the member does. It ends with 0, or with a number that the test's failure shows.

@@ -2,12 +2,11 @@
 // Members in processes of their own; one of them is killed inside a collective.
 #include "eco/group/party.h"
 #include "support/process.h"
-#include "support/tmpdir.h"
+#include "unit/context/key_file.h"
 
 #include <csignal>
 #include <cstring>
 #include <functional>
-#include <sys/stat.h>
 
 using namespace plexus;
 using namespace plexus::eco;
@@ -75,10 +74,8 @@ using Survive = std::string (*)(const Group&, const std::function<void()>&);
 /// Members in processes, one of which is killed so long after all are ready.
 void kill_one(const std::string& methods, std::string_view hosts, Survive survive_it,
               std::chrono::milliseconds after) {
-    const TmpDir folder;
-    const std::string key = folder.file("key", "a secret that the group tests share\n").string();
-    ::chmod(key.c_str(), 0600);
-    const Values more{{"job.key_file", key}};
+    const KeyFile key;
+    const Values more{{"job.key_file", key.path()}};
     std::vector<std::unique_ptr<Process>> others; // forked before this process has threads
     for (Rank rank = 1; rank < kMembers; ++rank)
         others.push_back(std::make_unique<Process>([&, rank](Channel& channel) {

@@ -2,13 +2,12 @@
 // A member whose process is stopped must not hold up the other groups of a context.
 #include "eco/group/party.h"
 #include "support/process.h"
-#include "support/tmpdir.h"
+#include "unit/context/key_file.h"
 
 #include <algorithm>
 #include <csignal>
 #include <cstring>
 #include <fstream>
-#include <sys/stat.h>
 
 using namespace plexus;
 using namespace plexus::eco;
@@ -72,10 +71,8 @@ TEST_CASE("a member that is stopped holds up no other group: a lost member there
     const std::string methods = GENERATE(as<std::string>{}, "shm", "tcp");
     CAPTURE(methods);
     const auto lost = expect_warning("");
-    const TmpDir folder;
-    const std::string key = folder.file("key", "a secret that the group tests share\n").string();
-    ::chmod(key.c_str(), 0600);
-    const Values values{{"job.key_file", key}};
+    const KeyFile key;
+    const Values values{{"job.key_file", key.path()}};
     // Forked before this process has threads.
     Process sender([&](Channel& channel) { return root(channel, methods, values); });
     Process receiver([&](Channel& channel) { return last(channel, methods, values); });
