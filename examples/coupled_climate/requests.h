@@ -29,7 +29,7 @@ PLEXUS_FIELDS(RunSummary, rank, seconds, inside, between, methods)
 inline constexpr plexus::Request<void(Mailroom&, std::uint32_t, std::uint64_t, std::span<const double>)>
     deliver{"climate.deliver"};
 /// Answered by whoever is there: the connection stands.
-inline constexpr plexus::Request<void(Mailroom&)> knock{"climate.knock"};
+inline constexpr plexus::Request<void(Mailroom&)> hello{"climate.hello"};
 
 inline constexpr plexus::Request<void(Coordinator&, RunSummary, std::span<const RowBudget>)> report{
     "climate.report"};

@@ -32,7 +32,7 @@ Station::Station(plexus::Context& here, const Layout& layout)
     here.on(deliver, [](Mailroom& room, std::uint32_t box, std::uint64_t turn, std::span<const double> rows) {
         room.box(box).put(turn, rows);
     });
-    here.on(knock, [](Mailroom&) {});
+    here.on(hello, [](Mailroom&) {});
     here.on_error([failure = failure_](const plexus::Error& error) {
         const std::lock_guard hold(failure->mutex);
         if (failure->text.empty()) failure->text = error.what();
@@ -60,9 +60,9 @@ void Station::connect(bool tcp_only) {
             neighbour.use("tcp");
         else
             neighbour.use(plexus::automatic);
-        answers.push_back(neighbour.call(knock));
+        answers.push_back(neighbour.call(hello));
     }
-    for (const auto& member : across_) answers.push_back(member.call(knock));
+    for (const auto& member : across_) answers.push_back(member.call(hello));
     for (auto& answer : answers) answer.get();
 }
 

@@ -401,7 +401,7 @@ void Link::end_if_flushed() {
 void Link::end() {
     cut();
     dead_ = true;
-    module_.bury_later();
+    module_.free_dead_links_later();
 }
 
 void Link::lose(std::int32_t status, const std::string& why) {
@@ -409,7 +409,7 @@ void Link::lose(std::int32_t status, const std::string& why) {
     if (!known_) {
         module_.log(PLEXUS_DEBUG, "a connection was closed: " + why);
         dead_ = true;
-        module_.bury_later();
+        module_.free_dead_links_later();
     } else if (!given_up_) {
         module_.host().lost(cookie_, status, plexus::module::view(why));
     }

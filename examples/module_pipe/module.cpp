@@ -152,7 +152,7 @@ std::int32_t Module::poll(std::uint32_t budget) {
     }
     for (Link* link : backlog) handled += link->read(share);
     if (!timed_.empty()) look_at_clock();
-    if (any_dead_) bury();
+    if (any_dead_) free_dead_links();
     return static_cast<std::int32_t>(handled);
 }
 
@@ -232,7 +232,7 @@ Link& Module::add(std::unique_ptr<Link> link) {
 }
 
 // At the end of a turn, when no list of this turn names them.
-void Module::bury() {
+void Module::free_dead_links() {
     any_dead_ = false;
     const auto is_dead = [](const auto& link) { return link->is_dead(); };
     std::erase_if(backlog_, is_dead);

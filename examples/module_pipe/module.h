@@ -48,14 +48,14 @@ class Module {
     void read_again(Link& link) { backlog_.push_back(&link); } ///< in the next turn, without news
     void try_again(Link& link) { again_.push_back(&link); }    ///< attend() soon
     void watch_clock(Link& link) { timed_.push_back(&link); }  ///< expire() from then on
-    void bury_later() { any_dead_ = true; }
+    void free_dead_links_later() { any_dead_ = true; }
 
   private:
     Link& add(std::unique_ptr<Link> link);
     std::uint32_t accept_some();
     void attend_all();
     void look_at_clock();
-    void bury();
+    void free_dead_links();
 
     const plexus_host& host_;
     Place here_;
