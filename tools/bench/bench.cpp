@@ -135,6 +135,7 @@ int bench_verb(int count, char** arguments) {
     options.kind = kind_of(kind);
     options.sizes =
         sizes.empty() ? usual_sizes(options.kind) : benchmark::sizes_from("bench", "--size", sizes);
+    if (kind != "dual" && app.count("--skip-poll") > 0) usage_error("bench", "--skip-poll goes with dual");
     options.skip_polls = skip_polls_of(skip_polls);
     options.cores = benchmark::cores_from("bench", cores);
     options.json = line.json();

@@ -26,7 +26,8 @@ constexpr std::size_t kMostEvidence = 8;
 constexpr CommonHelp kHelp{
     "A parameter of the module, \"tcp.port=0\" one of a module under it; may be repeated",
     "Exit codes: 0 every promise holds or was skipped, 1 some are broken, 2 the file is no usable\n"
-    "module or the command line is wrong, 3 environment."};
+    "module or the command line is wrong, 3 environment.",
+    false};
 
 struct CheckOptions {
     std::string file;

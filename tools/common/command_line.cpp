@@ -1,42 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/common/command_line.h"
 
-#include "plexus/error.h"
+#include "tools/common/launch_options.h"
 
 #include <algorithm>
 #include <cstdio>
-#include <memory>
 
 namespace plexus::tools {
-
-namespace {
-
-class Layout : public CLI::Formatter {
-  public:
-    explicit Layout(std::string usage)
-      : usage_(std::move(usage)) {}
-    std::string make_usage(const CLI::App*, std::string) const override {
-        return "Usage: plexus " + usage_ + "\n";
-    }
-
-  private:
-    std::string usage_;
-};
-
-} // namespace
-
-void usage_error(std::string_view verb, const std::string& sentence) {
-    throw Error(Status::bad_argument, sentence + ": plexus " + std::string(verb) + " --help tells more");
-}
 
 CommandLine::CommandLine(std::string verb, const std::string& summary, std::string usage,
                          const std::string& footer, const CommonHelp& help)
   : verb_(std::move(verb))
-  , app_(summary) {
-    app_.formatter(std::make_shared<Layout>(verb_ + " " + std::move(usage)));
+  , app_(summary)
+  , runtime_options_(help.runtime_options) {
+    app_.formatter(help_layout(verb_ + " " + std::move(usage)));
     app_.footer((footer.empty() ? "" : "\n" + footer + "\n") + "\n" + help.ending);
     app_.add_flag("--json", json_, "Print JSON");
-    app_.add_option("--set", set_, help.set)->type_name("KEY=VALUE")->expected(1)->take_all();
+    if (help.set != nullptr)
+        app_.add_option("--set", set_, help.set)->type_name("KEY=VALUE")->expected(1)->take_all();
 }
 
 bool CommandLine::parse(int count, char** arguments) {
@@ -45,7 +26,7 @@ bool CommandLine::parse(int count, char** arguments) {
     std::vector<std::string> words;
     for (int at = 1; at < count; ++at) {
         const std::string word = arguments[at];
-        const bool ours = word.starts_with(kOurs);
+        const bool ours = runtime_options_ && word.starts_with(kOurs); // otherwise CLI11 refuses it
         (ours ? plexus_ : words).push_back(word);
         const bool value_follows = ours && word.find('=') == word.npos && at + 1 < count;
         if (value_follows && !std::string_view(arguments[at + 1]).starts_with("--"))
@@ -58,12 +39,7 @@ bool CommandLine::parse(int count, char** arguments) {
         std::fputs(app_.help().c_str(), stdout);
         return false;
     } catch (const CLI::ParseError& error) { usage_error(verb_, error.what()); }
-    for (const std::string& word : set_) {
-        const std::size_t equals = word.find('=');
-        if (equals == 0 || equals == word.npos)
-            usage_error(verb_, "--set wants KEY=VALUE, like method.tcp.sndbuf=4MiB, not \"" + word + "\"");
-        settings_[word.substr(0, equals)] = word.substr(equals + 1);
-    }
+    for (auto& [key, value] : settings_from(set_, verb_.c_str())) settings_[key] = std::move(value);
     return true;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "plexus/context.h"
+#include "tools/common/usage.h"
 
 #include <CLI/CLI.hpp>
 #include <map>
@@ -14,15 +15,13 @@
 
 namespace plexus::tools {
 
-/// Wrong usage, in a sentence; main prints it behind the verb's name and ends with kUsage.
-[[noreturn]] void usage_error(std::string_view verb, const std::string& sentence);
-
-/// Help texts that some verbs replace.
+/// What some verbs have otherwise.
 struct CommonHelp {
-    const char* set = "A key of the configuration; may be repeated";
+    const char* set = "A key of the configuration; may be repeated"; ///< null: there is no --set
     const char* ending =
         "Every key of the configuration is also an option: --plexus-method.tcp.sndbuf=4MiB.\n"
         "Exit codes: 0 ok, 1 the answer is no, 2 usage, 3 environment.";
+    bool runtime_options = true; ///< false: options --plexus-… are refused
 };
 
 class CommandLine {
@@ -47,6 +46,7 @@ class CommandLine {
   private:
     std::string verb_;
     CLI::App app_;
+    bool runtime_options_ = true;
     bool json_ = false;
     std::vector<std::string> set_;
     std::map<std::string, std::string> settings_;

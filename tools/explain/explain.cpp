@@ -106,6 +106,8 @@ int explain(int count, char** arguments) {
     if (!line.parse(count, arguments)) return kOk;
     if (!options.url.empty() + !options.table.empty() + !options.pointer.empty() != 1)
         usage_error("explain", "one of URL, --table and --pointer says what to explain");
+    if (options.url.empty() && line.app().count("--name") > 0)
+        usage_error("explain", "--name goes with a URL");
 
     Options more;
     more.url = options.url;

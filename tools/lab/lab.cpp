@@ -3,6 +3,7 @@
 #include "plexus/error.h"
 #include "tools/common/launch_options.h"
 #include "tools/common/quantity.h"
+#include "tools/common/usage.h"
 #include "tools/lab/control.h"
 #include "tools/lab/network_file.h"
 #include "tools/lab/placement.h"
@@ -16,7 +17,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <memory>
 #include <unistd.h>
 
 namespace plexus::tools {
@@ -43,9 +43,7 @@ command, whatever happens to that.
 Exit code: that of the job; 2 usage; 3 a file or program is missing; 77 this machine does
 not allow labs.)";
 
-[[noreturn]] void usage_error(const std::string& sentence) {
-    throw Error(Status::bad_argument, sentence + ": plexus lab --help tells more");
-}
+[[noreturn]] void usage_error(const std::string& sentence) { tools::usage_error("lab", sentence); }
 
 struct LabOptions {
     std::string network;
@@ -59,16 +57,10 @@ struct LabOptions {
     Words command;
 };
 
-class Layout : public CLI::Formatter {
-  public:
-    std::string make_usage(const CLI::App*, std::string) const override {
-        return "Usage: plexus lab NETWORK [OPTIONS] [--] PROGRAM [ARGUMENTS]\n";
-    }
-};
-
 void describe(CLI::App& app, LabOptions& options) {
     app.prefix_command();
-    app.add_option("--scale", options.scale, "Multiplies all rates and divides all delays: a slower network")
+    app.add_option("--scale", options.scale,
+                   "Multiplies all rates and divides all delays; 0.1: rates a tenth, delays tenfold")
         ->check(CLI::Range(1e-6, 1e6))
         ->capture_default_str();
     app.add_flag("--keep-delays", options.keep_delays, "With --scale, only rates are scaled");
@@ -106,28 +98,24 @@ void describe(CLI::App& app, LabOptions& options) {
 /// False: help was asked for, and printed.
 bool parse(Words words, LabOptions& options) {
     CLI::App app("Runs a job in a network that exists on this machine only.");
-    app.formatter(std::make_shared<Layout>());
+    app.formatter(help_layout("lab NETWORK [OPTIONS] [--] PROGRAM [ARGUMENTS]"));
     app.footer(kFooter);
     describe(app, options);
     if (!words.empty() && !words.front().starts_with('-')) {
         options.network = words.front();
         words.erase(words.begin());
     }
-    const auto mark = std::find(words.begin(), words.end(), "--");
-    Words ours(words.begin(), mark);
-    std::reverse(ours.begin(), ours.end()); // as CLI11 wants them
     try {
-        app.parse(std::move(ours));
+        options.command = parse_before_program(app, words, "lab");
     } catch (const CLI::CallForHelp&) {
         std::fputs(app.help().c_str(), stdout);
         return false;
-    } catch (const CLI::ParseError& error) { usage_error(error.what()); }
-    options.command = app.remaining();
+    }
+    if (!options.on.empty())
+        for (const char* each : {"--hosts", "--per-host", "--contexts", "--order"})
+            if (app.count(each) > 0)
+                usage_error(std::string(each) + " is for jobs: --on starts one program on one host");
     if (options.network.empty()) usage_error("the network comes first");
-    if (!options.command.empty() && options.command.front().starts_with('-'))
-        usage_error("\"" + options.command.front() + "\" is no option of plexus lab");
-    if (mark != words.end())
-        options.command.insert(options.command.end(), options.command.empty() ? mark + 1 : mark, words.end());
     if (options.command.empty()) usage_error("there is no program to start");
     return true;
 }

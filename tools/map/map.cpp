@@ -21,6 +21,8 @@ constexpr char kFooter[] =
     "picture of one plan: broadcast by eco of 64 KiB from the first host, unless options say\n"
     "otherwise. With options a page holds the plans that they leave.";
 
+constexpr CommonHelp kHelp{nullptr, "Exit codes: 0 ok, 1 the answer is no, 2 usage, 3 environment.", false};
+
 const std::map<std::string, eco::Symmetry> kSymmetries{
     {"min", eco::Symmetry::min}, {"max", eco::Symmetry::max}, {"mean", eco::Symmetry::mean}};
 const std::map<std::string, eco::Statistic> kStatistics{{"min", eco::Statistic::min},
@@ -42,7 +44,7 @@ Value one_of(const std::map<std::string, Value>& words, const std::string& optio
 
 int map_verb(int count, char** arguments) {
     CommandLine line("map", "Tells what a map of the network shows.", "partition|show FILE [OPTIONS]",
-                     kFooter);
+                     kFooter, kHelp);
     MapOptions options;
     std::string what;
     std::string tolerance = "20%";
@@ -53,7 +55,7 @@ int map_verb(int count, char** arguments) {
     line.app().add_option("file", options.file, "A map or a plain matrix")->type_name("FILE");
     line.app()
         .add_option("--tolerance", tolerance,
-                    "How much dearer than the cheapest is still the same subnet (20%)")
+                    "Hosts share a subnet if their cost exceeds its cheapest by at most this share (20%)")
         ->type_name("N%|P/Q");
     line.app()
         .add_option("--symmetric", symmetry, "Which counts where the two directions differ")

@@ -34,7 +34,7 @@ void write(const std::string& text, const std::string& path) {
                                 std::strerror(error)));
 }
 
-PlanOptions plan_wish(const MapOptions& options, const eco::Map& map) {
+PlanOptions plan_options(const MapOptions& options, const eco::Map& map) {
     PlanOptions out;
     if (!options.operation.empty()) out.operation = operation_of(options.operation);
     if (!options.pattern.empty()) check_pattern(options.pattern);
@@ -61,7 +61,7 @@ int show_map(const MapOptions& options) {
                     fmt::format("{} has {} hosts, and a picture holds {}: plexus map partition prints "
                                 "the subnets of any number",
                                 options.file, map.hosts().size(), kMostHosts));
-    const PlanOptions plans = plan_wish(options, map);
+    const PlanOptions plans = plan_options(options, map);
     const eco::CostMatrix costs = costs_in(map, options, 0);
     const std::vector<eco::Partition> levels = eco::hierarchy(costs, options.tolerance);
     std::vector<std::size_t> everyone(map.hosts().size());

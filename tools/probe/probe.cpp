@@ -136,7 +136,8 @@ int probe_verb(int count, char** arguments) {
     app.add_option("--metric", metric, "What the subnets go by: latency, or the time for so many bytes")
         ->type_name("latency|BYTES")
         ->capture_default_str();
-    app.add_option("--tolerance", tolerance, "How much dearer than the cheapest is still the same subnet")
+    app.add_option("--tolerance", tolerance,
+                   "Hosts share a subnet if their cost exceeds its cheapest by at most this share")
         ->type_name("N%|P/Q")
         ->capture_default_str();
     app.add_option("--confirm", options.confirm, "How often an edge that decides is measured again")

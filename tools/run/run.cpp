@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `plexus run`: reads the command line and runs a job. The library has the launcher.
 #include "tools/common/launch_options.h"
+#include "tools/common/usage.h"
 #include "tools/verb.h"
 
-#include "plexus/error.h"
 #include "plexus/launch.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -31,9 +30,7 @@ When one process fails, the others get SIGTERM, and after the grace time SIGKILL
 Exit code: 0, or that of the first process that failed (128 + N if signal N killed it);
 2 usage; 3 a program or file is missing, or the system gives no process or port.)";
 
-[[noreturn]] void usage_error(const std::string& sentence) {
-    throw Error(Status::bad_argument, sentence + ": plexus run --help tells more");
-}
+[[noreturn]] void usage_error(const std::string& sentence) { tools::usage_error("run", sentence); }
 
 /// RANK:FILE, or FILE0,FILE1,... for the ranks from 0 on.
 void add_config_files(const Words& words, std::map<std::uint32_t, std::string>& files) {
@@ -100,37 +97,19 @@ struct Help {
     std::string text;
 };
 
-class Layout : public CLI::Formatter {
-  public:
-    std::string make_usage(const CLI::App*, std::string) const override {
-        return "Usage: plexus run [-n N] [OPTIONS] [--] PROGRAM [ARGUMENTS]\n";
-    }
-};
-
 /// Parses the words before the program; the program's own words are kept.
 Segment parse(Words words, bool first) {
     CLI::App app("Starts a job of several processes on this machine; they find each other through Plexus.");
-    app.formatter(std::make_shared<Layout>());
+    app.formatter(help_layout("run [-n N] [OPTIONS] [--] PROGRAM [ARGUMENTS]"));
     app.footer(kFooter);
     Segment segment;
     describe(app, segment, first);
     if (!words.empty() && words.front() == "-np") words.front() = "-n"; // as users of mpirun write it
 
-    // A "--" before the program ends the options of `plexus run`; a "--" behind it belongs to the program.
-    const auto mark = std::find(words.begin(), words.end(), "--");
-    Words ours(words.begin(), mark);
-    std::reverse(ours.begin(), ours.end()); // as CLI11 wants them
-    try {
-        app.parse(std::move(ours));
-    } catch (const CLI::CallForHelp&) { throw Help{app.help()}; } catch (const CLI::ParseError& error) {
-        usage_error(error.what());
-    }
     Words& command = segment.program.command;
-    command = app.remaining();
-    if (!command.empty() && command.front().starts_with('-'))
-        usage_error("\"" + command.front() + "\" is no option of plexus run" +
-                    (first ? "" : " behind a colon"));
-    if (mark != words.end()) command.insert(command.end(), command.empty() ? mark + 1 : mark, words.end());
+    try {
+        command = parse_before_program(app, words, "run", first ? "" : " behind a colon");
+    } catch (const CLI::CallForHelp&) { throw Help{app.help()}; }
     if (command.empty()) usage_error("there is no program to start");
     return segment;
 }

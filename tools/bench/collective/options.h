@@ -14,7 +14,7 @@ namespace plexus::tools::benchmark {
 struct NamedPattern {
     std::string name; ///< as it was written: "tree:4"
     eco::Algorithm algorithm;
-    bool suits(eco::Operation operation) const {
+    bool supports(eco::Operation operation) const {
         return !algorithm.options() || eco::supports(algorithm.options()->pattern, operation);
     }
 };

@@ -77,7 +77,7 @@ class Member {
             for (const Operation operation : options_.operations)
                 for (const std::uint64_t size : sizes_of(operation))
                     for (const NamedPattern& pattern : options_.patterns) {
-                        if (!pattern.suits(operation)) continue;
+                        if (!pattern.supports(operation)) continue;
                         row.operation = operation;
                         row.pattern = pattern.name;
                         row.size_bytes = size;

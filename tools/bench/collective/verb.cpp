@@ -74,8 +74,8 @@ std::vector<NamedPattern> patterns_of(const std::string& text, const CollectiveO
         if (pattern.algorithm.follows_map() && options.map_file.empty())
             usage_error(kVerb, "--pattern eco follows a map of the network: name it with --map FILE");
         if (std::none_of(options.operations.begin(), options.operations.end(),
-                         [&](Operation each) { return pattern.suits(each); }))
-            usage_error(kVerb, fmt::format("{} suits none of the operations that are asked for", word));
+                         [&](Operation each) { return pattern.supports(each); }))
+            usage_error(kVerb, fmt::format("{} supports none of the operations that are asked for", word));
         patterns.push_back(std::move(pattern));
     }
     return patterns;
@@ -134,9 +134,10 @@ int bench_collective(int count, char** arguments) {
         ->type_name("LIST")
         ->capture_default_str();
     app.add_option("--pattern", patterns, "By which patterns")->type_name("LIST")->capture_default_str();
-    app.add_option("--size", sizes, "Bytes")->type_name("LIST")->capture_default_str();
-    app.add_option("--root", options.root, "The member that others get it from, or bring it to")
+    app.add_option("--size", sizes, "Bytes of each message, block or vector")
+        ->type_name("LIST")
         ->capture_default_str();
+    app.add_option("--root", options.root, "Root of the operation")->capture_default_str();
     app.add_option("--map", options.map_file, "The measured network, for eco and auto")->type_name("FILE");
     app.add_option("--order", orders, "Seeds by which members are shuffled (default: by rank in the job)")
         ->type_name("LIST");
