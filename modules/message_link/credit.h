@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How many counted messages a link may have under way, both ways. The receiver says in every
 // header how many it has taken so far; the sender stops when `window` of them are untaken.
-// All counts are modulo 2^16, and a window is at most half of that.
+// The receiver counts what arrives, so that a peer that does not stop is noticed. All counts are modulo 2^16,
+// and a window is at most half of that.
 //
 // What is sent is counted under the lock of the link's port, what arrives by the progress thread.
 #pragma once
@@ -33,6 +34,11 @@ class Credit {
         if (static_cast<std::uint16_t>(taken - before) < 0x8000)
             acknowledged_.store(taken, std::memory_order_relaxed); // [acknowledged]
     }
+    /// One more came. False: the peer has sent more than it was allowed, by what it was told.
+    bool arrive(std::uint16_t own_window) noexcept {
+        ++arrived_;
+        return static_cast<std::uint16_t>(arrived_ - told_.load(std::memory_order_relaxed)) <= own_window;
+    }
     /// One more was taken. True: the peer has to be told by a message of its own, because half
     /// of the own window was taken since it was told.
     bool take(std::uint16_t own_window) noexcept {
@@ -45,11 +51,14 @@ class Credit {
   private:
     std::uint16_t window_ = 0;
     std::uint16_t sent_ = 0;
+    std::uint16_t arrived_ = 0; // written by the progress thread alone
     // [acknowledged] Written by the progress thread, read by senders. Relaxed: an older value means
     // less room, and a sender that found none is looked at again in each turn.
     std::atomic<std::uint16_t> acknowledged_{0};
     // [taken] Ditto, for the next header. Relaxed: an older value is only less.
     std::atomic<std::uint16_t> taken_{0};
+    // Written under the port's lock. The progress thread takes that lock to receive, so it sees
+    // what the peer was told before the peer could make use of it.
     std::atomic<std::uint16_t> told_{0};
 };
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace plexus::message_link {
 namespace {
@@ -19,8 +20,13 @@ Receiver::~Receiver() = default;
 bool Receiver::goes_on() const { return link_.is_alive() && !link_.engine.is_draining(); }
 
 bool Receiver::arrived(Message& message) {
+    const bool is_bye = message.header.kind == Kind::bye;
     if (link_.engine.is_draining()) { // the host takes nothing any more
-        bye_ = bye_ || message.header.kind == Kind::bye;
+        bye_ = bye_ || is_bye;
+        return false;
+    }
+    if (is_bye ? std::exchange(bye_, true) : !link_.credit.arrive(link_.mine.window)) {
+        link_.lose(PLEXUS_LINK_LOST, "the peer sent more than it was allowed");
         return false;
     }
     const std::uint16_t number = message.header.number;
@@ -70,13 +76,17 @@ bool Receiver::accept(Message& message) {
     return false;
 }
 
+// A large message that is dropped is over at once, which asks for the rest of the queue again: the
+// first call goes through it alone, however long it is.
 void Receiver::hand_over_queue() {
+    if (std::exchange(in_queue_, true)) return;
     while (!queue_.empty() && goes_on() && !is_blocked(queue_.front()->header.kind)) {
         Message& next = *queue_.front();
         queue_.pop_front();
         hand_over(next);
         link_.port.recycle(next);
     }
+    in_queue_ = false;
 }
 
 void Receiver::hand_over(Message& message) {
@@ -92,7 +102,6 @@ void Receiver::hand_over(Message& message) {
     case Kind::carried:
         return begin_carried(message);
     case Kind::bye:
-        bye_ = true;
         return link_.lose(PLEXUS_LINK_LOST, "the peer closed the connection");
     default:
         return;

@@ -96,8 +96,9 @@ class Receiver {
     // [writes] Raised by the progress thread under the port's lock, so that disconnect, which
     // takes that lock after [given up], sees all there will be.
     std::atomic<std::uint32_t> writes_{0};
-    bool unread_ = false; // fetches without room; written under the port's lock
-    bool bye_ = false;
+    bool unread_ = false;   // fetches without room; written under the port's lock
+    bool in_queue_ = false; // hand_over_queue() runs
+    bool bye_ = false;      // has come, and may still wait its turn
 };
 
 } // namespace plexus::message_link

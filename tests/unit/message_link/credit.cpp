@@ -47,6 +47,20 @@ TEST_CASE("the peer is told when half of the window was taken since it was told"
     CHECK(narrow.take(1));
 }
 
+TEST_CASE("a peer that sends more than it was told is noticed, and what it is told makes room") {
+    Credit credit;
+    for (int i = 0; i < 3; ++i) CHECK(credit.arrive(3));
+    CHECK_FALSE(credit.arrive(3));
+
+    Credit told;
+    for (int i = 0; i < 3; ++i) CHECK(told.arrive(3));
+    (void)told.take(3);
+    told.told(told.taken());
+    CHECK(told.arrive(3));
+    (void)told.take(3); // of which the peer does not know
+    CHECK_FALSE(told.arrive(3));
+}
+
 TEST_CASE("a sender and a receiver go on for ever, also where the counts begin again at zero") {
     constexpr std::uint16_t kWindow = 7;
     Credit sender;
@@ -58,6 +72,7 @@ TEST_CASE("a sender and a receiver go on for ever, also where the counts begin a
         if (sender.may_send()) {
             sender.count_sent();
             ++sent;
+            REQUIRE(receiver.arrive(kWindow));
         }
         REQUIRE(sent - taken <= kWindow);
         if (i % 3 == 0 && taken == sent) continue;

@@ -69,6 +69,35 @@ TEST_CASE("a sender that its peer takes nothing from stops at the window, and go
     CHECK(pair.pump(10s, [&] { return pair.to_a->received() == 9; }));
 }
 
+TEST_CASE("a peer that sends more than it was told it may loses the link, whatever waits") {
+    for (Settings way : ways()) {
+        way["window"] = "4";
+        CAPTURE(text_of(way));
+        Settings greedy = way;
+        greedy["copies"] = "64";
+        Pair pair(memory_method(), memory(greedy), memory(way));
+        const auto message = std::make_shared<const Bytes>(content(1, 1, 200'000));
+        CHECK(pair.a.send(*pair.to_b, message, 24, 2) == PLEXUS_POSTED);
+        CHECK(pair.pump(10s, [&] { return pair.to_a->is_lost() && pair.to_b->is_lost(); }));
+        CHECK(pair.to_a->lost_why().find("more than it was allowed") != std::string::npos);
+    }
+}
+
+TEST_CASE("large messages that wait behind another one and are refused take no stack") {
+    constexpr std::size_t kCopies = 16'000; // as many as a window has room for
+    const Settings way = {{"large", "fetch"}, {"window", "16000"}};
+    Settings greedy = way;
+    greedy["copies"] = std::to_string(kCopies);
+    Pair pair(memory_method(), memory(greedy), memory(way));
+    std::size_t asked = 0;
+    pair.b.hooks.place = [&](End&, std::size_t) { return ++asked == 1 ? PLEXUS_OK : PLEXUS_TOO_LARGE; };
+    const auto message = std::make_shared<const Bytes>(80'000'000); // all the others come while it is fetched
+    CHECK(pair.a.send(*pair.to_b, message, 24, 2) == PLEXUS_POSTED);
+    CHECK(pump({&pair.b}, 60s, [&] { return asked == kCopies; }));
+    CHECK(pair.to_a->received() == 1);
+    CHECK_FALSE(pair.to_a->is_lost());
+}
+
 TEST_CASE("a peer without the job's key gets no answer, and the log says so once") {
     const auto expected = expect_warning("stranger");
     BareOptions other = memory({{"connect_timeout", "100 ms"}});

@@ -23,6 +23,7 @@ struct Options {
     Settings links;
     std::size_t eager = 0;
     std::size_t room = 0;
+    std::size_t copies = 1;
     std::string large;
     bool keeps_order = true;
 };
@@ -83,6 +84,7 @@ struct MemoryPeer final : Peer {
         return !box->open;
     }
     const std::shared_ptr<Mailbox> box;
+    std::uint16_t number = 0; // of the next copy
 };
 MemoryPeer& ours(Peer& peer) { return static_cast<MemoryPeer&>(peer); }
 
@@ -248,9 +250,9 @@ class MemoryPort final : public Port, public Fetching, public Carrying {
         std::uint64_t bytes;
     };
 
-    Outcome post(Peer& peer, const Header& header, const plexus_view* pieces, std::uint32_t count,
-                 std::size_t size, std::shared_ptr<Transfer> transfer, std::string& why,
-                 std::uint64_t rest = 0) {
+    static std::unique_ptr<Arrived> packet_of(const Header& header, const plexus_view* pieces,
+                                              std::uint32_t count, std::size_t size,
+                                              std::shared_ptr<Transfer> transfer, std::uint64_t rest) {
         auto arrived = std::make_unique<Arrived>();
         arrived->packet.resize(kHeaderBytes + size);
         header.write(arrived->packet.data());
@@ -264,6 +266,10 @@ class MemoryPort final : public Port, public Fetching, public Carrying {
         arrived->size = size;
         arrived->rest = rest;
         arrived->transfer = std::move(transfer);
+        return arrived;
+    }
+    Outcome post(Peer& peer, Header header, const plexus_view* pieces, std::uint32_t count, std::size_t size,
+                 const std::shared_ptr<Transfer>& transfer, std::string& why, std::uint64_t rest = 0) {
         Mailbox& box = *ours(peer).box;
         const std::lock_guard hold(box.mutex);
         if (!box.open || is_shut()) {
@@ -271,7 +277,11 @@ class MemoryPort final : public Port, public Fetching, public Carrying {
             return PLEXUS_LINK_LOST;
         }
         if (box.packets.size() >= options_.room) return PLEXUS_AGAIN;
-        box.packets.push_back(std::move(arrived));
+        const std::size_t copies = is_counted(header.kind) ? options_.copies : 1;
+        for (std::size_t i = 0; i < copies; ++i) {
+            if (is_ordered(header.kind)) header.number = ours(peer).number++;
+            box.packets.push_back(packet_of(header, pieces, count, size, transfer, rest));
+        }
         box.ring();
         return PLEXUS_OK;
     }
@@ -335,6 +345,7 @@ class MemoryModule final : public Engine {
         options.keeps_order = given.text("order") == "kept";
         options.eager = static_cast<std::size_t>(given.size("eager", 1'024, 1 << 20));
         options.room = static_cast<std::size_t>(given.count("room", 1, 1 << 20));
+        options.copies = static_cast<std::size_t>(given.count("copies", 1, 1 << 20));
         options.links.window = static_cast<std::uint16_t>(given.count("window", 1, 16'384));
         options.links.connect_timeout = given.duration("connect_timeout");
         options.links.handshake_timeout = given.duration("handshake_timeout");
@@ -358,6 +369,7 @@ constexpr plexus_parameter kParameters[] = {
     {"large", "text", "parts", "how large messages go"},
     {"order", "text", "kept", "whether messages may overtake each other"},
     {"room", "count", "100000", "packets that wait at a receiver"},
+    {"copies", "count", "1", "how often each counted message is sent"},
     {"eager", "size", "4 KiB", "largest message that is copied"},
     {"window", "count", "64", "messages under way"},
     {"connect_timeout", "duration", "5 s", "how long a peer may take to answer"},

@@ -5,6 +5,7 @@
 //   large    "parts", "fetch" or "carry": how large messages go
 //   order    "kept" or "changed": whether messages may overtake each other
 //   room     packets that wait at a receiver before its senders find no room
+//   copies   how often each counted message is sent, beyond all credit, each with a number of its own
 //   window, eager, connect_timeout, handshake_timeout, dead_after, linger: as for libfabric
 #pragma once
 
