@@ -78,7 +78,8 @@ PLEXUS_API CostMatrix symmetric(const CostMatrix& costs, Symmetry algorithm,
 class PLEXUS_API Map {
   public:
     /// Nothing is measured yet. `date` is a text, as 2026-11-21T08:54:19Z.
-    /// @error bad_argument no host or too many, no size, a name twice or one with blanks (thrown)
+    /// @error bad_argument no host or too many, no size, a name twice, one with blanks or not in
+    ///                     UTF-8 (thrown)
     Map(std::vector<std::string> hosts, std::vector<std::string> methods,
         std::vector<std::uint64_t> sizes_bytes, std::string date);
 

@@ -18,9 +18,41 @@ bool is_name(std::string_view name) {
     return !name.empty() && name.size() <= 255 && std::all_of(name.begin(), name.end(), plain);
 }
 
+/// How long the character is that `text` begins with; 0: it is none of UTF-8, or cut off.
+std::size_t character_size(std::string_view text) {
+    const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
+    const unsigned char first = byte(0);
+    if (first < 0x80) return 1;
+    const std::size_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+    if (first < 0xc2 || first > 0xf4 || size > text.size()) return 0;
+    for (std::size_t at = 1; at < size; ++at)
+        if ((byte(at) & 0xc0) != 0x80) return 0;
+    const bool overlong = (first == 0xe0 && byte(1) < 0xa0) || (first == 0xf0 && byte(1) < 0x90);
+    const bool surrogate = first == 0xed && byte(1) > 0x9f;
+    const bool beyond = first == 0xf4 && byte(1) > 0x8f;
+    return overlong || surrogate || beyond ? 0 : size;
+}
+
+/// A map is written as TOML, which is UTF-8.
+void check_text(std::string_view text, const char* what) {
+    std::string shown;
+    bool good = true;
+    while (!text.empty()) {
+        const std::size_t size = character_size(text);
+        if (size == 0) {
+            good = false;
+            shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(text.front()));
+        }
+        shown += text.substr(0, size);
+        text.remove_prefix(std::max<std::size_t>(size, 1));
+    }
+    if (!good) refuse(Status::bad_argument, "the {} \"{}\" is no text in UTF-8", what, shown);
+}
+
 void check_names(const std::vector<std::string>& names, const char* what) {
     std::set<std::string_view> seen;
     for (const std::string& name : names) {
+        check_text(name, what);
         if (!is_name(name))
             refuse(Status::bad_argument,
                    "\"{}\" is no name of a {}: it has 1 to 255 characters, no blank and no #", name, what);
@@ -80,10 +112,13 @@ Map::Map(std::vector<std::string> hosts, std::vector<std::string> methods,
         refuse(Status::bad_argument, "a map has 1 to {} hosts, not {}", kMaxHosts, hosts_.size());
     check_names(hosts_, "host");
     check_names(methods_, "method");
+    check_text(date_, "date");
     if (sizes_bytes_.empty()) refuse(Status::bad_argument, "a map has at least one size of messages");
     if (std::adjacent_find(sizes_bytes_.begin(), sizes_bytes_.end(), std::greater_equal<>{}) !=
         sizes_bytes_.end())
         refuse(Status::bad_argument, "the sizes of a map rise, and none is there twice");
+    if (sizes_bytes_.back() > INT64_MAX)
+        refuse(Status::bad_argument, "a size of {} bytes is too large for a map", sizes_bytes_.back());
     const std::size_t pairs = hosts_.size() * hosts_.size();
     if (sizes_bytes_.size() > kMaxCells / pairs)
         refuse(Status::bad_argument, "{} hosts and {} sizes are too many for one map", hosts_.size(),

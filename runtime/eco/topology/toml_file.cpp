@@ -14,7 +14,6 @@ namespace {
 // from, to, method, samples, five numbers
 constexpr std::size_t kCells = 9;
 constexpr std::size_t kNumbers = 5;
-constexpr std::size_t kMaxParts = 16;
 
 // The parser destroys dotted names by recursion, so one of many thousand parts would exhaust
 // the stack: no key of a map has a dot. Rough, but never too lenient: dots without anything
@@ -23,7 +22,7 @@ bool has_endless_name(std::string_view text) {
     std::size_t dots = 0;
     for (const char each : text) {
         if (std::string_view(",=[]{}\n").find(each) != std::string_view::npos) dots = 0;
-        if (each == '.' && ++dots > kMaxParts) return true;
+        if (each == '.' && ++dots > kMostDots) return true;
     }
     return false;
 }
@@ -117,8 +116,10 @@ class Reader {
             sizes.push_back(static_cast<std::uint64_t>(*bytes));
         }
         const auto date = want<std::string>(root, "date", "a text");
+        auto hosts = names(root, "hosts");
+        auto methods = names(root, "methods");
         try {
-            return Map(names(root, "hosts"), names(root, "methods"), sizes, date);
+            return Map(std::move(hosts), std::move(methods), std::move(sizes), date);
         } catch (const Error& error) {
             refuse(Status::bad_config, "{}: {}", origin(*root.get("hosts")), error.what());
         }
@@ -181,7 +182,10 @@ class Reader {
         for (std::size_t at = 0; at < kNumbers; ++at) {
             const toml::node& cell = *row->get(kCells - kNumbers + at);
             if (!cell.is_number()) refuse(Status::bad_config, "{}: a cost is a number of microseconds", pair);
-            *numbers[at] = *cell.value<double>();
+            // Also whole numbers that no double is equal to.
+            const toml::value<std::int64_t>* const whole = cell.as_integer();
+            *numbers[at] =
+                whole != nullptr ? static_cast<double>(whole->get()) : cell.as_floating_point()->get();
             if (*numbers[at] < 0)
                 refuse(Status::bad_config, "{}: the cost {} is negative", pair, *numbers[at]);
         }

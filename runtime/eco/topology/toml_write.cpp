@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "plexus/eco/map.h"
+#include "topology/toml_file.h"
 
 #include <fmt/format.h>
 #include <iterator>
@@ -9,9 +10,11 @@ namespace {
 
 std::string quote(std::string_view text) {
     std::string out = "\"";
+    std::size_t dots = 0;
     for (const char each : text) {
         if (each == '"' || each == '\\') out += '\\';
-        if (static_cast<unsigned char>(each) < 0x20 || each == 0x7f) {
+        const bool dot_too_many = each == '.' && ++dots > kMostDots;
+        if (static_cast<unsigned char>(each) < 0x20 || each == 0x7f || dot_too_many) {
             out += fmt::format("\\u{:04x}", static_cast<unsigned>(each));
         } else {
             out += each;

@@ -36,6 +36,14 @@ TEST_CASE("a matrix with comments, blank lines, other line ends and missing cost
     CHECK(read_map("1 alone\n-", "net").hosts().size() == 1);
 }
 
+TEST_CASE("a matrix that is read can be written as a map and read again, whatever its hosts are called") {
+    const Map map =
+        read_map("4 a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r\xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80 \"\\'\n"
+                 "- 9.9e15 1e300 5e-324\n1 - 2 3\n9007199254740993 1 - 1\n0 1 -0 -\n",
+                 "net");
+    CHECK(read_map(to_toml(map), "net") == map);
+}
+
 TEST_CASE("every mistake in a matrix is named with its line and host") {
     const std::pair<const char*, const char*> cases[] = {
         {"", "net: the file is empty"},
@@ -47,6 +55,11 @@ TEST_CASE("every mistake in a matrix is named with its line and host") {
         {"3 a b\n", "net:1: 3 hosts are announced and 2 are named"},
         {"2 a b c\n", "net:1: 2 hosts are announced and 3 are named"},
         {"2 a a\n0 1\n1 0\n", "net:1: the host a is there twice"},
+        {"\n2 \xff\xc3\xa4 b\n0 1\n1 0\n", "net:2: the host \"\\xff\xc3\xa4\" is no text in UTF-8"},
+        {"1 \xe4\n-\n", "net:1: the host \"\\xe4\" is no text in UTF-8"},          // cut off
+        {"1 \xc0\xaf\n-\n", "net:1: the host \"\\xc0\\xaf\" is no text in UTF-8"}, // longer than needed
+        {"1 \xed\xa0\x80\n-\n", "is no text in UTF-8"},                            // half of a pair
+        {"1 \xf4\x90\x80\x80\n-\n", "is no text in UTF-8"},                        // beyond the last one
         {"2 a b\n0 1\n", "net:2: the file ends before the row of b: 1 of 2 rows are there"},
         {"2 a b\n0 1\n1\n", "net:3: the row of b has 1 numbers instead of 2"},
         {"2 a b\n0 1 2\n1 0\n", "net:2: the row of a has 3 numbers instead of 2"},

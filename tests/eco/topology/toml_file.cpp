@@ -95,6 +95,8 @@ TEST_CASE("every mistake in a map is named with its line and its hosts") {
         {"version = 1", "", "version is missing"},
         {"version = 1", "version = 1\nspeed = 3", "net.map:2: a map has no \"speed\""},
         {"date = \"today\"", "", "date is missing"},
+        {"hosts = ", "# hosts = ", "hosts is missing"},
+        {"methods = ", "# methods = ", "methods is missing"},
         {"\"c\"]", "\"c\", \"a\"]", "net.map:3: the host a is there twice"},
         {"[\"a\", \"b\", \"c\"]", "[]", "net.map:3: a map has 1 to 4096 hosts"},
         {"[\"a\", \"b\", \"c\"]", "[1]", "net.map:3: hosts are texts"},
