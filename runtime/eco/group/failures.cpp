@@ -160,6 +160,9 @@ void GroupState::hear_left(Rank peer, std::uint32_t number) {
 }
 
 void GroupState::differ(Rank peer, std::uint32_t call) {
+    if (peer >= size())
+        return break_up(Status::bad_argument,
+                        fmt::format("a message came from member {} of a group of {}", peer, size()), true);
     const auto take = [group = shared_from_this(), peer, call](auto answer) {
         const auto break_up = [&](const std::string& theirs) {
             const std::string ours = group->text_of(call);

@@ -125,7 +125,9 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
     void tell_others(Status status, const std::string& why);
     void lost(Rank peer, const Error& error) PLEXUS_EXCLUDES(mutex_);
     void wake_sleepers() PLEXUS_EXCLUDES(mutex_);
-    Rank name(Rank member) const { return parent_.names.empty() ? member : parent_.names[member]; }
+    Rank name(Rank member) const {
+        return member < parent_.names.size() ? parent_.names[member] : member; // what came may name any
+    }
     Execution* find(std::uint32_t number) PLEXUS_REQUIRES(mutex_);
     [[noreturn]] void throw_broken() const PLEXUS_REQUIRES(mutex_);
     std::string why_broken() const PLEXUS_REQUIRES(mutex_);

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// libFuzzer target: what a member of a group gets from the others: messages of calls that are under way, that
+// are over and that are yet to come, with any numbers, slots, senders and sizes, and news that the group is
+// broken. Nothing is written outside of the calls' memory, and each call ends.
+//
+// The input: a byte that chooses the calls, then messages: what, call, slot, sender, size, and its bytes.
+#include "group/group_state.h"
+#include "group/mailbox.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <thread>
+
+namespace {
+
+using namespace plexus;
+using namespace plexus::eco;
+using namespace plexus::eco::detail;
+
+constexpr Rank kMembers = 3;
+constexpr std::size_t kElements = 40;
+
+void require(bool holds) {
+    if (!holds) std::abort();
+}
+
+Options options() {
+    Options out;
+    out.set = {{"methods", "local"}, {"progress.thread", "false"}, {"log", "off"}};
+    out.file = "/dev/null";
+    return out;
+}
+
+/// The member whose memory is at stake, and a context that takes what the group sends to all others.
+struct World {
+    Context here{options()};
+    Context there{options()};
+    std::shared_ptr<Mailbox> mine = Mailbox::of(here);
+    std::shared_ptr<Mailbox> theirs = Mailbox::of(there);
+    std::uint64_t groups = 0;
+
+    /// Opens the way, which a send from here would wait for.
+    World() {
+        std::atomic<bool> open{false};
+        std::thread pump([&] { there.run_until([&] { return open.load(); }); });
+        const auto far = GlobalPointer<Mailbox>::load(here, theirs->pointer().save());
+        (void)far.call(kAlive, std::uint64_t{0}, 0u, 0u).get();
+        open = true;
+        there.stop(); // wakes it
+        pump.join();
+    }
+    void turn() {
+        for (int i = 0; i < 4; ++i) {
+            here.progress();
+            there.progress();
+        }
+    }
+};
+
+class Reader {
+  public:
+    explicit Reader(Bytes bytes)
+      : bytes_(bytes) {}
+    std::uint8_t byte() {
+        const Bytes one = take(1);
+        return one.empty() ? std::uint8_t{0} : std::to_integer<std::uint8_t>(one[0]);
+    }
+    Bytes take(std::size_t size) {
+        const Bytes out = bytes_.first(std::min(size, bytes_.size()));
+        bytes_ = bytes_.subspan(out.size());
+        return out;
+    }
+    bool at_end() const noexcept { return bytes_.empty(); }
+
+  private:
+    Bytes bytes_;
+};
+
+/// A call of this member, and its memory.
+struct Call {
+    CollectiveArgs args;
+    std::vector<std::uint32_t> from = std::vector<std::uint32_t>(kElements * kMembers, 1);
+    std::vector<std::uint32_t> into = std::vector<std::uint32_t>(kElements * kMembers, 2);
+    std::shared_ptr<const PlannedCall> planned;
+    Future<void> over;
+
+    Call(GroupState& group, std::uint8_t choice) {
+        constexpr Operation kOperations[] = {Operation::barrier, Operation::broadcast, Operation::gather,
+                                             Operation::all_gather, Operation::all_to_all};
+        args.operation = kOperations[choice % std::size(kOperations)];
+        const bool gathers = args.operation == Operation::gather || args.operation == Operation::all_gather;
+        args.root = args.operation == Operation::broadcast ? 1 : 0;
+        args.element_bytes = sizeof(std::uint32_t);
+        args.send = reinterpret_cast<const std::byte*>(from.data());
+        args.receive = reinterpret_cast<std::byte*>(into.data());
+        args.send_elements = gathers ? kElements : kElements * kMembers;
+        args.receive_elements = kElements * kMembers;
+        planned = group.prepare(args, Algorithm::messages(), false);
+        over = group.start(planned, args);
+    }
+};
+
+void take_message(GroupState& group, const std::vector<std::unique_ptr<Call>>& calls, Reader& in) {
+    const std::uint8_t what = in.byte();
+    MessageHeader head{};
+    head.call = in.byte() % 8;
+    head.slot = in.byte();
+    head.sender = in.byte() % 8 == 7 ? UINT32_MAX : in.byte() % (kMembers + 1);
+    head.last = (what & 1) == 0;
+    head.digest = head.call < calls.size() && (what & 2) == 0 ? calls[head.call]->planned->digest : what;
+    // Mostly what a call of these sizes has.
+    const std::size_t size = (what & 4) == 0 ? in.byte() : kElements * sizeof(std::uint32_t);
+    std::vector<std::byte> bytes(size); // of exactly that size
+    const Bytes given = in.take((what & 8) == 0 ? size : 0);
+    std::copy(given.begin(), given.end(), bytes.begin());
+    if ((what & 0xf0) == 0xf0) {
+        std::vector<EarlyMessage> early;
+        early.emplace_back(head, bytes);
+        group.take_early(std::move(early));
+    } else if ((what & 0xf0) == 0xe0) {
+        (void)group.text_of(head.call);
+        (void)group.presence(head.call, head.digest);
+    } else {
+        group.arrive(head, bytes);
+    }
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    static World& world = *new World; // modules have objects that end before it would
+    Reader in(std::as_bytes(std::span(data, size)));
+    const auto far = GlobalPointer<Mailbox>::load(world.here, world.theirs->pointer().save());
+    std::vector<Member> members{{world.mine->pointer(), {}}, {far, {}}, {far, {}}};
+    GroupOptions limits;
+    limits.ahead_bytes = 4096;
+    const auto group = GroupState::make(world.mine, ++world.groups, 0, std::move(members), limits);
+    group->learn_hosts({"a", "b", "c"});
+    const std::uint8_t first = in.byte();
+    std::vector<std::unique_ptr<Call>> calls;
+    calls.push_back(std::make_unique<Call>(*group, first));
+    for (int messages = 0; messages < 64 && !in.at_end(); ++messages) {
+        if (messages == 3 && (first & 0x80) != 0) {
+            try {
+                calls.push_back(std::make_unique<Call>(*group, static_cast<std::uint8_t>(first >> 3)));
+            } catch (const Error&) {} // the group is broken
+        }
+        take_message(*group, calls, in);
+        if (messages % 4 == 0) world.turn();
+    }
+    group->break_up(Status::message_lost, "the input is over", false);
+    for (int turns = 0; turns < 10'000; ++turns) {
+        const bool over = std::all_of(calls.begin(), calls.end(), [](const auto& each) {
+            return each->over.wait_for(std::chrono::seconds(0));
+        });
+        if (over) return 0;
+        world.turn();
+    }
+    require(false);
+    return 0;
+}
