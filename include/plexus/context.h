@@ -165,6 +165,8 @@ class PLEXUS_API Context {
     /// True on a thread that runs an inline handler, or what a future's then() had to do: it must
     /// not wait for anything that needs progress. @thread any
     bool inside_handler() const noexcept;
+    /// What holds for calls that name no deadline: limits.call_deadline, or no_deadline. @thread any
+    Deadline call_deadline() const;
     /// Makes progress until stop(), sleeping while there is nothing. @thread any
     void run();
     /// The same for at most this long; true if stop() ended it.

@@ -124,6 +124,11 @@ Future<void> Context::fence(Deadline deadline) {
 }
 
 std::uint32_t Context::progress() { return core_->scheduler().progress(); }
+Deadline Context::call_deadline() const {
+    const std::uint32_t limit = core_->dispatcher().limit_of({});
+    return limit == 0 ? no_deadline : Deadline{limit};
+}
+
 bool Context::inside_handler() const noexcept { return core_->scheduler().inside_turn(); }
 
 void Context::run() {

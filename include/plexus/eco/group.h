@@ -136,7 +136,8 @@ class PLEXUS_API Group : public Collectives<Group> {
     /// The same group, with another algorithm for calls by the returned handle.
     Group with(Algorithm algorithm) const;
     /// The same group, with a deadline for each call by the returned handle: all.with(plexus::deadline(2s)).
-    /// A call that has not ended in time fails with deadline_exceeded, and the group is broken for all
+    /// Without one, the context's limits.call_deadline holds; no_deadline: no limit. Making a group has no
+    /// limit. A call that has not ended in time fails with deadline_exceeded, and the group is broken for all
     /// members.
     Group with(Deadline deadline) const;
     /// The operations with futures, or as persistent collectives.

@@ -26,8 +26,8 @@ using Bytes = std::span<const std::byte>;
 
 /// When a call with this deadline has to end, from now on.
 inline Clock::time_point ends_at(Deadline deadline) noexcept {
-    const bool none = deadline == Deadline{} || deadline == no_deadline;
-    return none ? Clock::time_point::max() : Clock::now() + std::chrono::milliseconds(deadline.milliseconds);
+    return deadline == no_deadline ? Clock::time_point::max()
+                                   : Clock::now() + std::chrono::milliseconds(deadline.milliseconds);
 }
 
 /// What members compare: enough to name the difference.

@@ -167,11 +167,11 @@ Plan Group::plan_of(const PlanRequest& request) const {
 }
 
 void Group::begin(const detail::CollectiveArgs& args) const {
-    state_->run(state_->prepare(args, algorithm_, true), args, detail::ends_at(deadline_));
+    state_->run(state_->prepare(args, algorithm_, true), args, state_->ends_at(deadline_));
 }
 
 Future<void> AsyncGroup::begin(const detail::CollectiveArgs& args) const {
-    return state_->start(state_->prepare(args, algorithm_, false), args, detail::ends_at(deadline_));
+    return state_->start(state_->prepare(args, algorithm_, false), args, state_->ends_at(deadline_));
 }
 
 } // namespace plexus::eco

@@ -56,6 +56,11 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
     /// Groups that were made of this one so far: the next one's number.
     std::uint64_t count_child() PLEXUS_EXCLUDES(mutex_);
 
+    /// When a call that begins now has to end. @thread any
+    Clock::time_point ends_at(Deadline wanted) const {
+        return detail::ends_at(wanted == Deadline{} ? mailbox_->context().call_deadline() : wanted);
+    }
+
     /// Checks and plans a call. @error as Collectives (thrown)
     std::shared_ptr<const PlannedCall> prepare(const CollectiveArgs& args, const Algorithm& algorithm,
                                                bool blocking);

@@ -42,7 +42,7 @@ std::shared_ptr<Hierarchy> Hierarchy::of(GroupState& all) {
     const Rank node = hierarchy->mine().node;
     hierarchy->node_group_ = branch(all, nodes[node], plexus::detail::mix(kSalt, node + 1), true);
     const bool shares = nodes[node].size() == 1 || hierarchy->node_group_->shares_memory();
-    const Group group = Group(all.shared_from_this()).with(Algorithm::messages());
+    const Group group = Group(all.shared_from_this()).with(Algorithm::messages()).with(no_deadline);
     if (group.all_reduce(static_cast<std::uint8_t>(shares), Min{}) == 0) return nullptr;
     std::vector<Rank> leaders;
     for (const auto& each : nodes) leaders.push_back(each.front());

@@ -92,7 +92,7 @@ std::shared_ptr<GroupState> meet(Context& here, std::string_view name, Rank me, 
     for (auto& pointer : find_all(here, *mailbox, id, fmt::format("plexus.eco/{}/{}", name, times), me, size))
         members.push_back({std::move(pointer), {}});
     auto group = GroupState::make(mailbox, id, me, std::move(members), own);
-    group->learn_hosts(gather_texts(Group(group).with(Algorithm()), own.host));
+    group->learn_hosts(gather_texts(Group(group).with(no_deadline), own.host));
     group->share_memory();
     group->make_hierarchy();
     return group;

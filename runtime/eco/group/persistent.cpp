@@ -27,11 +27,11 @@ class PersistentCollective::State {
         if (async_ == nullptr)
             refuse(Status::unsupported, "{}: only run() uses shared memory, see Algorithm::memory()",
                    blocking_->signature.text());
-        return group_->start(async_, args_, detail::ends_at(deadline_), &last_);
+        return group_->start(async_, args_, group_->ends_at(deadline_), &last_);
     }
     void run() {
         refuse_second_run();
-        group_->run(blocking_, args_, detail::ends_at(deadline_));
+        group_->run(blocking_, args_, group_->ends_at(deadline_));
     }
 
   private:

@@ -129,7 +129,7 @@ void GroupState::share_memory() {
     bool all_near = true;
     for (Rank member = 0; member < size(); ++member) all_near = all_near && near(member);
 
-    const Group self = Group(shared_from_this()).with(Algorithm());
+    const Group self = Group(shared_from_this()).with(no_deadline);
     const std::size_t bytes = host::arena_bytes(size());
     host::Offer offer;
     std::shared_ptr<host::SharedMemory> memory;

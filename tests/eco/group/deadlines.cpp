@@ -46,6 +46,23 @@ TEST_CASE("a collective call ends at its deadline, and breaks the group for all 
           })) == "");
 }
 
+TEST_CASE("limits.call_deadline holds for collective calls that name no deadline") {
+    const Form form = GENERATE(Form::blocking, Form::async, Form::persistent);
+    const std::string_view hosts = GENERATE("aa", "ab");
+    CAPTURE(static_cast<int>(form), hosts);
+    const auto late = expect_warning("plexus.eco.arrive");
+    // Long enough for the members to meet.
+    Party party(2, "shm", {{"limits.call_deadline", std::to_string(500 * kPatience) + " ms"}});
+    std::barrier<> over(2);
+    CHECK(complaints(party.run_with(on_hosts(hosts), [&](const Group& all) -> std::string {
+              if (all.rank() == 1) over.arrive_and_wait(); // it does not come in time
+              const Refusal told = barrier(all, form);
+              if (all.rank() == 1) return {}; // all may be there for it
+              over.arrive_and_wait();
+              return told.status == Status::deadline_exceeded ? "" : "it said " + told.why;
+          })) == "");
+}
+
 TEST_CASE("a call that ends before its deadline is not disturbed, nor are the calls after it") {
     const Form form = GENERATE(Form::blocking, Form::async, Form::persistent);
     const std::string_view hosts = GENERATE("aa", "ab");
