@@ -203,7 +203,7 @@ void Bulk::take_data(transport::Link& from, wire::View frame) {
     const wire::View rest = frame.subspan(wire::ReplyHeader::kBytes);
     take_from_lost(from, header->call);
     if (calls.is_moving(header->call, peer))
-        return dispatcher_.reporter().refused(request::text_of_peer(*peer) +
+        return dispatcher_.reporter().refused(peer->text() +
                                               " answered a transfer whose bytes are just being moved");
     if (header->status != 0) {
         dispatcher_.endings().end(header->call, peer, static_cast<Status>(header->status),

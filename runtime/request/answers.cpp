@@ -53,8 +53,7 @@ void refuse(transport::Channel& to, const wire::RequestHeader& header, Status st
     wire::encode(wire::ReportHeader{static_cast<std::uint16_t>(status), header.request}, frame.head());
     std::string lost;
     if (send(to, frame, &lost, true) != Status::ok)
-        log::info("request", "{} will not hear that its request was refused: {}", text_of_peer(to.peer()),
-                  lost);
+        log::info("request", "{} will not hear that its request was refused: {}", to.peer().text(), lost);
 }
 
 // Its caller knows that the peer is lost, or will: no other failure is expected.
@@ -63,7 +62,7 @@ void log_unanswered(const transport::Channel& to, std::uint64_t call, Status sta
     const bool expected = status == Status::closed || status == Status::peer_lost ||
                           status == Status::link_lost || status == Status::again;
     log::write(expected ? log::Level::info : log::Level::warn, "request",
-               fmt::format("call {} of {} gets no answer: {}", call, text_of_peer(to.peer()), why));
+               fmt::format("call {} of {} gets no answer: {}", call, to.peer().text(), why));
 }
 
 } // namespace plexus::request

@@ -15,7 +15,7 @@ using std::chrono::nanoseconds;
 constexpr auto kPlacementPatience = std::chrono::seconds(1);
 
 std::string late(const transport::Peer& peer) {
-    return text_of_peer(peer) + " did not answer before the call's deadline; it may have carried it out";
+    return peer.text() + " did not answer before the call's deadline; it may have carried it out";
 }
 
 } // namespace
@@ -53,7 +53,7 @@ void CallEndings::let_go(std::uint64_t call, const transport::Peer* peer, std::o
 }
 
 void CallEndings::end_all(const transport::Peer& peer, Status status, const std::string& why, bool forced) {
-    const Calls::Ending ending{status, text_of_peer(peer) + " did not answer: " + why};
+    const Calls::Ending ending{status, peer.text() + " did not answer: " + why};
     for (const Calls::Entry& entry : calls_.take_all(&peer, ending, forced))
         entry.state->fail(ending.status, ending.why);
     endpoint_->scheduler().request_chores();
@@ -98,7 +98,7 @@ void CallEndings::tell_abandoned() {
         std::string why;
         // Without room the handlers run, and their answers are dropped here.
         if (const Status sent = via.send(frame, &why); sent != Status::ok)
-            log::debug("request", "{} will not hear of {} cancelled calls: {}", text_of_peer(via.peer()),
+            log::debug("request", "{} will not hear of {} cancelled calls: {}", via.peer().text(),
                        calls.size(), why);
     }
 }

@@ -165,8 +165,7 @@ std::unique_ptr<transport::Attachment> Dispatcher::attach(transport::Peer&) {
 
 void Dispatcher::take_request(transport::Link& from, wire::View frame, Buffer* owned) {
     const auto header = wire::decode_request(frame);
-    if (!header)
-        return trouble(Status::bad_archive, text_of_peer(*from.peer) + " sent a request that is too short");
+    if (!header) return trouble(Status::bad_archive, from.peer->text() + " sent a request that is too short");
     auto& names = static_cast<Names&>(*from.peer->attachment);
     if (parked_.must_wait(names.line, *from.channel, *header)) [[unlikely]]
         return park(*from.channel, names, *header, frame, owned);
@@ -181,7 +180,7 @@ void Dispatcher::park(transport::Channel& from, Names& names, const wire::Reques
             names.waiting.enter();
             return endpoint_->scheduler().request_chores();
         }
-        why = "the answers to " + text_of_peer(from.peer()) +
+        why = "the answers to " + from.peer().text() +
               " do not leave, and as many of its requests wait as limits.handler_queue allows";
     } catch (const std::bad_alloc&) {} // says so
     refuse(from, header, Status::again, why);
@@ -217,7 +216,7 @@ void Dispatcher::take_cancel(transport::Link& from, wire::View frame) {
     const auto calls = wire::decode_cancel(frame);
     if (!calls)
         return trouble(Status::bad_archive,
-                       text_of_peer(*from.peer) + " sent a list of cancelled calls that is none");
+                       from.peer->text() + " sent a list of cancelled calls that is none");
     static_cast<Names&>(*from.peer->attachment).waiting.cancel(*calls);
 }
 
@@ -410,7 +409,7 @@ void Dispatcher::install(const detail::RequestInfo& request, std::unique_ptr<det
 }
 
 void Dispatcher::peer_event(transport::Peer& peer, Status what, const std::string& why) {
-    reporter_.peer_event({peer.id, name_of_peer(peer), what, why});
+    reporter_.peer_event({peer.id, peer.called(), what, why});
 }
 
 void Dispatcher::refuse(transport::Channel& to, const wire::RequestHeader& header, Status status,
@@ -418,7 +417,7 @@ void Dispatcher::refuse(transport::Channel& to, const wire::RequestHeader& heade
     request::refuse(to, header, status, why);
     if ((header.flags & wire::kWantsReply) != 0) return;
     const std::string text = fmt::format("a one-way request of {} was not carried out ({}): {}",
-                                         text_of_peer(to.peer()), to_string(status), why);
+                                         to.peer().text(), to_string(status), why);
     // What meets the end of an object or a context is no mistake of anybody's.
     if (status == Status::dead_pointer || status == Status::closed || status == Status::peer_lost)
         log::info("request", "{}", text);
@@ -428,14 +427,9 @@ void Dispatcher::refuse(transport::Channel& to, const wire::RequestHeader& heade
 
 void Dispatcher::take_declare(transport::Link& from, wire::View frame) {
     const auto declare = wire::decode_declare(frame);
-    if (!declare)
-        return trouble(Status::bad_archive, text_of_peer(*from.peer) + " sent a declaration that is none");
-    auto& names = static_cast<Names&>(*from.peer->attachment);
-    if (names.owned_name == nullptr && !declare->sender.empty()) {
-        names.owned_name = std::make_unique<const std::string>(declare->sender);
-        names.name.store(names.owned_name.get(), std::memory_order_release); // [name]
-    }
-    auto& entries = names.entries;
+    if (!declare) return trouble(Status::bad_archive, from.peer->text() + " sent a declaration that is none");
+    from.peer->learn_called(declare->sender);
+    auto& entries = static_cast<Names&>(*from.peer->attachment).entries;
     if (declare->request >= entries.size()) entries.resize(declare->request + std::size_t{1});
     entries[declare->request] = {std::string(declare->name), declare->signature, nullptr};
 }
@@ -444,21 +438,8 @@ void Dispatcher::take_table(transport::Link& from, wire::View frame) {
     const auto sent = wire::decode_table_frame(frame);
     auto table = sent ? wire::decode_table(sent->table) : std::nullopt;
     if (!table)
-        return trouble(Status::bad_archive,
-                       text_of_peer(*from.peer) + " sent a descriptor table that is none");
+        return trouble(Status::bad_archive, from.peer->text() + " sent a descriptor table that is none");
     from.interface.calls.demux->learn_table(from, sent->context, std::move(*table));
-}
-
-std::string name_of_peer(const transport::Peer& peer) {
-    const auto* names = static_cast<const Dispatcher::Names*>(peer.attachment.get());
-    const std::string* const name =
-        names == nullptr ? nullptr : names->name.load(std::memory_order_acquire); // [name]
-    return name == nullptr ? std::string() : *name;
-}
-
-std::string text_of_peer(const transport::Peer& peer) {
-    const std::string name = name_of_peer(peer);
-    return "context " + peer.name + (name.empty() ? "" : " (" + name + ")");
 }
 
 } // namespace plexus::request
@@ -469,7 +450,7 @@ Caller caller() {
     if (request::running == nullptr)
         throw Error(Status::bad_argument, "plexus::caller() was used where no handler runs on this thread");
     const auto& from = static_cast<const transport::Channel&>(*request::running->from);
-    return {from.peer().id, request::name_of_peer(from.peer()), from.row_name()};
+    return {from.peer().id, from.peer().called(), from.row_name()};
 }
 
 namespace detail {

@@ -109,9 +109,6 @@ class Dispatcher final : public transport::Listener {
         std::vector<Entry> entries;
         ParkedRequests::Line line;
         WaitingRequests waiting; ///< anybody's
-        // [name] set once, by the leader, and never changed: whoever sees it may read it.
-        std::atomic<const std::string*> name{nullptr};
-        std::unique_ptr<const std::string> owned_name;
     };
 
   private:
@@ -156,9 +153,5 @@ class Dispatcher final : public transport::Listener {
 
 /// The dispatcher of the context that a route belongs to.
 Dispatcher& dispatcher_of(const detail::Route& route) noexcept;
-/// What the peer is called; empty if it has not said, or has no name. @thread any
-std::string name_of_peer(const transport::Peer& peer);
-/// "context 0123abcd (ocean)", for texts. @thread any
-std::string text_of_peer(const transport::Peer& peer);
 
 } // namespace plexus::request

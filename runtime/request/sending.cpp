@@ -47,8 +47,7 @@ struct Outgoing {
 
 void Dispatcher::take_reply(transport::Link& from, wire::View frame) {
     const auto header = wire::decode_reply(frame);
-    if (!header)
-        return trouble(Status::bad_archive, text_of_peer(*from.peer) + " sent an answer that is too short");
+    if (!header) return trouble(Status::bad_archive, from.peer->text() + " sent an answer that is too short");
     const Calls::Entry entry = calls_.take(header->call, from.peer.get());
     if (entry.state == nullptr) return; // its caller was told already that the peer is lost
     if (header->status == 0) {
@@ -72,13 +71,12 @@ bool Dispatcher::refuse_reply(transport::Link& from, wire::View head, Status sta
 
 void Dispatcher::take_report(transport::Link& from, wire::View frame) {
     const auto header = wire::decode_report(frame);
-    if (!header)
-        return trouble(Status::bad_archive, text_of_peer(*from.peer) + " sent a report that is too short");
+    if (!header) return trouble(Status::bad_archive, from.peer->text() + " sent a report that is too short");
     const wire::View text = frame.subspan(wire::ReportHeader::kBytes);
     const auto status = static_cast<Status>(header->status);
     std::string why(reinterpret_cast<const char*>(text.data()), text.size());
     if (status == Status::bad_signature) why = wire::with_own_types(why, types_of(header->request));
-    trouble(status, "request \"" + name_of(header->request) + "\" to " + text_of_peer(*from.peer) +
+    trouble(status, "request \"" + name_of(header->request) + "\" to " + from.peer->text() +
                         " was not carried out: " + why);
 }
 
@@ -96,9 +94,8 @@ bool Dispatcher::awaits(const transport::Channel& via) {
 void Dispatcher::calls_lost(transport::Channel& via, transport::WhichCalls which, Status status,
                             const std::string& why) {
     const bool only_doubted = which == transport::WhichCalls::doubted;
-    const Calls::Ending ending{status,
-                               text_of_peer(via.peer()) +
-                                   " may or may not have carried out the call, and will not answer: " + why};
+    const Calls::Ending ending{
+        status, via.peer().text() + " may or may not have carried out the call, and will not answer: " + why};
     for (const Calls::Entry& entry : calls_.take_all_by(&via, ending, only_doubted))
         entry.state->fail(ending.status, ending.why);
     if (extension_ != nullptr && !only_doubted) extension_->calls_lost(via);
@@ -107,8 +104,7 @@ void Dispatcher::calls_lost(transport::Channel& via, transport::WhichCalls which
 void Dispatcher::frames_lost(transport::Peer& peer, const std::vector<wire::View>& heads, Status status,
                              const std::string& why) {
     std::size_t requests = 0;
-    const std::string text =
-        "the call to " + text_of_peer(peer) + " may or may not have been carried out: " + why;
+    const std::string text = "the call to " + peer.text() + " may or may not have been carried out: " + why;
     for (const wire::View head : heads) {
         std::uint64_t call = 0;
         switch (wire::kind_of(head).value_or(wire::Kind::goodbye)) {
@@ -128,7 +124,7 @@ void Dispatcher::frames_lost(transport::Peer& peer, const std::vector<wire::View
         if (call != 0) endings_.end(call, &peer, status, text);
     }
     if (requests > 0)
-        trouble(Status::message_lost, std::to_string(requests) + " requests to " + text_of_peer(peer) +
+        trouble(Status::message_lost, std::to_string(requests) + " requests to " + peer.text() +
                                           " may not have been delivered: " + why);
 }
 

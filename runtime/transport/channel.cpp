@@ -332,19 +332,18 @@ std::string Channel::explain(Status status) const {
                            "send it in parts",
                            outbox_.most());
     case Status::again:
-        return fmt::format(
-            "a handler has sent more to context {} than limits.handler_queue allows ({} bytes)", peer_.name,
-            endpoint_.options().handler_queue);
+        return fmt::format("a handler has sent more to {} than limits.handler_queue allows ({} bytes)",
+                           peer_.text(), endpoint_.options().handler_queue);
     case Status::closed:
         return "this context is closing";
     case Status::timed_out:
-        return fmt::format("there was no room for a message by {} to context {} before its deadline", name_,
-                           peer_.name);
+        return fmt::format("there was no room for a message by {} to {} before its deadline", name_,
+                           peer_.text());
     case Status::message_lost:
-        return fmt::format("a message by {} to context {} was lost: it may or may not have arrived ({})",
-                           name_, peer_.name, way_.last_error);
+        return fmt::format("a message by {} to {} was lost: it may or may not have arrived ({})", name_,
+                           peer_.text(), way_.last_error);
     default:
-        return fmt::format("{} to context {}: {}", name_, peer_.name, way_.last_error);
+        return fmt::format("{} to {}: {}", name_, peer_.text(), way_.last_error);
     }
 }
 

@@ -108,8 +108,7 @@ void Demux::refuse(Link& link, wire::View head, std::size_t bytes, bool memory) 
     const Sink* sink = kind < wire::kFirstUncounted ? &sinks_[kind] : nullptr;
     if (sink == nullptr || sink->refuse == nullptr ||
         !sink->refuse(sink->self, link, head, Status::too_large, why))
-        endpoint_.listener().trouble(Status::too_large,
-                                     fmt::format("from context {}: {}", link.peer->name, why));
+        endpoint_.listener().trouble(Status::too_large, fmt::format("from {}: {}", link.peer->text(), why));
 }
 
 void Demux::take_control(Link& link, wire::View frame) {
@@ -145,11 +144,10 @@ void Demux::take_hello(Link& link, wire::View frame) {
         return break_rules(link, "a hello that is none");
     Peer& peer = *link.peer;
     if (hello->version != wire::kVersion) {
-        endpoint_.listener().trouble(
-            Status::unsupported,
-            fmt::format("context {} speaks version {} of the wire format, this one {}: both "
-                        "need the same release of Plexus",
-                        peer.name, hello->version, wire::kVersion));
+        endpoint_.listener().trouble(Status::unsupported,
+                                     fmt::format("{} speaks version {} of the wire format, this one {}: both "
+                                                 "need the same release of Plexus",
+                                                 peer.text(), hello->version, wire::kVersion));
         return break_rules(link, "another version of the wire format");
     }
     auto table = wire::decode_table(hello->table);
@@ -230,8 +228,8 @@ void Demux::learn_table(Link& link, const ContextId& owner, DescriptorTable tabl
 
 void Demux::break_rules(Link& link, const char* how) {
     if (link.lost) return;
-    log::warn("transport", "{}: context {} sent {}: the connection is closed", link.interface.name,
-              link.peer->name, how);
+    log::warn("transport", "{}: {} sent {}: the connection is closed", link.interface.name, link.peer->text(),
+              how);
     failover_.reject(link, std::string("it sent ") + how);
 }
 

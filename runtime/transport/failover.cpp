@@ -79,10 +79,9 @@ void flush(Channel& channel) {
 void tell_doubt(Endpoint& endpoint, Channel& of, std::uint64_t frames, const std::string& why) {
     if (frames == 0) return;
     endpoint.listener().calls_doubted(of);
-    endpoint.listener().trouble(
-        Status::message_lost,
-        fmt::format("up to {} messages to context {} may not have been delivered: {}: {}", frames,
-                    of.peer().name, of.row_name(), why));
+    endpoint.listener().trouble(Status::message_lost,
+                                fmt::format("up to {} messages to {} may not have been delivered: {}: {}",
+                                            frames, of.peer().text(), of.row_name(), why));
 }
 
 bool has_open_link(const Peer& peer) {
@@ -277,8 +276,8 @@ void Failover::replace(Channel& channel, BreakFacts facts, const std::string& wh
     const Decision decision = decide(facts);
     if (decision.action == Action::nothing) return;
     if (decision.action == Action::peer_closed) return see_off(peer.shared_from_this());
-    log::info("transport", "{} {} context {}: {}: {}", channel.row_name(),
-              facts.opened ? "has lost its connection to" : "does not reach", peer.name, why,
+    log::info("transport", "{} {} {}: {}: {}", channel.row_name(),
+              facts.opened ? "has lost its connection to" : "does not reach", peer.text(), why,
               decision.because);
     const bool gives_row_up = decision.action == Action::next_row ||
                               decision.action == Action::choose_again || decision.action == Action::lost;
@@ -314,8 +313,8 @@ void Failover::carry_out(const Decision& decision, Channel& channel, const Other
         Channel& next =
             other.choice.row ? endpoint_.channel(peer, other.known->table[*other.choice.row]) : *other.linked;
         if (endpoint_.options().fallback == Fallback::warn)
-            endpoint_.warn_once(fmt::format("context {} is to be reached by {} from now on: {}: {}",
-                                            peer.name, next.row_name(), channel.row_name(), why));
+            endpoint_.warn_once(fmt::format("{} is to be reached by {} from now on: {}: {}", peer.text(),
+                                            next.row_name(), channel.row_name(), why));
         if (channel.dead()) return next.reconnect(); // its frames are elsewhere
         return move(channel, next, why);
     }

@@ -45,6 +45,22 @@ Peer::Peer(const ContextId& the_id)
 
 Peer::~Peer() = default;
 
+std::string Peer::called() const {
+    const std::string* const what = called_.load(std::memory_order_acquire); // [called]
+    return what == nullptr ? std::string() : *what;
+}
+
+void Peer::learn_called(std::string_view what) {
+    if (owned_called_ != nullptr || what.empty()) return;
+    owned_called_ = std::make_unique<const std::string>(what);
+    called_.store(owned_called_.get(), std::memory_order_release); // [called]
+}
+
+std::string Peer::text() const {
+    const std::string what = called();
+    return "context " + name + (what.empty() ? "" : " (" + what + ")");
+}
+
 std::shared_ptr<const KnownTable> Peer::find_table(std::uint64_t hash) const {
     Lock hold(mutex);
     return tables.find(hash);

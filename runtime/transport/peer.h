@@ -103,8 +103,14 @@ class Peer : public std::enable_shared_from_this<Peer> {
     ~Peer();
 
     const ContextId id;
-    /// The first eight digits, for texts.
+    /// The first eight digits of the id.
     const std::string name;
+    /// What it is called; empty if it has not said, or has no name. @thread any
+    std::string called() const;
+    /// The first word counts. @thread progress
+    void learn_called(std::string_view what);
+    /// "context 0123abcd (ocean)", for texts. @thread any
+    std::string text() const;
 
     /// The table of that hash, if it is known. @thread any
     std::shared_ptr<const KnownTable> find_table(std::uint64_t hash) const PLEXUS_EXCLUDES(mutex);
@@ -129,6 +135,11 @@ class Peer : public std::enable_shared_from_this<Peer> {
     std::atomic<std::uint64_t> dropped_answers{0}; // a count, read again for each frame that tells it
     Relation relation;
     std::unique_ptr<Attachment> attachment; ///< set before the peer is found by others
+
+  private:
+    // [called] set once, by the leader, and never changed: whoever sees it may read it.
+    std::atomic<const std::string*> called_{nullptr};
+    std::unique_ptr<const std::string> owned_called_;
 };
 
 } // namespace plexus::transport

@@ -101,7 +101,7 @@ Status Route::peer_end(std::string* why) {
         state.failed.clear();
         return Status::ok;
     }
-    if (why != nullptr) *why = "context " + peer_->name + " is lost: " + state.why;
+    if (why != nullptr) *why = peer_->text() + " is lost: " + state.why;
     return state.status == Status::ok ? Status::peer_lost : state.status;
 }
 
@@ -121,12 +121,12 @@ transport::Channel* Route::select(Status& status, std::string* why) {
     if (!row || (!preferred && fallback == Fallback::forbid)) {
         status = Status::no_method;
         if (why != nullptr)
-            *why = "no method reaches context " + peer_->name +
+            *why = "no method reaches " + peer_->text() +
                    (row ? " but by falling back, which is forbidden: " : ": ") + to_string(choice);
         return nullptr;
     }
     if (!preferred && fallback == Fallback::warn)
-        endpoint_.warn_once("falling back to " + row->method + " for context " + peer_->name + ": " +
+        endpoint_.warn_once("falling back to " + row->method + " for " + peer_->text() + ": " +
                             to_string(choice));
     transport::Channel* const chosen = &endpoint_.channel(*peer_, *row);
     // What went out by the former channel, or by the one that took over from it, must be there before
@@ -176,8 +176,8 @@ void Route::pin(const std::vector<method::ListItem>& list) {
     }
     if (rows.empty())
         throw Error(
-            Status::no_method, "context " + peer_->name + " has none of the methods in \"" +
-                                   method::to_text(list) + "\": its table has " + [&] {
+            Status::no_method, peer_->text() + " has none of the methods in \"" + method::to_text(list) +
+                                   "\": its table has " + [&] {
                                        std::string names;
                                        for (const std::string& name : available)
                                            names += (names.empty() ? "" : ", ") + name;
@@ -186,8 +186,7 @@ void Route::pin(const std::vector<method::ListItem>& list) {
     const Choice choice =
         method::explain(rows, [&](const Descriptor& row) { return endpoint_.applicable(nullptr, row); });
     if (!choice.row)
-        throw Error(Status::no_method,
-                    "context " + peer_->name + " can't be reached so: " + to_string(choice));
+        throw Error(Status::no_method, peer_->text() + " can't be reached so: " + to_string(choice));
     {
         Lock hold(mutex_);
         rows_ = std::move(rows);

@@ -189,6 +189,22 @@ TEST_CASE("a program hears of peers that are lost or back, with their identity a
     CHECK(back.says("is back"));
 }
 
+TEST_CASE("errors about a peer that is lost name it as it calls itself") {
+    Owner owner("tcp");
+    auto user = std::make_unique<Owner>("tcp", Values{{"name", "client seven"}});
+    CHECK(within(handed(user->context, owner.bound.pointer()).call(blink, 1)) == 1);
+    const auto back = handed(owner.context, user->bound.pointer());
+    CHECK(within(back.call(blink, 2)) == 2);
+    const std::string short_id = to_string(user->context.id()).substr(0, 8);
+    user.reset();
+    Refusal refusal;
+    CHECK(eventually(kLimit, [&] {
+        refusal = refusal_of(back.call(blink, 3));
+        return refusal.says("is lost");
+    }));
+    CHECK(refusal.says("context " + short_id + " (client seven) is lost"));
+}
+
 TEST_CASE("the calls that a channel carries fail together, and no others") {
     Owed<int> owed;
     Owner one("tcp");
