@@ -70,11 +70,9 @@ void Module::drain() {
     for (Link* link : links) link->cut();
 }
 
-std::int32_t Module::describe(plexus_text& out) const {
+std::int32_t Module::describe(plexus_rows& rows) const {
     const std::string text = here_.text();
-    if (out.capacity < text.size()) return PLEXUS_TOO_LARGE;
-    plexus::module::write(out, text);
-    return PLEXUS_OK;
+    return plexus::module::add_row(rows, "", plexus::module::view(text)); // one row needs no label
 }
 
 std::int32_t Module::applies(plexus_view descriptor, plexus_text& why) const {
@@ -260,7 +258,7 @@ std::int32_t Module::make(const plexus_host& host, std::unique_ptr<Module>& made
 
 namespace {
 
-constexpr plexus_ops kOps = plexus::module::table_of<Module, Link>(PLEXUS_CAP_SLEEP | PLEXUS_CAP_LOCAL);
+constexpr plexus_ops kOps = plexus::module::table_of<Module, Link, PLEXUS_CAP_SLEEP | PLEXUS_CAP_LOCAL>();
 
 constexpr plexus_parameter kParameters[] = {
     {"queue", "count", "256", "messages that one link may have waiting for its socket"},

@@ -22,7 +22,7 @@ class Module {
     void drain();
 
     // @thread any
-    std::int32_t describe(plexus_text& out) const;
+    std::int32_t describe(plexus_rows& rows) const;
     std::int32_t applies(plexus_view descriptor, plexus_text& why) const;
     std::int32_t connect(plexus_view descriptor, const plexus_id& peer, void* cookie, plexus_link** out);
     std::int32_t query(const Link* link, plexus_query what, std::uint64_t& value) const;

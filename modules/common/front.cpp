@@ -2,6 +2,7 @@
 #include "common/front.h"
 
 #include <array>
+#include <cstring>
 #include <dlfcn.h>
 #include <filesystem>
 
@@ -26,7 +27,7 @@ std::string version(std::uint32_t major, std::uint32_t minor) {
 
 // Why this body does not go with this front; empty: it does. Until the magic number is known to be there,
 // nothing behind it is read: bodies once had a bare pointer here.
-std::string misfit(const Body& body) {
+std::string misfit(const Body& body, std::uint32_t caps) {
     if (body.magic != kBodyMagic) return "is of another version of Plexus";
     if (body.abi_major != PLEXUS_ABI_MAJOR || body.abi_minor != PLEXUS_ABI_MINOR)
         return "was built for ABI " + version(body.abi_major, body.abi_minor) + ", this part for " +
@@ -34,12 +35,19 @@ std::string misfit(const Body& body) {
     if (body.ops_size != PLEXUS_OPS_SIZE)
         return "has a function table of " + std::to_string(body.ops_size) + " bytes, this part one of " +
                std::to_string(PLEXUS_OPS_SIZE);
+    if (body.ops->caps != caps) return "claims other abilities than this part";
+    for (const Slot& slot : kSlots) {
+        void (*function)() = nullptr;
+        std::memcpy(&function, reinterpret_cast<const std::byte*>(body.ops) + slot.offset, sizeof function);
+        if (function == nullptr && has_function(slot.demand, caps))
+            return "lacks " + std::string(slot.name) + " in its function table";
+    }
     return {};
 }
 
 } // namespace
 
-const plexus_ops* open_body(const char* file, std::string& why) {
+const plexus_ops* open_body(const char* file, std::uint32_t caps, std::string& why) {
     static const char here = 0;
     Dl_info front{};
     if (::dladdr(&here, &front) == 0) {
@@ -54,7 +62,7 @@ const plexus_ops* open_body(const char* file, std::string& why) {
         return nullptr;
     }
     const auto* const body = static_cast<const Body*>(::dlsym(object, kBodySymbol));
-    why = body != nullptr ? misfit(*body) : "is no part of a module";
+    why = body != nullptr ? misfit(*body, caps) : "is no part of a module";
     if (why.empty()) return body->ops;
     why = "its second part, " + path + ", " + why + ": install both parts from one build of Plexus";
     return nullptr;

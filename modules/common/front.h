@@ -5,6 +5,7 @@
 #pragma once
 
 #include "plexus/module/module.h"
+#include "plexus/module/table.h"
 
 #include <atomic>
 #include <cstdint>
@@ -25,9 +26,9 @@ struct Body {
 inline constexpr std::uint64_t kBodyMagic = 0x3159444f42584c50; // "PLXBODY1"
 inline constexpr char kBodySymbol[] = "plexus_module_body";
 
-/// The body's function table: opens `file`, which lies beside this front, once in a process.
-/// It stays. Null: `why` says it. @thread any
-const plexus_ops* open_body(const char* file, std::string& why);
+/// The function table of a body with these abilities: opens `file`, which lies beside this front, once in
+/// a process. It stays. Null: `why` says it. @thread any
+const plexus_ops* open_body(const char* file, std::uint32_t caps, std::string& why);
 
 /// False, where one of these parameters is set or this machine has a device of a fabric.
 bool nothing_to_reach(const plexus_host& host, std::initializer_list<const char*> parameters);
@@ -35,7 +36,30 @@ bool nothing_to_reach(const plexus_host& host, std::initializer_list<const char*
 /// `Traits`: kBody, the body's file; kCaps; refuses(host), which gives the reason, if the module has
 /// no use here, before anything is loaded.
 template <class Traits>
-struct Front {
+class Front {
+  public:
+    /// The table of the passport.
+    static constexpr plexus_ops table() {
+        plexus_ops ops{};
+        ops.size = PLEXUS_OPS_SIZE;
+        ops.caps = Traits::kCaps;
+#define PLEXUS_SLOT(name, demand)                                                                            \
+    if (has_function(demand, Traits::kCaps)) ops.name = Pass<&plexus_ops::name>::call;
+        PLEXUS_OPS_SLOTS(PLEXUS_SLOT)
+#undef PLEXUS_SLOT
+        ops.open = open;
+        return ops;
+    }
+
+  private:
+    /// Passes a call on to the body.
+    template <auto Slot>
+    struct Pass;
+    template <class Result, class... Args, Result (*plexus_ops::*Slot)(Args...)>
+    struct Pass<Slot> {
+        static Result call(Args... args) { return (body().*Slot)(args...); }
+    };
+
     static const plexus_ops& body() noexcept {
         return *found.load(std::memory_order_acquire);
     } // pairs with [found]
@@ -43,57 +67,11 @@ struct Front {
     static std::int32_t open(const plexus_host* host, plexus_module** module) {
         std::string why = Traits::refuses(*host);
         if (why.empty() && found.load(std::memory_order_acquire) == nullptr)
-            found.store(open_body(Traits::kBody, why), std::memory_order_release); // [found]
+            found.store(open_body(Traits::kBody, Traits::kCaps, why), std::memory_order_release); // [found]
         if (why.empty()) return body().open(host, module);
         host->log(host->self, PLEXUS_ERROR, why.c_str());
         return PLEXUS_UNSUPPORTED;
     }
-
-    static constexpr plexus_ops kTable{
-        .size = PLEXUS_OPS_SIZE,
-        .caps = Traits::kCaps,
-        .open = open,
-        .close = [](plexus_module* m) { body().close(m); },
-        .drain = [](plexus_module* m) { body().drain(m); },
-        .destroy = [](plexus_module* m) { body().destroy(m); },
-        .describe = [](plexus_module* m, plexus_text* out) { return body().describe(m, out); },
-        .applies = [](plexus_module* m, plexus_view d,
-                      plexus_text* why) { return body().applies(m, d, why); },
-        .connect = [](plexus_module* m, plexus_view d, const plexus_id* peer, void* cookie,
-                      plexus_link** link) { return body().connect(m, d, peer, cookie, link); },
-        .disconnect = [](plexus_link* l) { body().disconnect(l); },
-        .send = [](plexus_link* l, const plexus_view* pieces, std::uint32_t count,
-                   void* token) { return body().send(l, pieces, count, token); },
-        .poll = [](plexus_module* m, std::uint32_t budget) { return body().poll(m, budget); },
-        .arm = [](plexus_module* m, std::uint64_t* sleep_ns) { return body().arm(m, sleep_ns); },
-        .wait_fd = [](plexus_module* m) { return body().wait_fd(m); },
-        .query = [](plexus_module* m, plexus_link* l, plexus_query what,
-                    std::uint64_t* value) { return body().query(m, l, what, value); },
-        .set = [](plexus_link* l, const char* key, const char* value,
-                  plexus_text* why) { return body().set(l, key, value, why); },
-        .describe_row =
-            [](plexus_module* m, std::uint32_t row, plexus_text* label, plexus_text* descriptor) {
-                return body().describe_row != nullptr ? body().describe_row(m, row, label, descriptor)
-                                                      : std::int32_t{PLEXUS_UNSUPPORTED};
-            },
-        .row_of = [](plexus_link* l, std::uint32_t* row) { return body().row_of(l, row); },
-        .expose =
-            [](plexus_module* m, void** data, std::size_t size, plexus_text* key, plexus_memory** memory) {
-                return body().expose != nullptr ? body().expose(m, data, size, key, memory)
-                                                : std::int32_t{PLEXUS_UNSUPPORTED};
-            },
-        .withdraw = [](plexus_module* m, plexus_memory* memory) { body().withdraw(m, memory); },
-        .attach =
-            [](plexus_link* l, plexus_view key, plexus_remote** remote) {
-                return body().attach != nullptr ? body().attach(l, key, remote)
-                                                : std::int32_t{PLEXUS_UNSUPPORTED};
-            },
-        .detach = [](plexus_link* l, plexus_remote* remote) { body().detach(l, remote); },
-        .get = [](plexus_link* l, plexus_remote* remote, std::uint64_t offset, void* into, std::size_t size,
-                  void* token) { return body().get(l, remote, offset, into, size, token); },
-        .put = [](plexus_link* l, plexus_remote* remote, std::uint64_t offset, const void* from,
-                  std::size_t size, void* token) { return body().put(l, remote, offset, from, size, token); },
-    };
 
     // [found] set once the body's code and data are there.
     static inline std::atomic<const plexus_ops*> found{nullptr};

@@ -11,7 +11,7 @@ Proof proof_of(const plexus_host& host, std::string_view purpose, std::uint8_t k
     text.push_back(std::byte{kind});
     text.insert(text.end(), message.begin(), message.end());
     Proof proof{};
-    if (host.prove(host.self, {text.data(), text.size()}, proof.data()) != PLEXUS_OK)
+    if (host.hmac(host.self, {text.data(), text.size()}, proof.data()) != PLEXUS_OK)
         host.random(host.self, proof.data(), proof.size()); // no key: nothing shall match
     return proof;
 }

@@ -29,73 +29,65 @@ Link::Link(Module& owner, std::uint64_t seed)
     messages_carried_ = messages_until_cut_ - std::min(lost, messages_until_cut_);
 }
 
-std::int32_t Link::connect(plexus_module* module, plexus_view descriptor, const plexus_id* peer, void* cookie,
-                           plexus_link** link) {
-    Module& m = Module::of(module);
-    std::string why;
-    const plexus_view inner = m.unwrap(descriptor, why);
-    if (inner.data == nullptr) return PLEXUS_BAD_ARGUMENT;
-    const bool refuse = m.plan().refuse_connect != 0 && m.next_connect() % m.plan().refuse_connect == 0;
-    Link& made = m.add_link();
-    made.cookie_ = cookie;
-    if (refuse) {
-        made.owes_lost_ = "the fault plan refused the connection";
-        *link = made.handle();
-        m.owe(made);
-        return PLEXUS_OK;
-    }
+std::int32_t Link::connect(plexus_view inner, const plexus_id& peer, void* cookie) {
+    cookie_ = cookie;
     plexus_link* under = nullptr;
-    const std::int32_t status = m.inner_ops().connect(m.inner(), inner, peer, &made, &under);
-    if (status != PLEXUS_OK) {
-        m.remove_link(made);
-        return status;
-    }
-    made.inner_ = under;
-    *link = made.handle();
+    const std::int32_t status = module_.inner_ops().connect(module_.inner(), inner, &peer, this, &under);
+    if (status == PLEXUS_OK) inner_ = under;
+    return status;
+}
+
+std::int32_t Link::refuse(void* cookie) {
+    cookie_ = cookie;
+    owes_lost_ = "the fault plan refused the connection";
+    module_.owe(*this);
     return PLEXUS_OK;
 }
 
-void Link::disconnect(plexus_link* link) {
-    Link& l = of(link);
-    l.given_up_ = true;
-    if (plexus_link* inner = l.inner_.exchange(nullptr)) l.module_.inner_ops().disconnect(inner);
-    l.module_.bury(l);
+void Link::disconnect() {
+    given_up_ = true;
+    if (plexus_link* inner = inner_.exchange(nullptr)) module_.inner_ops().disconnect(inner);
+    module_.bury(*this);
 }
 
-std::int32_t Link::send(plexus_link* link, const plexus_view* pieces, std::uint32_t count, void* token) {
-    Link& l = of(link);
-    Module& m = l.module_;
-    if (l.owes_lost_ != nullptr || l.inner_ == nullptr) return PLEXUS_LINK_LOST;
-    if (l.dice_.hits(m.plan().again_every)) {
-        l.owes_writable_ = true;
-        m.owe(l);
+std::int32_t Link::send(const plexus_view* pieces, std::uint32_t count, void* token) {
+    if (owes_lost_ != nullptr || inner_ == nullptr) return PLEXUS_LINK_LOST;
+    if (dice_.hits(module_.plan().again_every)) {
+        owes_writable_ = true;
+        module_.owe(*this);
         return PLEXUS_AGAIN;
     }
-    const bool swallow = l.messages_until_cut_ != 0 && l.messages_carried_ == 0;
+    const bool swallow = messages_until_cut_ != 0 && messages_carried_ == 0;
     std::int32_t status = PLEXUS_OK;
     if (!swallow) {
-        ++l.posted_; // before the call: `sent` may be quicker
-        status = m.inner_ops().send(l.inner_, pieces, count, token);
-        if (status != PLEXUS_POSTED) --l.posted_;
+        ++posted_; // before the call: `sent` may be quicker
+        status = module_.inner_ops().send(inner_, pieces, count, token);
+        if (status != PLEXUS_POSTED) --posted_;
         if (status != PLEXUS_OK && status != PLEXUS_POSTED) return status;
-        if (l.messages_carried_ > 0) --l.messages_carried_;
-    } else if (l.swallowing_since_ == 0) {
-        l.swallowing_since_ = now_ns();
-        m.owe(l);
+        if (messages_carried_ > 0) --messages_carried_;
+    } else if (swallowing_since_ == 0) {
+        swallowing_since_ = now_ns();
+        module_.owe(*this);
     }
-    if (l.messages_until_cut_ != 0 && --l.messages_until_cut_ == 0) {
-        l.owes_lost_ = "the fault plan cut the link";
-        m.inner_ops().disconnect(l.inner_.exchange(nullptr));
-        m.owe(l);
+    if (messages_until_cut_ != 0 && --messages_until_cut_ == 0) {
+        owes_lost_ = "the fault plan cut the link";
+        module_.inner_ops().disconnect(inner_.exchange(nullptr));
+        module_.owe(*this);
     }
     return status;
 }
 
-std::int32_t Link::set(plexus_link* link, const char* key, const char* value, plexus_text* why) {
-    Link& l = of(link);
-    plexus_link* inner = l.inner_;
+std::int32_t Link::set(const char* key, const char* value, plexus_text& why) {
+    plexus_link* inner = inner_;
     if (inner == nullptr) return PLEXUS_LINK_LOST;
-    return l.module_.inner_ops().set(inner, key, value, why);
+    return module_.inner_ops().set(inner, key, value, &why);
+}
+
+std::uint32_t Link::row() const {
+    std::uint32_t row = 0;
+    plexus_link* inner = inner_;
+    if (inner != nullptr) (void)module_.inner_ops().row_of(inner, &row);
+    return row;
 }
 
 bool Link::pay(std::int32_t& handled) {
@@ -199,9 +191,9 @@ struct Link::Callbacks {
         host.random(host.self, data, size);
     }
 
-    static std::int32_t prove(void* self, plexus_view transcript, std::uint8_t proof[32]) {
+    static std::int32_t hmac(void* self, plexus_view transcript, std::uint8_t code[32]) {
         const plexus_host& host = module(self).host();
-        return host.prove(host.self, transcript, proof);
+        return host.hmac(host.self, transcript, code);
     }
 
     static std::int32_t accepted(void* self, plexus_link* inner, const plexus_id* peer, void** cookie) {
@@ -290,7 +282,7 @@ plexus_host Link::under(Module& module) {
     table.log = Callbacks::log;
     table.setting = Callbacks::setting;
     table.random = Callbacks::random;
-    table.prove = Callbacks::prove;
+    table.hmac = Callbacks::hmac;
     table.accepted = Callbacks::accepted;
     table.opened = Callbacks::opened;
     table.deliver = Callbacks::deliver;

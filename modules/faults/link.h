@@ -23,15 +23,18 @@ class Link {
     Link(Module& owner, std::uint64_t seed);
 
     // The handle is never given a type of its own: each module in a program has another.
-    static Link& of(plexus_link* link) { return *reinterpret_cast<Link*>(link); }
     plexus_link* handle() { return reinterpret_cast<plexus_link*>(this); }
 
-    // The slots of abi.h.
-    static std::int32_t connect(plexus_module* module, plexus_view descriptor, const plexus_id* peer,
-                                void* cookie, plexus_link** link);
-    static void disconnect(plexus_link* link);
-    static std::int32_t send(plexus_link* link, const plexus_view* pieces, std::uint32_t count, void* token);
-    static std::int32_t set(plexus_link* link, const char* key, const char* value, plexus_text* why);
+    // The functions of the same names in abi.h.
+    void disconnect();
+    std::int32_t set(const char* key, const char* value, plexus_text& why);
+    std::uint32_t row() const;
+    std::int32_t send(const plexus_view* pieces, std::uint32_t count, void* token);
+
+    /// Begins the inner link; what the inner module says.
+    std::int32_t connect(plexus_view inner, const plexus_id& peer, void* cookie);
+    /// Will be lost as the plan says. PLEXUS_OK.
+    std::int32_t refuse(void* cookie);
 
     /// The table that the inner module of `module` calls; its cookies are Links.
     static plexus_host under(Module& module);

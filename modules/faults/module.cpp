@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <span>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -18,21 +19,18 @@ Module::Module(const plexus_host& outer, Plan plan)
   , plan_(std::move(plan)) {}
 
 Module::~Module() {
+    if (inner_ != nullptr) inner_ops_->destroy(inner_);
     if (wait_fd_ >= 0) ::close(wait_fd_);
     if (event_fd_ >= 0) ::close(event_fd_);
 }
 
-std::int32_t Module::open(const plexus_host* host, plexus_module** module) {
-    std::optional<Plan> plan = read_plan(*host);
+std::int32_t Module::make(const plexus_host& host, std::unique_ptr<Module>& made) {
+    std::optional<Plan> plan = read_plan(host);
     if (!plan) return PLEXUS_BAD_CONFIG;
-    auto made = std::make_unique<Module>(*host, *std::move(plan));
+    made = std::make_unique<Module>(host, *std::move(plan));
     std::string why;
     const std::int32_t status = made->open_inner(why);
-    if (status == PLEXUS_OK) {
-        *module = reinterpret_cast<plexus_module*>(made.release());
-    } else {
-        host->log(host->self, PLEXUS_ERROR, why.c_str());
-    }
+    if (status != PLEXUS_OK) host.log(host.self, PLEXUS_ERROR, why.c_str());
     return status;
 }
 
@@ -59,29 +57,30 @@ std::int32_t Module::open_inner(std::string& why) {
     }
     inner_ops_->close(inner_);
     inner_ops_->drain(inner_);
-    inner_ops_->destroy(inner_);
     return PLEXUS_UNSUPPORTED;
 }
 
-void Module::close(plexus_module* module) { of(module).inner_ops_->close(of(module).inner_); }
-
-void Module::drain(plexus_module* module) { of(module).inner_ops_->drain(of(module).inner_); }
-
-void Module::destroy(plexus_module* module) {
-    const std::unique_ptr<Module> mine(&of(module));
-    mine->inner_ops_->destroy(mine->inner_);
-}
-
-// The name of the inner method, a zero byte, its descriptor.
-std::int32_t Module::describe(plexus_module* module, plexus_text* descriptor) {
-    const Module& m = of(module);
-    const std::size_t prefix = m.plan_.over.size() + 1;
-    if (descriptor->capacity <= prefix) return PLEXUS_TOO_LARGE;
-    std::memcpy(descriptor->data, m.plan_.over.c_str(), prefix);
-    plexus_text inner{descriptor->data + prefix, descriptor->capacity - prefix, 0};
-    const std::int32_t status = m.inner_ops_->describe(m.inner_, &inner);
-    descriptor->size = prefix + inner.size;
-    return status;
+// The rows of the inner module, with its labels. A descriptor is the name of the inner method, a zero byte,
+// the inner descriptor.
+std::int32_t Module::describe(plexus_rows& rows) const {
+    const std::size_t prefix = plan_.over.size() + 1;
+    std::vector<plexus_row> inner;
+    for (plexus_row row : std::span(rows.data, rows.capacity)) {
+        if (row.descriptor.capacity <= prefix) return PLEXUS_TOO_LARGE;
+        std::memcpy(row.descriptor.data, plan_.over.c_str(), prefix);
+        row.descriptor = {row.descriptor.data + prefix, row.descriptor.capacity - prefix, 0};
+        inner.push_back(row);
+    }
+    plexus_rows described{inner.data(), inner.size(), 0};
+    const std::int32_t status = inner_ops_->describe(inner_, &described);
+    if (status != PLEXUS_OK) return status;
+    if (described.size > inner.size()) return PLEXUS_BAD_MODULE;
+    for (std::size_t i = 0; i < described.size; ++i) {
+        rows.data[i].label.size = inner[i].label.size;
+        rows.data[i].descriptor.size = prefix + inner[i].descriptor.size;
+    }
+    rows.size = described.size;
+    return PLEXUS_OK;
 }
 
 plexus_view Module::unwrap(plexus_view descriptor, std::string& why) const {
@@ -98,22 +97,33 @@ plexus_view Module::unwrap(plexus_view descriptor, std::string& why) const {
     return module::view(text.substr(end + 1));
 }
 
-std::int32_t Module::applies(plexus_module* module, plexus_view descriptor, plexus_text* why) {
-    const Module& m = of(module);
+std::int32_t Module::applies(plexus_view descriptor, plexus_text& why) const {
     std::string reason;
-    const plexus_view inner = m.unwrap(descriptor, reason);
+    const plexus_view inner = unwrap(descriptor, reason);
     if (inner.data == nullptr) {
-        module::write(*why, reason);
+        module::write(why, reason);
         return PLEXUS_NO_METHOD;
     }
-    return m.inner_ops_->applies(m.inner_, inner, why);
+    return inner_ops_->applies(inner_, inner, &why);
 }
 
-std::int32_t Module::poll(plexus_module* module, std::uint32_t budget) {
-    Module& m = of(module);
-    std::int32_t handled = m.pay();
-    if (!m.holding_.empty()) handled += m.release();
-    return handled + m.inner_ops_->poll(m.inner_, budget);
+std::int32_t Module::connect(plexus_view descriptor, const plexus_id& peer, void* cookie,
+                             plexus_link** link) {
+    std::string why;
+    const plexus_view inner = unwrap(descriptor, why);
+    if (inner.data == nullptr) return PLEXUS_BAD_ARGUMENT;
+    const bool refuse = plan_.refuse_connect != 0 && next_connect() % plan_.refuse_connect == 0;
+    Link& made = add_link();
+    *link = made.handle(); // before a callback can name the cookie
+    const std::int32_t status = refuse ? made.refuse(cookie) : made.connect(inner, peer, cookie);
+    if (status != PLEXUS_OK) remove_link(made);
+    return status;
+}
+
+std::int32_t Module::poll(std::uint32_t budget) {
+    std::int32_t handled = pay();
+    if (!holding_.empty()) handled += release();
+    return handled + inner_ops_->poll(inner_, budget);
 }
 
 std::int32_t Module::pay() {
@@ -161,32 +171,27 @@ std::int32_t Module::release() {
     return handled;
 }
 
-std::int32_t Module::arm(plexus_module* module, std::uint64_t* sleep_ns) {
-    Module& m = of(module);
+std::int32_t Module::arm(std::uint64_t& sleep_ns) {
     const auto now = std::chrono::steady_clock::now();
-    for (const Link* link : m.holding_) {
+    for (const Link* link : holding_) {
         if (!link->holding()) continue; // dropped since, with its link
         if (link->waits_for_polls() || link->due() <= now) return PLEXUS_AGAIN;
         const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(link->due() - now);
-        *sleep_ns = std::min(*sleep_ns, static_cast<std::uint64_t>(left.count()));
+        sleep_ns = std::min(sleep_ns, static_cast<std::uint64_t>(left.count()));
     }
     {
-        const std::lock_guard hold(m.mutex_);
-        if (!m.owed_.empty()) return PLEXUS_AGAIN;
-        m.armed_ = true;
+        const std::lock_guard hold(mutex_);
+        if (!owed_.empty()) return PLEXUS_AGAIN;
+        armed_ = true;
     }
-    return m.inner_ops_->arm(m.inner_, sleep_ns);
+    return inner_ops_->arm(inner_, &sleep_ns);
 }
 
-std::int32_t Module::wait_fd(plexus_module* module) { return of(module).wait_fd_; }
-
-std::int32_t Module::query(plexus_module* module, plexus_link* link, plexus_query what,
-                           std::uint64_t* value) {
-    const Module& m = of(module);
-    if (link == nullptr) return m.inner_ops_->query(m.inner_, nullptr, what, value);
-    plexus_link* inner = Link::of(link).inner();
+std::int32_t Module::query(const Link* link, plexus_query what, std::uint64_t& value) const {
+    if (link == nullptr) return inner_ops_->query(inner_, nullptr, what, &value);
+    plexus_link* inner = link->inner();
     if (inner == nullptr) return PLEXUS_LINK_LOST;
-    return m.inner_ops_->query(m.inner_, inner, what, value);
+    return inner_ops_->query(inner_, inner, what, &value);
 }
 
 Link& Module::add_link() {

@@ -25,20 +25,17 @@ class Module {
     Module(const plexus_host& outer, Plan plan);
     ~Module();
 
-    static Module& of(plexus_module* module) { return *reinterpret_cast<Module*>(module); }
-
-    // The slots of abi.h.
-    static std::int32_t open(const plexus_host* host, plexus_module** module);
-    static void close(plexus_module* module);
-    static void drain(plexus_module* module);
-    static void destroy(plexus_module* module);
-    static std::int32_t describe(plexus_module* module, plexus_text* descriptor);
-    static std::int32_t applies(plexus_module* module, plexus_view descriptor, plexus_text* why);
-    static std::int32_t poll(plexus_module* module, std::uint32_t budget);
-    static std::int32_t arm(plexus_module* module, std::uint64_t* sleep_ns);
-    static std::int32_t wait_fd(plexus_module* module);
-    static std::int32_t query(plexus_module* module, plexus_link* link, plexus_query what,
-                              std::uint64_t* value);
+    // The functions of the same names in abi.h.
+    static std::int32_t make(const plexus_host& host, std::unique_ptr<Module>& made);
+    void close() { inner_ops_->close(inner_); }
+    void drain() { inner_ops_->drain(inner_); }
+    std::int32_t describe(plexus_rows& rows) const;
+    std::int32_t applies(plexus_view descriptor, plexus_text& why) const;
+    std::int32_t connect(plexus_view descriptor, const plexus_id& peer, void* cookie, plexus_link** link);
+    std::int32_t poll(std::uint32_t budget);
+    std::int32_t arm(std::uint64_t& sleep_ns);
+    int wait_fd() const noexcept { return wait_fd_; }
+    std::int32_t query(const Link* link, plexus_query what, std::uint64_t& value) const;
 
     /// The inner module's bytes inside ours; an empty view if they are not well formed or
     /// run over another method, then *why says so.
@@ -53,8 +50,6 @@ class Module {
     Link& add_link();
     /// Forgets a link that nobody knows yet or any more. @thread any
     void remove_link(Link& link);
-    /// The n-th connect of this module, from 1. @thread any
-    std::uint64_t next_connect();
     /// `link` wants attention from the next poll. @thread any
     void owe(Link& link);
     /// The host has given `link` up: it goes when nothing can name it any more. @thread any
@@ -64,6 +59,7 @@ class Module {
 
   private:
     std::int32_t open_inner(std::string& why);
+    std::uint64_t next_connect(); // its number, from 1
     std::int32_t pay();
     std::int32_t release();
 

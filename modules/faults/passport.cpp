@@ -2,38 +2,14 @@
 // The faults module's passport: data only.
 #include "faults/link.h"
 #include "faults/module.h"
+#include "plexus/module/table.h"
 
 namespace {
 
 using namespace plexus::faults;
 
-constexpr plexus_ops kOps = {
-    .size = PLEXUS_OPS_SIZE,
-    .caps = PLEXUS_CAP_SLEEP | PLEXUS_CAP_FRAGILE,
-    .open = Module::open,
-    .close = Module::close,
-    .drain = Module::drain,
-    .destroy = Module::destroy,
-    .describe = Module::describe,
-    .applies = Module::applies,
-    .connect = Link::connect,
-    .disconnect = Link::disconnect,
-    .send = Link::send,
-    .poll = Module::poll,
-    .arm = Module::arm,
-    .wait_fd = Module::wait_fd,
-    .query = Module::query,
-    .set = Link::set,
-    .describe_row = nullptr, // of several rows it works over the first
-    .row_of = nullptr,
-    // Transfers go as messages, which can be delayed and lost.
-    .expose = nullptr,
-    .withdraw = nullptr,
-    .attach = nullptr,
-    .detach = nullptr,
-    .get = nullptr,
-    .put = nullptr,
-};
+// Without remote memory: transfers go as messages, which can be delayed and lost.
+constexpr plexus_ops kOps = plexus::module::table_of<Module, Link, PLEXUS_CAP_SLEEP | PLEXUS_CAP_FRAGILE>();
 
 constexpr plexus_parameter kParameters[] = {
     {"over", "text", "tcp", "the method that really carries the messages"},

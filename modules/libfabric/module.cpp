@@ -56,16 +56,9 @@ std::int32_t Module::open() {
     return PLEXUS_OK;
 }
 
-// A row for each provider that is named, whichever of them are usable today.
-std::int32_t Module::describe_row(std::uint32_t row, plexus_text& label, plexus_text& out) const {
-    if (row >= ports().size()) return PLEXUS_NO_METHOD;
-    label.size = 0;
-    if (options_.providers.size() > 1) module::write(label, core_of(addresses_[row].provider));
-    const Bytes bytes = ports()[row]->descriptor();
-    if (out.capacity < bytes.size()) return PLEXUS_TOO_LARGE;
-    std::memcpy(out.data, bytes.data(), bytes.size());
-    out.size = bytes.size();
-    return PLEXUS_OK;
+// Labels follow the providers that are named, whichever of them are usable today.
+std::string_view Module::label_of(std::uint32_t row) const {
+    return options_.providers.size() > 1 ? core_of(addresses_[row].provider) : std::string_view();
 }
 
 std::int32_t Module::choose(plexus_view descriptor, message_link::Port*& port, std::string& why) const {
@@ -80,7 +73,6 @@ std::int32_t Module::choose(plexus_view descriptor, message_link::Port*& port, s
     return PLEXUS_OK;
 }
 
-const plexus_ops kOps =
-    module::table_with_rows_of<Module, message_link::Link>(PLEXUS_CAP_SLEEP | PLEXUS_CAP_FRAGILE);
+const plexus_ops kOps = module::table_of<Module, message_link::Link, PLEXUS_CAP_SLEEP | PLEXUS_CAP_FRAGILE>();
 
 } // namespace plexus::libfabric

@@ -15,11 +15,11 @@ class Module final : public message_link::Engine {
 
     // @thread setup
     static std::int32_t make(const plexus_host& host, std::unique_ptr<Module>& made);
-    std::int32_t describe_row(std::uint32_t row, plexus_text& label, plexus_text& out) const;
 
   private:
     std::int32_t open(); ///< logs why not
     std::int32_t choose(plexus_view descriptor, message_link::Port*& port, std::string& why) const override;
+    std::string_view label_of(std::uint32_t row) const override;
 
     const Options options_;
     Descriptor self_;                // without an address

@@ -81,11 +81,10 @@ void Module::drain() {
     for (Link* end : ends) end_other(*end, kPeerClosed);
 }
 
-std::int32_t Module::describe(plexus_text& out) const {
-    if (out.capacity < Descriptor::kBytes) return PLEXUS_TOO_LARGE;
-    here_.write(out.data);
-    out.size = Descriptor::kBytes;
-    return PLEXUS_OK;
+std::int32_t Module::describe(plexus_rows& rows) const {
+    char bytes[Descriptor::kBytes];
+    here_.write(bytes);
+    return module::add_row(rows, "", module::view(bytes, sizeof bytes));
 }
 
 std::int32_t Module::applies(plexus_view descriptor, plexus_text& why) const {
@@ -225,6 +224,6 @@ std::int32_t Module::make(const plexus_host& host, std::unique_ptr<Module>& made
     return PLEXUS_OK;
 }
 
-const plexus_ops kOps = module::table_of<Module, Link>(PLEXUS_CAP_SLEEP | PLEXUS_CAP_LOCAL);
+const plexus_ops kOps = module::table_of<Module, Link, PLEXUS_CAP_SLEEP | PLEXUS_CAP_LOCAL>();
 
 } // namespace plexus::local

@@ -27,7 +27,7 @@ class Module {
     void close(); ///< @thread setup
     void drain(); ///< @thread setup
 
-    std::int32_t describe(plexus_text& out) const;
+    std::int32_t describe(plexus_rows& rows) const;
     std::int32_t applies(plexus_view descriptor, plexus_text& why) const; ///< @thread any
     std::int32_t connect(plexus_view descriptor, const plexus_id& peer, void* cookie,
                          plexus_link** link);  ///< @thread any

@@ -57,11 +57,12 @@ int Engine::start(std::vector<std::unique_ptr<Port>> ports) {
     return 0;
 }
 
-std::int32_t Engine::describe(plexus_text& out) const {
-    const Bytes bytes = ports_.front()->descriptor();
-    if (out.capacity < bytes.size()) return PLEXUS_TOO_LARGE;
-    std::memcpy(out.data, bytes.data(), bytes.size());
-    out.size = bytes.size();
+std::int32_t Engine::describe(plexus_rows& rows) const {
+    for (std::uint32_t row = 0; row < ports_.size(); ++row) {
+        const Bytes bytes = ports_[row]->descriptor();
+        const auto status = module::add_row(rows, label_of(row), module::view(bytes.data(), bytes.size()));
+        if (status != PLEXUS_OK) return status;
+    }
     return PLEXUS_OK;
 }
 

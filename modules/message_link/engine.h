@@ -23,7 +23,8 @@ class Engine : public Waker {
     // The functions of the same names in abi.h.
     void close() { closing_.store(true, std::memory_order_relaxed); }
     void drain();
-    std::int32_t describe(plexus_text& out) const;
+    /// A row for each port, in their order; a label where label_of() gives one. @thread setup
+    std::int32_t describe(plexus_rows& rows) const;
     virtual std::int32_t applies(plexus_view descriptor, plexus_text& why) const; ///< @thread any
     std::int32_t connect(plexus_view descriptor, const plexus_id& peer, void* cookie, plexus_link** link);
     std::int32_t query(const Link* link, plexus_query what, std::uint64_t& value) const; ///< @thread any
@@ -50,6 +51,8 @@ class Engine : public Waker {
     /// The port that reaches `descriptor`, whose bytes come from the wire. BAD_ARGUMENT: it is damaged;
     /// NO_METHOD: none does. Both with the reason. @thread any
     virtual std::int32_t choose(plexus_view descriptor, Port*& port, std::string& why) const = 0;
+    /// The label of a port's row; empty if the module has only this port. @thread setup
+    virtual std::string_view label_of(std::uint32_t) const { return {}; }
     /// Once, with the ports in order of preference, after they have opened. An error of the system,
     /// or 0. @thread setup
     int start(std::vector<std::unique_ptr<Port>> ports);

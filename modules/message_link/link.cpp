@@ -73,7 +73,7 @@ std::int32_t Link::set(const char* key, const char*, plexus_text& reason) const 
     return module::set_at_open_only(engine.host(), key, reason);
 }
 
-std::int32_t Link::attach(plexus_view key, Remote*& remote) {
+std::int32_t Link::attach(plexus_view key, RemoteKey*& remote) {
     const Hold hold(port.lock);
     if (state != State::open || sender.is_broken()) return PLEXUS_LINK_LOST;
     std::int32_t status = PLEXUS_UNSUPPORTED;
@@ -84,7 +84,7 @@ std::int32_t Link::attach(plexus_view key, Remote*& remote) {
     return PLEXUS_OK;
 }
 
-void Link::detach(Remote& remote) {
+void Link::detach(RemoteKey& remote) {
     const Hold hold(port.lock);
     std::erase_if(remotes_, [&](const auto& each) { return each.get() == &remote; });
 }
@@ -98,12 +98,12 @@ std::int32_t Link::move(Call&& call, std::size_t size) {
     return outcome;
 }
 
-std::int32_t Link::get(Remote& remote, std::uint64_t offset, void* into, std::size_t size, void* token) {
+std::int32_t Link::get(RemoteKey& remote, std::uint64_t offset, void* into, std::size_t size, void* token) {
     return move([&](RemoteMemory& memory) { return memory.get(*peer_, remote, offset, into, size, token); },
                 size);
 }
 
-std::int32_t Link::put(Remote& remote, std::uint64_t offset, const void* from, std::size_t size,
+std::int32_t Link::put(RemoteKey& remote, std::uint64_t offset, const void* from, std::size_t size,
                        void* token) {
     return move([&](RemoteMemory& memory) { return memory.put(*peer_, remote, offset, from, size, token); },
                 size);

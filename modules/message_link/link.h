@@ -21,7 +21,7 @@ class Engine;
 
 class Link {
   public:
-    using Remote = message_link::Remote;
+    using RemoteKey = message_link::RemoteKey;
     enum class State : std::uint8_t { connecting, greeting, open, leaving, failing, over };
 
     Link(Engine& engine, Port& port, void* cookie, const plexus_id& peer_id, Bytes descriptor);
@@ -34,10 +34,11 @@ class Link {
     void disconnect();
     std::uint32_t row() const;
     std::int32_t set(const char* key, const char* value, plexus_text& reason) const;
-    std::int32_t attach(plexus_view key, Remote*& remote);
-    void detach(Remote& remote);
-    std::int32_t get(Remote& remote, std::uint64_t offset, void* into, std::size_t size, void* token);
-    std::int32_t put(Remote& remote, std::uint64_t offset, const void* from, std::size_t size, void* token);
+    std::int32_t attach(plexus_view key, RemoteKey*& remote);
+    void detach(RemoteKey& remote);
+    std::int32_t get(RemoteKey& remote, std::uint64_t offset, void* into, std::size_t size, void* token);
+    std::int32_t put(RemoteKey& remote, std::uint64_t offset, const void* from, std::size_t size,
+                     void* token);
 
     // @thread progress
     void connect();                                                          ///< the way there, and the hello
@@ -104,7 +105,7 @@ class Link {
     const Bytes descriptor_; // of the peer, while it is connected to
     std::unique_ptr<Peer> peer_;
     std::unique_ptr<Opening> opening_;
-    std::vector<std::unique_ptr<Remote>> remotes_; // under the port's lock
+    std::vector<std::unique_ptr<RemoteKey>> remotes_; // under the port's lock
     // [given up] Set by disconnect, read before each callback. Relaxed: a callback that began
     // before may still be running.
     std::atomic<bool> given_up_{false};

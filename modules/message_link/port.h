@@ -123,20 +123,20 @@ class Carrying {
     ~Carrying() = default;
 };
 
-/// A peer's memory, as one link knows it.
-class Remote {
+/// A peer's memory region, as one link knows it.
+class RemoteKey {
   public:
-    virtual ~Remote() = default;
+    virtual ~RemoteKey() = default;
 };
 
 /// Gets and puts that the peer's host takes no part in (abi.h: attach to put). All under the lock.
 class RemoteMemory {
   public:
-    virtual std::unique_ptr<Remote> attach(Peer& peer, plexus_view key, std::int32_t& status) = 0;
-    virtual Outcome get(Peer& peer, Remote& remote, std::uint64_t offset, void* into, std::size_t size,
+    virtual std::unique_ptr<RemoteKey> attach(Peer& peer, plexus_view key, std::int32_t& status) = 0;
+    virtual Outcome get(Peer& peer, RemoteKey& remote, std::uint64_t offset, void* into, std::size_t size,
                         void* token) = 0;
-    virtual Outcome put(Peer& peer, Remote& remote, std::uint64_t offset, const void* from, std::size_t size,
-                        void* token) = 0;
+    virtual Outcome put(Peer& peer, RemoteKey& remote, std::uint64_t offset, const void* from,
+                        std::size_t size, void* token) = 0;
     virtual std::uint64_t least_bytes() const = 0; ///< from so many on it beats messages; 0: never
 
   protected:

@@ -102,12 +102,9 @@ void Module::drain() {
     hot_count_ = 0;
 }
 
-std::int32_t Module::describe(plexus_text& out) const {
-    if (out.capacity < kDescriptorBytes) return PLEXUS_TOO_LARGE;
+std::int32_t Module::describe(plexus_rows& rows) const {
     const auto bytes = encode(here_);
-    std::memcpy(out.data, bytes.data(), bytes.size());
-    out.size = bytes.size();
-    return PLEXUS_OK;
+    return module::add_row(rows, "", module::view(bytes.data(), bytes.size()));
 }
 
 std::int32_t Module::applies(plexus_view descriptor, plexus_text& why) const {
@@ -197,6 +194,6 @@ std::int32_t Module::make(const plexus_host& host, std::unique_ptr<Module>& made
     return made->open();
 }
 
-const plexus_ops kOps = module::table_of<Module, Link>(PLEXUS_CAP_SLEEP | PLEXUS_CAP_LOCAL);
+const plexus_ops kOps = module::table_of<Module, Link, PLEXUS_CAP_SLEEP | PLEXUS_CAP_LOCAL>();
 
 } // namespace plexus::shm

@@ -42,7 +42,7 @@ class Module {
     // As in abi.h.
     void close();
     void drain();
-    std::int32_t describe(plexus_text& out) const;
+    std::int32_t describe(plexus_rows& rows) const;
     std::int32_t applies(plexus_view descriptor, plexus_text& why) const;
     std::int32_t connect(plexus_view descriptor, const plexus_id& peer, void* cookie, plexus_link** link);
     std::int32_t poll(std::uint32_t budget);

@@ -101,12 +101,9 @@ void Module::drain() {
     drained_ = true;
 }
 
-std::int32_t Module::describe(plexus_text& out) const {
+std::int32_t Module::describe(plexus_rows& rows) const {
     const auto bytes = self_.encode();
-    if (out.capacity < bytes.size()) return PLEXUS_TOO_LARGE;
-    std::memcpy(out.data, bytes.data(), bytes.size());
-    out.size = bytes.size();
-    return PLEXUS_OK;
+    return module::add_row(rows, "", module::view(bytes.data(), bytes.size()));
 }
 
 std::int32_t Module::applies(plexus_view descriptor, plexus_text& why) const {
@@ -224,6 +221,6 @@ std::int32_t Module::query(const Link* link, plexus_query what, std::uint64_t& v
     return PLEXUS_UNSUPPORTED;
 }
 
-const plexus_ops kOps = module::table_of<Module, Link>(PLEXUS_CAP_SLEEP | PLEXUS_CAP_FRAGILE);
+const plexus_ops kOps = module::table_of<Module, Link, PLEXUS_CAP_SLEEP | PLEXUS_CAP_FRAGILE>();
 
 } // namespace plexus::tcp

@@ -36,7 +36,7 @@ class Module {
     std::int32_t listen(); ///< logs why not
     void close();
     void drain();
-    std::int32_t describe(plexus_text& out) const;
+    std::int32_t describe(plexus_rows& rows) const;
 
     // @thread any
     std::int32_t applies(plexus_view descriptor, plexus_text& why) const;

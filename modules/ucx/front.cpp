@@ -17,6 +17,6 @@ struct Traits {
 } // namespace
 
 extern const plexus_ops kOps;
-const plexus_ops kOps = module::Front<Traits>::kTable;
+const plexus_ops kOps = module::Front<Traits>::table();
 
 } // namespace plexus::ucx

@@ -12,7 +12,7 @@ namespace plexus::ucx {
 using message_link::Hold;
 using message_link::Outcome;
 
-struct RemoteKeys::Key final : message_link::Remote {
+struct RemoteKeys::Key final : message_link::RemoteKey {
     Key(RemoteKeys& all, ucp_rkey_h unpacked, std::uint64_t at)
       : owner(all)
       , handle(unpacked)
@@ -57,7 +57,8 @@ bool may_move(const UcxPeer& peer) { return !peer.way.failed && peer.way.endpoin
 
 std::uint64_t RemoteKeys::least_bytes() const { return worker_.moves_memory() ? least_ : 0; }
 
-std::int32_t RemoteKeys::expose(void*& data, std::size_t size, plexus_text& key, Memory*& memory) {
+std::int32_t RemoteKeys::register_memory(void*& data, std::size_t size, plexus_text& key,
+                                         MemoryRegion*& region) {
     const Trace trace;
     ucp_mem_map_params_t wanted{};
     wanted.field_mask =
@@ -65,7 +66,7 @@ std::int32_t RemoteKeys::expose(void*& data, std::size_t size, plexus_text& key,
     wanted.address = data;
     wanted.length = size;
     wanted.flags = data == nullptr ? UCP_MEM_MAP_ALLOCATE : 0;
-    auto made = std::make_unique<Memory>();
+    auto made = std::make_unique<MemoryRegion>();
     ucp_mem_attr_t known{};
     known.field_mask = UCP_MEM_ATTR_FIELD_ADDRESS;
     void* packed = nullptr;
@@ -86,23 +87,23 @@ std::int32_t RemoteKeys::expose(void*& data, std::size_t size, plexus_text& key,
         std::memcpy(key.data + kAddressBytes, packed, bytes);
         key.size = kAddressBytes + bytes;
         data = known.address;
-        memory = made.release();
+        region = made.release();
     }
     if (packed != nullptr) ::ucp_rkey_buffer_release(packed);
-    if (memory != nullptr) return PLEXUS_OK;
+    if (region != nullptr) return PLEXUS_OK;
     (void)::ucp_mem_unmap(worker_.context(), made->handle);
     return PLEXUS_UNSUPPORTED;
 }
 
-void RemoteKeys::withdraw(Memory& memory) {
-    const std::unique_ptr<Memory> last(&memory);
+void RemoteKeys::deregister_memory(MemoryRegion& region) {
+    const std::unique_ptr<MemoryRegion> last(&region);
     const Trace trace;
     const Hold hold(worker_.lock);
-    (void)::ucp_mem_unmap(worker_.context(), memory.handle);
+    (void)::ucp_mem_unmap(worker_.context(), region.handle);
 }
 
-std::unique_ptr<message_link::Remote> RemoteKeys::attach(message_link::Peer& its_peer, plexus_view key,
-                                                         std::int32_t& status) {
+std::unique_ptr<message_link::RemoteKey> RemoteKeys::attach(message_link::Peer& its_peer, plexus_view key,
+                                                            std::int32_t& status) {
     status = PLEXUS_BAD_ARGUMENT;
     if (key.size <= kAddressBytes || key.size > PLEXUS_KEY_MAX) return nullptr;
     const auto* bytes = static_cast<const std::uint8_t*>(key.data);
@@ -134,7 +135,7 @@ Outcome RemoteKeys::begin(Op& op, std::initializer_list<ucs_status_ptr_t> reques
     return failed ? PLEXUS_UNSUPPORTED : PLEXUS_OK;
 }
 
-Outcome RemoteKeys::get(message_link::Peer& its_peer, message_link::Remote& remote, std::uint64_t offset,
+Outcome RemoteKeys::get(message_link::Peer& its_peer, message_link::RemoteKey& remote, std::uint64_t offset,
                         void* into, std::size_t size, void* token) {
     const Trace trace;
     UcxPeer& peer = ours(its_peer);
@@ -148,7 +149,7 @@ Outcome RemoteKeys::get(message_link::Peer& its_peer, message_link::Remote& remo
 }
 
 // UCX says of a put only that our memory may be used again. What it flushes after it is in place.
-Outcome RemoteKeys::put(message_link::Peer& its_peer, message_link::Remote& remote, std::uint64_t offset,
+Outcome RemoteKeys::put(message_link::Peer& its_peer, message_link::RemoteKey& remote, std::uint64_t offset,
                         const void* from, std::size_t size, void* token) {
     const Trace trace;
     UcxPeer& peer = ours(its_peer);

@@ -15,7 +15,7 @@ struct Op;
 struct UcxPeer;
 
 /// Memory that peers may reach.
-struct Memory {
+struct MemoryRegion {
     ucp_mem_h handle = nullptr;
 };
 
@@ -26,15 +26,15 @@ class RemoteKeys final : public message_link::RemoteMemory {
       , least_(least) {}
 
     // As in abi.h. @thread any
-    std::int32_t expose(void*& data, std::size_t size, plexus_text& key, Memory*& memory);
-    void withdraw(Memory& memory);
+    std::int32_t register_memory(void*& data, std::size_t size, plexus_text& key, MemoryRegion*& region);
+    void deregister_memory(MemoryRegion& region);
 
     // Under the port's lock.
-    std::unique_ptr<message_link::Remote> attach(message_link::Peer& peer, plexus_view key,
-                                                 std::int32_t& status) override;
-    message_link::Outcome get(message_link::Peer& peer, message_link::Remote& remote, std::uint64_t offset,
+    std::unique_ptr<message_link::RemoteKey> attach(message_link::Peer& peer, plexus_view key,
+                                                    std::int32_t& status) override;
+    message_link::Outcome get(message_link::Peer& peer, message_link::RemoteKey& remote, std::uint64_t offset,
                               void* into, std::size_t size, void* token) override;
-    message_link::Outcome put(message_link::Peer& peer, message_link::Remote& remote, std::uint64_t offset,
+    message_link::Outcome put(message_link::Peer& peer, message_link::RemoteKey& remote, std::uint64_t offset,
                               const void* from, std::size_t size, void* token) override;
     std::uint64_t least_bytes() const override;
     void end(); ///< destroys all keys: UCX is about to close

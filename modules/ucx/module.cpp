@@ -40,14 +40,14 @@ std::int32_t Module::choose(plexus_view descriptor, message_link::Port*& port, s
     return !there ? PLEXUS_BAD_ARGUMENT : why.empty() ? PLEXUS_OK : PLEXUS_NO_METHOD;
 }
 
-std::int32_t Module::expose(void*& data, std::size_t size, plexus_text& key, Memory*& memory) {
+std::int32_t Module::register_memory(void*& data, std::size_t size, plexus_text& key, MemoryRegion*& region) {
     if (!worker_->moves_memory() || is_closing()) return PLEXUS_UNSUPPORTED;
-    return worker_->keys().expose(data, size, key, memory);
+    return worker_->keys().register_memory(data, size, key, region);
 }
 
-void Module::withdraw(Memory& memory) { worker_->keys().withdraw(memory); }
+void Module::deregister_memory(MemoryRegion& region) { worker_->keys().deregister_memory(region); }
 
-const plexus_ops kOps = module::table_of<Module, message_link::Link>(PLEXUS_CAP_SLEEP | PLEXUS_CAP_FRAGILE |
-                                                                     PLEXUS_CAP_REMOTE_MEMORY);
+const plexus_ops kOps = module::table_of<Module, message_link::Link,
+                                         PLEXUS_CAP_SLEEP | PLEXUS_CAP_FRAGILE | PLEXUS_CAP_REMOTE_MEMORY>();
 
 } // namespace plexus::ucx

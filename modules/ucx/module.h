@@ -11,13 +11,13 @@ extern const plexus_ops kOps;
 
 class Module final : public message_link::Engine {
   public:
-    using Memory = ucx::Memory;
+    using MemoryRegion = ucx::MemoryRegion;
     Module(const plexus_host& host, const Options& options);
 
     static std::int32_t make(const plexus_host& host, std::unique_ptr<Module>& made); ///< @thread setup
     // @thread any
-    std::int32_t expose(void*& data, std::size_t size, plexus_text& key, Memory*& memory);
-    void withdraw(Memory& memory);
+    std::int32_t register_memory(void*& data, std::size_t size, plexus_text& key, MemoryRegion*& region);
+    void deregister_memory(MemoryRegion& region);
 
   private:
     std::int32_t open(const Options& options); ///< logs why not

@@ -3,6 +3,7 @@
 // slot may be called.
 #include "base/log.h"
 #include "loader/modules.h"
+#include "plexus/module/table.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -15,56 +16,86 @@ constexpr std::uint32_t kMaxTable = 4096;
 constexpr std::uint32_t kKnownCaps =
     PLEXUS_CAP_SLEEP | PLEXUS_CAP_FRAGILE | PLEXUS_CAP_LOCAL | PLEXUS_CAP_REMOTE_MEMORY;
 
-// What stands in the holes. Only slots that a module may leave out have one.
-std::int32_t no_arm(plexus_module*, std::uint64_t*) { return PLEXUS_UNSUPPORTED; }
-std::int32_t no_wait_fd(plexus_module*) { return -1; } // any other number might be a descriptor
-std::int32_t no_query(plexus_module*, plexus_link*, plexus_query, std::uint64_t* value) {
-    *value = 0;
-    return PLEXUS_UNSUPPORTED;
-}
-std::int32_t no_set(plexus_link*, const char*, const char*, plexus_text* why) {
-    constexpr std::string_view kText = "this method has nothing that can be set while it runs";
-    why->size = std::min(kText.size(), why->capacity);
-    std::memcpy(why->data, kText.data(), why->size);
-    return PLEXUS_UNSUPPORTED;
-}
-std::int32_t no_describe_row(plexus_module*, std::uint32_t, plexus_text*, plexus_text*) {
-    return PLEXUS_UNSUPPORTED;
-}
-std::int32_t no_row_of(plexus_link*, std::uint32_t* row) {
-    *row = 0;
-    return PLEXUS_UNSUPPORTED;
+// Up to the last slot that every module must have: a shorter table is none.
+constexpr std::size_t least_table() {
+    std::size_t end = 0;
+    for (const module::Slot& slot : module::kSlots)
+        if (slot.demand == PLEXUS_SLOT_ALWAYS) end = slot.offset + sizeof(void*);
+    return end;
 }
 
-std::int32_t no_expose(plexus_module*, void**, std::size_t, plexus_text*, plexus_memory**) {
-    return PLEXUS_UNSUPPORTED;
-}
-void no_withdraw(plexus_module*, plexus_memory*) {}
-std::int32_t no_attach(plexus_link*, plexus_view, plexus_remote**) { return PLEXUS_UNSUPPORTED; }
-void no_detach(plexus_link*, plexus_remote*) {}
-std::int32_t no_get(plexus_link*, plexus_remote*, std::uint64_t, void*, std::size_t, void*) {
-    return PLEXUS_UNSUPPORTED;
-}
-std::int32_t no_put(plexus_link*, plexus_remote*, std::uint64_t, const void*, std::size_t, void*) {
-    return PLEXUS_UNSUPPORTED;
-}
-
-struct Slot {
-    const char* name;
-    bool present;
+// The function that answers in the place of one that a module has left out.
+template <auto Slot>
+struct Hole;
+template <class... Args, std::int32_t (*plexus_ops::*Slot)(Args...)>
+struct Hole<Slot> {
+    static std::int32_t answer(Args...) { return PLEXUS_UNSUPPORTED; }
+};
+template <class... Args, void (*plexus_ops::*Slot)(Args...)>
+struct Hole<Slot> {
+    static void answer(Args...) {}
+};
+template <>
+struct Hole<&plexus_ops::wait_fd> {
+    static std::int32_t answer(plexus_module*) { return -1; } // any other number might be a descriptor
+};
+template <>
+struct Hole<&plexus_ops::query> {
+    static std::int32_t answer(plexus_module*, plexus_link*, plexus_query, std::uint64_t* value) {
+        *value = 0;
+        return PLEXUS_UNSUPPORTED;
+    }
+};
+template <>
+struct Hole<&plexus_ops::set> {
+    static std::int32_t answer(plexus_link*, const char*, const char*, plexus_text* why) {
+        constexpr std::string_view kText = "this method has nothing that can be set while it runs";
+        why->size = std::min(kText.size(), why->capacity);
+        std::memcpy(why->data, kText.data(), why->size);
+        return PLEXUS_UNSUPPORTED;
+    }
+};
+template <>
+struct Hole<&plexus_ops::row_of> {
+    static std::int32_t answer(plexus_link*, std::uint32_t* row) {
+        *row = 0;
+        return PLEXUS_OK; // a module without this slot has one row
+    }
 };
 
-const char* first_missing(std::initializer_list<Slot> slots) {
-    for (const Slot& slot : slots)
-        if (!slot.present) return slot.name;
-    return nullptr;
+struct Check {
+    const char* name;
+    std::uint32_t demand;
+    bool (*present)(const plexus_ops& ops);
+    void (*fill)(plexus_ops& ops);
+};
+
+template <auto Slot>
+constexpr Check check_of(const char* name, std::uint32_t demand) {
+    return {name, demand, [](const plexus_ops& ops) { return ops.*Slot != nullptr; },
+            [](plexus_ops& ops) { ops.*Slot = Hole<Slot>::answer; }};
+}
+
+#define PLEXUS_SLOT(name, demand) check_of<&plexus_ops::name>(#name, demand),
+constexpr Check kChecks[] = {PLEXUS_OPS_SLOTS(PLEXUS_SLOT)};
+#undef PLEXUS_SLOT
+
+Failure lacks(const Check& slot) {
+    switch (slot.demand) {
+    case PLEXUS_CAP_SLEEP:
+        return fail(Status::bad_module, "it claims that one can sleep on it, but lacks {}", slot.name);
+    case PLEXUS_CAP_REMOTE_MEMORY:
+        return fail(Status::bad_module, "it claims remote memory access, but lacks {}", slot.name);
+    default:
+        return fail(Status::bad_module, "its function table lacks {}, which every module must have",
+                    slot.name);
+    }
 }
 
 } // namespace
 
 Result<plexus_ops> seal(const plexus_ops& raw) {
-    // Up to `poll` every module has every slot: a shorter table is none.
-    constexpr std::size_t kLeastTable = offsetof(plexus_ops, poll) + sizeof raw.poll;
+    constexpr std::size_t kLeastTable = least_table();
     if (raw.size < kLeastTable || raw.size > kMaxTable)
         return fail(Status::bad_module, "its function table claims {} bytes, not {} to {}", raw.size,
                     kLeastTable, kMaxTable);
@@ -74,49 +105,14 @@ Result<plexus_ops> seal(const plexus_ops& raw) {
     std::memcpy(&ops, &raw, std::min<std::size_t>(raw.size, PLEXUS_OPS_SIZE) / kSlot * kSlot);
     ops.size = PLEXUS_OPS_SIZE;
 
-    const char* missing = first_missing({{"open", ops.open != nullptr},
-                                         {"close", ops.close != nullptr},
-                                         {"drain", ops.drain != nullptr},
-                                         {"destroy", ops.destroy != nullptr},
-                                         {"describe", ops.describe != nullptr},
-                                         {"applies", ops.applies != nullptr},
-                                         {"connect", ops.connect != nullptr},
-                                         {"disconnect", ops.disconnect != nullptr},
-                                         {"send", ops.send != nullptr},
-                                         {"poll", ops.poll != nullptr}});
-    if (missing)
-        return fail(Status::bad_module, "its function table lacks {}, which every module must have", missing);
     if ((ops.caps & ~kKnownCaps) != 0)
         return fail(Status::bad_module, "it claims abilities that ABI {}.{} does not know (bits {:#x})",
                     PLEXUS_ABI_MAJOR, PLEXUS_ABI_MINOR, ops.caps & ~kKnownCaps);
-    if ((ops.caps & PLEXUS_CAP_SLEEP) != 0) {
-        missing = first_missing({{"arm", ops.arm != nullptr}, {"wait_fd", ops.wait_fd != nullptr}});
-        if (missing)
-            return fail(Status::bad_module, "it claims that one can sleep on it, but lacks {}", missing);
+    for (const Check& slot : kChecks) {
+        if (slot.present(ops)) continue;
+        if (module::demanded(slot.demand, ops.caps)) return lacks(slot);
+        slot.fill(ops);
     }
-
-    if ((ops.caps & PLEXUS_CAP_REMOTE_MEMORY) != 0) {
-        missing = first_missing({{"expose", ops.expose != nullptr},
-                                 {"withdraw", ops.withdraw != nullptr},
-                                 {"attach", ops.attach != nullptr},
-                                 {"detach", ops.detach != nullptr},
-                                 {"get", ops.get != nullptr},
-                                 {"put", ops.put != nullptr}});
-        if (missing) return fail(Status::bad_module, "it claims remote memory access, but lacks {}", missing);
-    }
-
-    if (!ops.arm) ops.arm = no_arm;
-    if (!ops.wait_fd) ops.wait_fd = no_wait_fd;
-    if (!ops.query) ops.query = no_query;
-    if (!ops.set) ops.set = no_set;
-    if (!ops.describe_row) ops.describe_row = no_describe_row;
-    if (!ops.row_of) ops.row_of = no_row_of;
-    if (!ops.expose) ops.expose = no_expose;
-    if (!ops.withdraw) ops.withdraw = no_withdraw;
-    if (!ops.attach) ops.attach = no_attach;
-    if (!ops.detach) ops.detach = no_detach;
-    if (!ops.get) ops.get = no_get;
-    if (!ops.put) ops.put = no_put;
     return ops;
 }
 

@@ -55,10 +55,10 @@ int32_t setting(void* self, const char* key, plexus_text* value) {
 
 void random_bytes(void*, void* data, std::size_t size) { crypto::fill_random(data, size); }
 
-int32_t prove(void* self, plexus_view transcript, std::uint8_t proof[32]) {
+int32_t hmac(void* self, plexus_view transcript, std::uint8_t code[32]) {
     const auto made = crypto::hmac_sha256(interface_of(self).calls.endpoint->options().key,
                                           {static_cast<const std::byte*>(transcript.data), transcript.size});
-    std::copy(made.begin(), made.end(), proof);
+    std::copy(made.begin(), made.end(), code);
     return PLEXUS_OK;
 }
 
@@ -139,7 +139,7 @@ plexus_host make_host(Interface& interface) {
     host.log = &log_line;
     host.setting = &setting;
     host.random = &random_bytes;
-    host.prove = &prove;
+    host.hmac = &hmac;
     host.accepted = &accepted;
     host.opened = &opened;
     host.deliver = &deliver;

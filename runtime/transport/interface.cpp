@@ -5,29 +5,38 @@
 #include "method/list.h"
 #include "transport/host_table.h"
 
+#include <algorithm>
+#include <span>
+
 namespace plexus::transport {
 namespace {
 
 // Asks a module for the rows by which it reaches this context.
 Status describe(Interface& interface) {
-    for (std::uint32_t row = 0; row < DescriptorTable::kMaxRows; ++row) {
-        char name[31];
-        char bytes[1024];
-        plexus_text label{name, sizeof name, 0};
-        plexus_text descriptor{bytes, sizeof bytes, 0};
-        auto status = interface.ops.describe_row(interface.instance, row, &label, &descriptor);
-        if (status == PLEXUS_UNSUPPORTED && row == 0) // it has one, and says so in the older way
-            status = interface.ops.describe(interface.instance, &descriptor);
-        else if (status == PLEXUS_UNSUPPORTED || status == PLEXUS_NO_METHOD)
-            break;
-        if (status != PLEXUS_OK) return static_cast<Status>(status);
+    struct Room {
+        char label[PLEXUS_LABEL_MAX];
+        char descriptor[PLEXUS_DESCRIPTOR_MAX];
+    };
+    std::vector<Room> rooms(DescriptorTable::kMaxRows);
+    std::vector<plexus_row> rows;
+    for (Room& room : rooms)
+        rows.push_back({{room.label, sizeof room.label, 0}, {room.descriptor, sizeof room.descriptor, 0}});
+    plexus_rows described{rows.data(), rows.size(), 0};
+    const auto status = static_cast<Status>(interface.ops.describe(interface.instance, &described));
+    if (status != Status::ok) return status;
+    if (described.size == 0 || described.size > rows.size()) return Status::bad_module;
+    for (const plexus_row& row : std::span(rows).first(described.size)) {
+        if (row.label.size > PLEXUS_LABEL_MAX || row.descriptor.size > PLEXUS_DESCRIPTOR_MAX)
+            return Status::bad_module;
         std::string own = interface.name;
-        if (label.size > 0) own += ":" + std::string(name, label.size);
-        if (label.size > sizeof name || !method::parse_list(own)) return Status::bad_module;
-        const auto* const start = reinterpret_cast<const std::byte*>(bytes);
-        interface.rows.push_back({std::move(own), {start, start + descriptor.size}, {}});
+        if (row.label.size > 0) own += ":" + std::string(row.label.data, row.label.size);
+        const auto is_own = [&](const Descriptor& earlier) { return earlier.method == own; };
+        if (!method::parse_list(own) || std::any_of(interface.rows.begin(), interface.rows.end(), is_own))
+            return Status::bad_module;
+        const auto* const start = reinterpret_cast<const std::byte*>(row.descriptor.data);
+        interface.rows.push_back({std::move(own), {start, start + row.descriptor.size}, {}});
     }
-    return interface.rows.empty() ? Status::bad_module : Status::ok;
+    return Status::ok;
 }
 
 } // namespace
@@ -52,7 +61,8 @@ Result<std::unique_ptr<Interface>> Interface::open(const loader::Module& module,
         made->ops.close(made->instance);
         made->ops.drain(made->instance);
         made->ops.destroy(made->instance);
-        return fail(described, "method {} has no descriptor", module.name);
+        return fail(described, "method {} has no usable description of its rows: {}", module.name,
+                    to_string(described));
     }
     made->limits.eager_bytes = made->query(nullptr, PLEXUS_QUERY_EAGER_BYTES);
     made->limits.max_message = made->query(nullptr, PLEXUS_QUERY_MAX_MESSAGE);

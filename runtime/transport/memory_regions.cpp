@@ -11,8 +11,8 @@ Result<MemoryRegion> MemoryRegions::add(Interface& interface, void* data, std::s
     MemoryRegion made{&interface, data, nullptr, {}};
     made.key.resize(PLEXUS_KEY_MAX);
     plexus_text key{reinterpret_cast<char*>(made.key.data()), made.key.size(), 0};
-    const auto status =
-        static_cast<Status>(interface.ops.expose(interface.instance, &made.data, size, &key, &made.memory));
+    const auto status = static_cast<Status>(
+        interface.ops.register_memory(interface.instance, &made.data, size, &key, &made.memory));
     if (status != Status::ok)
         return fail(status, "{} can't make {} bytes of memory known to peers: {}", interface.name, size,
                     to_string(status));
@@ -30,16 +30,17 @@ void MemoryRegions::remove(const MemoryRegion& region) noexcept {
         if (found == regions_.end()) return; // it went with the module
         regions_.erase(found);
     }
-    region.interface->ops.withdraw(region.interface->instance, region.memory);
+    region.interface->ops.deregister_memory(region.interface->instance, region.memory);
 }
 
 void MemoryRegions::remove_all() noexcept {
-    std::vector<std::pair<Interface*, plexus_memory*>> left;
+    std::vector<std::pair<Interface*, plexus_memory_region*>> left;
     {
         Lock hold(mutex_);
         left.swap(regions_);
     }
-    for (const auto& [interface, memory] : left) interface->ops.withdraw(interface->instance, memory);
+    for (const auto& [interface, memory] : left)
+        interface->ops.deregister_memory(interface->instance, memory);
 }
 
 } // namespace plexus::transport

@@ -16,7 +16,7 @@ namespace plexus::transport {
 struct MemoryRegion {
     Interface* interface = nullptr;
     void* data = nullptr;
-    plexus_memory* memory = nullptr;
+    plexus_memory_region* memory = nullptr;
     wire::Bytes key; ///< for peers
 };
 
@@ -31,7 +31,7 @@ class MemoryRegions {
 
   private:
     RankedMutex<36> mutex_;
-    std::vector<std::pair<Interface*, plexus_memory*>> regions_ PLEXUS_GUARDED_BY(mutex_);
+    std::vector<std::pair<Interface*, plexus_memory_region*>> regions_ PLEXUS_GUARDED_BY(mutex_);
 };
 
 } // namespace plexus::transport

@@ -10,7 +10,7 @@ namespace plexus::transport {
 /// The peer's memory, for as long as the link lives that `stream` is of.
 struct RemoteKey {
     std::uint32_t stream = 0;
-    plexus_remote* remote = nullptr;
+    plexus_remote_key* remote = nullptr;
 };
 
 /// What the channel's method does better by itself than by messages.

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <net/if.h>
 #include <sched.h>
+#include <set>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
@@ -69,10 +70,23 @@ void for_each_damage(const Bytes& descriptor, Try&& attempt) {
 TEST_CASE("a descriptor has at most 1,024 bytes and applies to its own context") {
     BareHost a(method_under_test());
     BareHost b(method_under_test());
-    CHECK(a.descriptor().size() <= 1024);
-    CHECK(a.descriptor().size() > 0);
-    CHECK(a.applies(b.descriptor()) == PLEXUS_OK);
-    CHECK(a.applies(a.descriptor()) == PLEXUS_OK);
+    for (const BareHost* host : {&a, &b})
+        for (const BareHost::Row& row : host->rows()) {
+            CHECK(row.descriptor.size() <= 1024);
+            CHECK(row.descriptor.size() > 0);
+            CHECK(a.applies(row.descriptor) == PLEXUS_OK);
+        }
+}
+
+TEST_CASE("a descriptor's label is a word, or empty, and tells it from every other") {
+    const BareHost host(method_under_test());
+    std::set<std::string> labels;
+    for (const BareHost::Row& row : host.rows()) {
+        CAPTURE(row.label);
+        CHECK(row.label.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos);
+        CHECK(labels.insert(row.label).second);
+    }
+    CHECK((labels.size() == 1 || labels.count("") == 0));
 }
 
 TEST_CASE("a link to another context than the one at that address is lost as wrong_peer") {

@@ -23,12 +23,12 @@ class Exposed {
       , size_(size)
       , key_(PLEXUS_KEY_MAX) {
         plexus_text key{reinterpret_cast<char*>(key_.data()), key_.size(), 0};
-        status = host.ops().expose(host.module(), &data, size, &key, &memory_);
+        status = host.ops().register_memory(host.module(), &data, size, &key, &memory_);
         data_ = static_cast<std::byte*>(data);
         key_.resize(key.size);
     }
     ~Exposed() {
-        if (status == PLEXUS_OK) host_.ops().withdraw(host_.module(), memory_);
+        if (status == PLEXUS_OK) host_.ops().deregister_memory(host_.module(), memory_);
     }
     Exposed(const Exposed&) = delete;
     Exposed& operator=(const Exposed&) = delete;
@@ -42,7 +42,7 @@ class Exposed {
     std::byte* data_ = nullptr;
     std::size_t size_;
     Bytes key_;
-    plexus_memory* memory_ = nullptr;
+    plexus_memory_region* memory_ = nullptr;
 };
 
 Bytes pattern(std::size_t size, unsigned seed) {
@@ -83,7 +83,7 @@ TEST_CASE("exposed memory is read and written at any place, in any size") {
     const Exposed memory(pair.b, allocated ? nullptr : own.data(), kMemory);
     REQUIRE(memory.status == PLEXUS_OK);
     CHECK(reinterpret_cast<std::uintptr_t>(memory.bytes().data()) % (allocated ? 64 : 1) == 0);
-    plexus_remote* remote = nullptr;
+    plexus_remote_key* remote = nullptr;
     REQUIRE(pair.a.attach(*pair.to_b, memory.key(), &remote) == PLEXUS_OK);
     const auto over = [&] { return pair.to_b->posted() == pair.to_b->completed(); };
     for (const std::size_t size : {std::size_t{1}, std::size_t{63}, std::size_t{4'097}, std::size_t{70'000},
@@ -110,8 +110,8 @@ TEST_CASE("many transfers are under way at once, both ways, and each ends once")
     const Exposed at_a(pair.a, nullptr, kMemory);
     const Exposed at_b(pair.b, nullptr, kMemory);
     REQUIRE((at_a.status == PLEXUS_OK && at_b.status == PLEXUS_OK));
-    plexus_remote* there = nullptr;
-    plexus_remote* here = nullptr;
+    plexus_remote_key* there = nullptr;
+    plexus_remote_key* here = nullptr;
     REQUIRE(pair.a.attach(*pair.to_b, at_b.key(), &there) == PLEXUS_OK);
     REQUIRE(pair.b.attach(*pair.to_a, at_a.key(), &here) == PLEXUS_OK);
     constexpr std::size_t kParts = 128;
@@ -136,7 +136,7 @@ TEST_CASE("transfers and messages go side by side") {
     Pair pair(method_under_test());
     NEEDS_REMOTE_MEMORY(pair.a);
     const Exposed memory(pair.b, nullptr, kMemory);
-    plexus_remote* remote = nullptr;
+    plexus_remote_key* remote = nullptr;
     REQUIRE(pair.a.attach(*pair.to_b, memory.key(), &remote) == PLEXUS_OK);
     const std::uint64_t messages = kSanitized ? 100 : 1'000;
     Receiver receiver(pair.b, mixed(at_most(300'000)));
@@ -156,7 +156,7 @@ TEST_CASE("transfers and messages go side by side") {
 TEST_CASE("a key that is none is refused") {
     Pair pair(method_under_test());
     NEEDS_REMOTE_MEMORY(pair.a);
-    plexus_remote* remote = nullptr;
+    plexus_remote_key* remote = nullptr;
     for (const std::size_t size : {std::size_t{0}, std::size_t{3}, std::size_t{PLEXUS_KEY_MAX + 1}})
         CHECK_FALSE(in_place(pair.a.attach(*pair.to_b, Bytes(size), &remote)));
 }
@@ -165,7 +165,7 @@ TEST_CASE("transfers of a link that is given up end") {
     Pair pair(method_under_test());
     NEEDS_REMOTE_MEMORY(pair.a);
     const Exposed memory(pair.b, nullptr, kMemory);
-    plexus_remote* remote = nullptr;
+    plexus_remote_key* remote = nullptr;
     REQUIRE(pair.a.attach(*pair.to_b, memory.key(), &remote) == PLEXUS_OK);
     std::vector<Bytes> backs(8, Bytes(kMemory));
     bool good = true;
@@ -188,7 +188,7 @@ TEST_CASE("memory of another process is reached, and its end ends the transfers"
     REQUIRE(end != nullptr);
     REQUIRE(pump({&host}, 10s, [&] { return end->is_open() || end->is_lost(); }));
     REQUIRE(end->is_open());
-    plexus_remote* remote = nullptr;
+    plexus_remote_key* remote = nullptr;
     REQUIRE(host.attach(*end, *key, &remote) == PLEXUS_OK);
     const auto over = [&] { return end->posted() == end->completed(); };
     Bytes back(kMemory);

@@ -35,7 +35,7 @@ struct Host {
                 static_cast<std::uint8_t*>(data)[i] = static_cast<std::uint8_t>(host.state >> 56);
             }
         };
-        table.prove = [](void* self, plexus_view text, std::uint8_t proof[32]) -> std::int32_t {
+        table.hmac = [](void* self, plexus_view text, std::uint8_t proof[32]) -> std::int32_t {
             const auto& host = *static_cast<const Host*>(self);
             unsigned size = 0;
             const auto* made = ::HMAC(::EVP_sha256(), host.key, sizeof host.key,
@@ -77,8 +77,7 @@ void prove_again(const Host& host, std::string_view purpose, const Record& befor
     text.push_back(0);
     text.insert(text.end(), before.begin(), before.end());
     text.insert(text.end(), record.begin(), record.end() - 32);
-    require(host.table.prove(host.table.self, {text.data(), text.size()}, &*(record.end() - 32)) ==
-            PLEXUS_OK);
+    require(host.table.hmac(host.table.self, {text.data(), text.size()}, &*(record.end() - 32)) == PLEXUS_OK);
 }
 
 /// A whole exchange with changes on the way. `member`: who makes them holds the key, and proves again.

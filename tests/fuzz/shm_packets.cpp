@@ -29,7 +29,7 @@ plexus_host make_host() {
     std::memset(host.id.bytes, 7, sizeof host.id.bytes);
     host.log = [](void*, plexus_level, const char*) {};
     host.random = [](void*, void* data, std::size_t size) { std::memset(data, 0, size); };
-    host.prove = [](void*, plexus_view, std::uint8_t proof[32]) {
+    host.hmac = [](void*, plexus_view, std::uint8_t proof[32]) {
         std::memset(proof, 0, 32);
         return std::int32_t{PLEXUS_OK};
     };

@@ -76,12 +76,12 @@ struct BareHost::Calls {
         }
     }
 
-    static std::int32_t prove(void* self, plexus_view transcript, std::uint8_t proof[32]) {
+    static std::int32_t hmac(void* self, plexus_view transcript, std::uint8_t code[32]) {
         const BareHost& h = host(self);
         unsigned size = 0;
         const auto* made =
             ::HMAC(::EVP_sha256(), h.options_.key.data(), static_cast<int>(h.options_.key.size()),
-                   static_cast<const unsigned char*>(transcript.data), transcript.size, proof, &size);
+                   static_cast<const unsigned char*>(transcript.data), transcript.size, code, &size);
         return made != nullptr && size == 32 ? PLEXUS_OK : PLEXUS_UNSUPPORTED;
     }
 
@@ -253,7 +253,7 @@ void BareHost::fill_table() {
     table_.log = Calls::log;
     table_.setting = Calls::setting;
     table_.random = Calls::random;
-    table_.prove = Calls::prove;
+    table_.hmac = Calls::hmac;
     table_.accepted = Calls::accepted;
     table_.opened = Calls::opened;
     table_.deliver = Calls::deliver;

@@ -110,14 +110,26 @@ void BareHost::finish(End& end, ByteView message) {
     ++end.received_;
 }
 
-Bytes BareHost::descriptor() {
-    Bytes room(1024);
-    plexus_text text{reinterpret_cast<char*>(room.data()), room.size(), 0};
-    const std::int32_t status = method_.ops.describe(module_, &text);
-    if (status != PLEXUS_OK || text.size > room.size())
+std::vector<BareHost::Row> BareHost::rows() const {
+    constexpr std::size_t kMostRows = 32;
+    constexpr std::size_t kRoom = PLEXUS_LABEL_MAX + PLEXUS_DESCRIPTOR_MAX;
+    std::vector<char> room(kMostRows * kRoom);
+    std::vector<plexus_row> rows;
+    for (char* at = room.data(); rows.size() < kMostRows; at += kRoom)
+        rows.push_back({{at, PLEXUS_LABEL_MAX, 0}, {at + PLEXUS_LABEL_MAX, PLEXUS_DESCRIPTOR_MAX, 0}});
+    plexus_rows described{rows.data(), rows.size(), 0};
+    const std::int32_t status = method_.ops.describe(module_, &described);
+    if (status != PLEXUS_OK || described.size == 0 || described.size > kMostRows)
         throw std::runtime_error(method_.name + " does not describe itself: " + std::to_string(status));
-    room.resize(text.size);
-    return room;
+    rows.resize(described.size);
+    std::vector<Row> found;
+    for (const plexus_row& row : rows) {
+        if (row.label.size > PLEXUS_LABEL_MAX || row.descriptor.size > PLEXUS_DESCRIPTOR_MAX)
+            throw std::runtime_error(method_.name + " describes a row by more than there is room for");
+        const auto* const bytes = reinterpret_cast<const std::byte*>(row.descriptor.data);
+        found.push_back({{row.label.data, row.label.size}, {bytes, bytes + row.descriptor.size}});
+    }
+    return found;
 }
 
 std::int32_t BareHost::applies(ByteView descriptor, std::string* why) {
@@ -232,24 +244,25 @@ std::int32_t BareHost::send_pieces(End& end, std::span<const plexus_view> pieces
     });
 }
 
-std::int32_t BareHost::attach(End& end, ByteView key, plexus_remote** remote) {
+std::int32_t BareHost::attach(End& end, ByteView key, plexus_remote_key** remote) {
     const std::lock_guard hold(end.calls_);
     if (end.link_ == nullptr) return PLEXUS_LINK_LOST;
     return method_.ops.attach(end.link_, {key.data(), key.size()}, remote);
 }
 
-void BareHost::detach(End& end, plexus_remote* remote) {
+void BareHost::detach(End& end, plexus_remote_key* remote) {
     const std::lock_guard hold(end.calls_);
     if (end.link_ != nullptr) method_.ops.detach(end.link_, remote);
 }
 
-std::int32_t BareHost::get(End& end, plexus_remote* remote, std::uint64_t offset, std::span<std::byte> into) {
+std::int32_t BareHost::get(End& end, plexus_remote_key* remote, std::uint64_t offset,
+                           std::span<std::byte> into) {
     return post(end, nullptr, [&](plexus_link* link, void* token) {
         return method_.ops.get(link, remote, offset, into.data(), into.size(), token);
     });
 }
 
-std::int32_t BareHost::put(End& end, plexus_remote* remote, std::uint64_t offset, ByteView from) {
+std::int32_t BareHost::put(End& end, plexus_remote_key* remote, std::uint64_t offset, ByteView from) {
     return post(end, nullptr, [&](plexus_link* link, void* token) {
         return method_.ops.put(link, remote, offset, from.data(), from.size(), token);
     });

@@ -135,7 +135,14 @@ class BareHost {
     plexus_module* module() const noexcept { return module_; }
     const std::string& name() const noexcept { return method_.name; }
 
-    Bytes descriptor();
+    struct Row {
+        std::string label;
+        Bytes descriptor;
+    };
+    /// As the module describes them. Throws std::runtime_error if it has none.
+    std::vector<Row> rows() const;
+    /// Of the first row.
+    Bytes descriptor() const { return rows().front().descriptor; }
     /// The module's answer about `descriptor`, and its reason.
     std::int32_t applies(ByteView descriptor, std::string* why = nullptr);
     std::uint64_t query(plexus_query what, End* end = nullptr);
@@ -156,10 +163,10 @@ class BareHost {
     std::int32_t send_pieces(End& end, std::span<const plexus_view> pieces);
 
     /// Remote memory, as the slots of the same names; a posted transfer counts as a posted send.
-    std::int32_t attach(End& end, ByteView key, plexus_remote** remote);
-    void detach(End& end, plexus_remote* remote);
-    std::int32_t get(End& end, plexus_remote* remote, std::uint64_t offset, std::span<std::byte> into);
-    std::int32_t put(End& end, plexus_remote* remote, std::uint64_t offset, ByteView from);
+    std::int32_t attach(End& end, ByteView key, plexus_remote_key** remote);
+    void detach(End& end, plexus_remote_key* remote);
+    std::int32_t get(End& end, plexus_remote_key* remote, std::uint64_t offset, std::span<std::byte> into);
+    std::int32_t put(End& end, plexus_remote_key* remote, std::uint64_t offset, ByteView from);
 
     std::int32_t poll(std::uint32_t budget = 32);
     std::int32_t arm(std::uint64_t* sleep_ns);

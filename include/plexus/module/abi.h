@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The contract between Plexus and a communication module: plain C data and
-   functions, nothing of C++ crosses. Tables carry their size first and grow only
-   at the tail; a slot that a table is too short for answers PLEXUS_UNSUPPORTED.
+   functions, nothing of C++ crosses. Within one major version tables carry their
+   size first and grow only at the tail; the loader fills a slot that a table is too
+   short for, or leaves null, with a function that answers PLEXUS_UNSUPPORTED.
 
    Threads. `progress`: called by whichever thread polls, one at a time per
    context. `setup`: the thread that starts or ends the context; nothing else runs
@@ -20,8 +21,8 @@ extern "C" {
 #endif
 
 #define PLEXUS_ABI_MAGIC 0x315355584c504c50ull
-#define PLEXUS_ABI_MAJOR 1u
-#define PLEXUS_ABI_MINOR 1u
+#define PLEXUS_ABI_MAJOR 2u
+#define PLEXUS_ABI_MINOR 0u
 #define PLEXUS_EXPORT __attribute__((visibility("default")))
 
 /* What is broken for good, smallest thing first. */
@@ -63,6 +64,23 @@ struct plexus_text {
     size_t size;
 };
 
+/* The longest label and the longest descriptor of a row. */
+#define PLEXUS_LABEL_MAX 31u
+#define PLEXUS_DESCRIPTOR_MAX 1024u
+
+/* One row of a context's descriptor table: one way by which a module reaches the context. */
+struct plexus_row {
+    struct plexus_text label;      /* tells the rows of a module apart: see `describe`      */
+    struct plexus_text descriptor; /* the bytes by which others reach this context          */
+};
+
+/* Room for rows; the callee fills at most `capacity` of them and sets `size`. */
+struct plexus_rows {
+    struct plexus_row* data;
+    size_t capacity;
+    size_t size;
+};
+
 /* A context's identity: fresh at every start, so a restarted peer is another. */
 struct plexus_id {
     uint8_t bytes[16];
@@ -71,12 +89,13 @@ struct plexus_id {
 enum plexus_level { PLEXUS_ERROR, PLEXUS_WARN, PLEXUS_INFO, PLEXUS_DEBUG };
 
 struct plexus_ops;
-typedef struct plexus_module plexus_module; /* a module's own state, one per context */
-typedef struct plexus_link plexus_link;     /* a module's own state, one per link    */
-typedef struct plexus_memory plexus_memory; /* memory of ours that peers may reach (1.1) */
-typedef struct plexus_remote plexus_remote; /* a peer's, as one link knows it (1.1)      */
+/* The module's own state, which the host only names: */
+typedef struct plexus_module plexus_module;               /* one per context                 */
+typedef struct plexus_link plexus_link;                   /* one per link                    */
+typedef struct plexus_memory_region plexus_memory_region; /* registered memory of ours       */
+typedef struct plexus_remote_key plexus_remote_key;       /* a peer's region, for one link   */
 
-/* The longest key of exposed memory. */
+/* The longest key of a memory region. */
 #define PLEXUS_KEY_MAX 512u
 
 /* Message pieces: piece 0 is the head, at most this many bytes. A module that moves
@@ -84,7 +103,7 @@ typedef struct plexus_remote plexus_remote; /* a peer's, as one link knows it (1
 #define PLEXUS_HEAD_MAX 64u
 
 /* What the host lets a module call. Every callback but `log`, `setting`, `random`
-   and `prove` may come only from inside `poll` (thread `progress`). A callback may
+   and `hmac` may come only from inside `poll` (thread `progress`). A callback may
    call `send`, `connect` and `disconnect` of the same module. */
 struct plexus_host {
     uint32_t size;       /* bytes of this table                                    */
@@ -101,9 +120,9 @@ struct plexus_host {
     /* Fills `data` with unpredictable bytes. Any thread. */
     void (*random)(void* self, void* data, size_t size);
 
-    /* HMAC-SHA256 of `transcript` under the job's key: what a peer that holds the same
-       key computes too. Any thread. */
-    int32_t (*prove)(void* self, struct plexus_view transcript, uint8_t proof[32]);
+    /* HMAC-SHA256 of `transcript` under the job's key: a peer that holds the same key
+       computes the same code. Any thread. */
+    int32_t (*hmac)(void* self, struct plexus_view transcript, uint8_t code[32]);
 
     /* A peer that has proved to hold the key opened `link`; `peer` is who it proved to
        be. Sets *cookie, the first argument of later callbacks about this link. Not OK:
@@ -141,17 +160,17 @@ struct plexus_host {
        and destroy. Thread `setup`. */
     int32_t (*open_inner)(void* self, const char* name, const struct plexus_host* under,
                           const struct plexus_ops** ops, plexus_module** module);
-    /* -- ABI 1.0 ends here; append below, note the version -- */
+    /* -- ABI 2.0 ends here; append below, note the version -- */
 };
 
-/* Abilities; each bit demands the slots it names. */
-#define PLEXUS_CAP_SLEEP (1u << 0) /* arm, wait_fd: a thread may sleep until there is work */
-#define PLEXUS_CAP_FRAGILE                                                                                   \
-    (1u << 1)                      /* a link may break while both ends live: the host keeps                  \
-                                      copies until the far side has confirmed             */
-#define PLEXUS_CAP_LOCAL (1u << 2) /* reaches contexts of this very host only             */
-#define PLEXUS_CAP_REMOTE_MEMORY                                                                             \
-    (1u << 3) /* 1.1: expose, withdraw, attach, detach, get, put                               */
+/* Abilities; each bit demands the slots that PLEXUS_OPS_SLOTS lists with it. SLEEP: a thread may
+   sleep until there is work. FRAGILE: a link may break while both ends live, so the host keeps
+   copies until the peer has confirmed them. LOCAL: reaches contexts of this very host only.
+   REMOTE_MEMORY: moves bytes to and from a peer's memory without the peer's host. */
+#define PLEXUS_CAP_SLEEP (1u << 0)
+#define PLEXUS_CAP_FRAGILE (1u << 1)
+#define PLEXUS_CAP_LOCAL (1u << 2)
+#define PLEXUS_CAP_REMOTE_MEMORY (1u << 3)
 
 enum plexus_query {
     PLEXUS_QUERY_MAX_MESSAGE,   /* bytes; 0: no limit of its own                            */
@@ -162,106 +181,144 @@ enum plexus_query {
     PLEXUS_QUERY_QUEUED_BYTES,  /* accepted, not yet out: the load                          */
     PLEXUS_QUERY_LINKS,         /* open links                                               */
     PLEXUS_QUERY_SHARED_BYTES,  /* shared memory held                                       */
-    PLEXUS_QUERY_REMOTE_BYTES   /* 1.1: from so many on, get and put beat messages; 0: never   */
+    PLEXUS_QUERY_REMOTE_BYTES   /* smallest size at which get and put beat messages; 0: none */
 };
 
+/* What the host calls. The host serialises calls about one link, except `query` and `row_of`, by a
+   lock that it holds during the call. */
 struct plexus_ops {
     uint32_t size; /* bytes of the table that the module was built with                     */
     uint32_t caps; /* PLEXUS_CAP_* bits                                                     */
 
-    /* Opens the module for one context. May block. Thread `setup`. Errors: BAD_CONFIG and
-       UNSUPPORTED (say why by host->log): the method is then left out. */
+    /* ---- life: thread `setup` ---------------------------------------------------------- */
+
+    /* Opens the module for one context. May block. Errors: BAD_CONFIG and UNSUPPORTED (say
+       why by host->log): the method is then left out. */
     int32_t (*open)(const struct plexus_host* host, plexus_module** module);
 
-    /* Teardown. close: refuses new links and sends, does not block. drain: ends every link
-       and returns when no callback can run any more; may block. destroy: frees. `setup`. */
+    /* Refuses new links and sends from here on. Does not block. */
     void (*close)(plexus_module* module);
+
+    /* After `close`: ends every link, and returns when no callback can run any more. May block. */
     void (*drain)(plexus_module* module);
+
+    /* After `drain`: frees the module. */
     void (*destroy)(plexus_module* module);
 
-    /* Writes the bytes by which others reach this context, at most 1,024. Thread `setup`. */
-    int32_t (*describe)(plexus_module* module, struct plexus_text* descriptor);
+    /* ---- addresses --------------------------------------------------------------------- */
 
-    /* OK if a message to the owner of `descriptor` can leave by me; else NO_METHOD and a
-       reason in *why ("other host"). No I/O, never blocks. The bytes come from the wire:
-       check them. Thread `any`. */
+    /* Describes every way by which others reach this context as a row of the context's table,
+       best first; at least one. A label makes a row "<name>:<label>": at most PLEXUS_LABEL_MAX of
+       [a-z0-9_], no two alike; it may be empty if there is one row only. A descriptor has at most
+       PLEXUS_DESCRIPTOR_MAX bytes. A link joins rows of one label, or without. TOO_LARGE: there is
+       no room for all rows. Thread `setup`. */
+    int32_t (*describe)(plexus_module* module, struct plexus_rows* rows);
+
+    /* OK if this module can send to the owner of `descriptor`; else NO_METHOD and a reason in
+       *why ("other host"). No I/O, never blocks. The bytes come from the wire: check them.
+       Thread `any`. */
     int32_t (*applies)(plexus_module* module, struct plexus_view descriptor, struct plexus_text* why);
 
-    /* Starts a link to `peer`. Never blocks: ends in host->opened or host->lost, from a
-       later poll. Sends before `opened` may answer AGAIN. Thread `any`. */
+    /* ---- links: thread `any`, none blocks ---------------------------------------------- */
+
+    /* Starts a link to `peer`. It ends in host->opened or host->lost, from a later poll. Sends
+       before `opened` may answer AGAIN. */
     int32_t (*connect)(plexus_module* module, struct plexus_view descriptor, const struct plexus_id* peer,
                        void* cookie, plexus_link** link);
 
-    /* Gives a link up, also after `lost`. What was accepted before is still sent as far as
-       possible; `link` is the module's from here on and no callback names its cookie again
-       (`placed` neither: its token is void), but for ending posted sends. Does not block. Thread `any`, under
-       the host's lock of this link. */
+    /* Gives a link up, also after `lost`. The module still sends what it had accepted, as far as
+       possible. From here on the module owns `link`, and no callback names its cookie except
+       `sent` for posted sends; tokens of `place` are void. */
     void (*disconnect)(plexus_link* link);
+
+    /* Changes a parameter of a link while it runs. BAD_ARGUMENT and a reason in *why, or
+       UNSUPPORTED: only at open. */
+    int32_t (*set)(plexus_link* link, const char* key, const char* value, struct plexus_text* why);
+
+    /* The row of `describe` that a link uses, from 0. A module with one row needs no such slot. */
+    int32_t (*row_of)(plexus_link* link, uint32_t* row);
+
+    /* ---- data: thread `any` ------------------------------------------------------------ */
 
     /* Sends one message. OK: the pieces may be reused. POSTED: they stay the module's until
        host->sent(cookie, token). AGAIN: no room; host->writable will say when to repeat.
-       Never blocks. The host serialises sends on one link. Thread `any`. */
+       Never blocks. */
     int32_t (*send)(plexus_link* link, const struct plexus_view* pieces, uint32_t count, void* token);
 
-    /* Does at most about `budget` events, never blocks, returns how many. `progress`. */
+    /* ---- progress: thread `progress` --------------------------------------------------- */
+
+    /* Handles at most about `budget` events, never blocks, returns how many. */
     int32_t (*poll)(plexus_module* module, uint32_t budget);
 
     /* Makes wait_fd readable as soon as poll would find something. AGAIN: it would already,
-       do not sleep. May lower *sleep_ns, the longest time that the host may stay away. Undone
-       by the next poll. `progress`. */
+       do not sleep. May lower *sleep_ns, the longest time until the next poll. The next poll
+       undoes it. */
     int32_t (*arm)(plexus_module* module, uint64_t* sleep_ns);
 
-    /* The descriptor to sleep on, the same for the module's life; poll(2) and epoll(7) take
-       it. Owned by the module. Thread `any`. */
+    /* The file descriptor to sleep on, the same for the module's life; poll(2) and epoll(7) take
+       it. The module owns it. Thread `any`. */
     int32_t (*wait_fd)(plexus_module* module);
 
-    /* Enquiry about a link, or about the module where `link` is null. Thread `any`. */
+    /* ---- questions: thread `any` ------------------------------------------------------- */
+
+    /* A number about a link, or about the module if `link` is null. */
     int32_t (*query)(plexus_module* module, plexus_link* link, enum plexus_query what, uint64_t* value);
 
-    /* Changes a parameter of a link while it runs. BAD_ARGUMENT and a reason in *why, or
-       UNSUPPORTED: only at open. Thread `any`, under the host's lock of this link. */
-    int32_t (*set)(plexus_link* link, const char* key, const char* value, struct plexus_text* why);
-    /* -- ABI 1.0 ends here; append below, note the version -- */
+    /* ---- remote memory: thread `any` --------------------------------------------------- */
 
-    /* 1.1: a module that reaches others in several ways, say by several fabrics, describes
-       each as a row of the context's table, best first, from 0; NO_METHOD: there are no more.
-       Row 0 is what `describe` says. `label` tells rows apart, as "fabric" in "method:fabric":
-       at most 31 of [a-z0-9_], not twice the same; empty where there is but one way. A link
-       joins rows of one label, or without. Thread `setup`. */
-    int32_t (*describe_row)(plexus_module* module, uint32_t row, struct plexus_text* label,
-                            struct plexus_text* descriptor);
+    /* Lets peers reach the `size` bytes at *data by the key that is written to *key; if *data is
+       null, the module allocates them, 64-byte aligned, where its transport reaches them best. May take long:
+       pages may be pinned. Errors: peers can't reach this memory, the host uses messages. */
+    int32_t (*register_memory)(plexus_module* module, void** data, size_t size, struct plexus_text* key,
+                               plexus_memory_region** region);
 
-    /* 1.1, with describe_row: the row that a link goes by. Thread `any`. */
-    int32_t (*row_of)(plexus_link* link, uint32_t* row);
+    /* Ends a registration, and frees the bytes that register_memory allocated. The host sees to it that no
+       peer uses the key any more. Comes for each region, before `drain` at the latest. */
+    void (*deregister_memory)(plexus_module* module, plexus_memory_region* region);
 
-    /* Remote memory access (ABI 1.1), all or none: PLEXUS_CAP_REMOTE_MEMORY. */
+    /* Opens the peer's region of that key for this link. The bytes come from the peer: check them.
+       The remote key ends by detach, or with the link's disconnect. */
+    int32_t (*attach)(plexus_link* link, struct plexus_view key, plexus_remote_key** remote);
+    void (*detach)(plexus_link* link, plexus_remote_key* remote);
 
-    /* Lets peers reach the `size` bytes at *data by the key that it writes; where *data is null
-       it allocates them, 64-byte aligned, as its transport reaches them best. May take its time: pages
-       may be pinned. Not OK: this memory can't be reached so. Thread `any`. */
-    int32_t (*expose)(plexus_module* module, void** data, size_t size, struct plexus_text* key,
-                      plexus_memory** memory);
-
-    /* Ends that, and frees what it had allocated. The host sees to it that no peer uses the key
-       any more. Comes for each, before `drain` at the latest. Thread `any`. */
-    void (*withdraw)(plexus_module* module, plexus_memory* memory);
-
-    /* The peer's memory of that key, for this link. The bytes come from the peer: check them.
-       It ends by detach, or with the link's disconnect. Thread `any`, under the host's lock of this link. */
-    int32_t (*attach)(plexus_link* link, struct plexus_view key, plexus_remote** remote);
-    void (*detach)(plexus_link* link, plexus_remote* remote);
-
-    /* Moves `size` bytes between `offset` of the peer's memory and ours, without the peer's host.
-       OK: they are in place, there (put) or here (get). POSTED: host->sent(cookie, token) will
-       tell that; until then ours stay. Others: the host goes on by messages. Never AGAIN: what has no room is
-       kept by the module. In no order with messages. Never blocks. Thread `any`, under the host's lock of
-       this link. */
-    int32_t (*get)(plexus_link* link, plexus_remote* remote, uint64_t offset, void* into, size_t size,
+    /* Moves `size` bytes between `offset` of the peer's region and our memory, without the peer's
+       host. OK: they are in place, there (put) or here (get). POSTED: host->sent(cookie, token) will
+       tell when; until then our bytes stay. Other errors: the host goes on by messages. Never AGAIN:
+       the module keeps what has no room. In no order with messages. Never blocks. */
+    int32_t (*get)(plexus_link* link, plexus_remote_key* remote, uint64_t offset, void* into, size_t size,
                    void* token);
-    int32_t (*put)(plexus_link* link, plexus_remote* remote, uint64_t offset, const void* from, size_t size,
-                   void* token);
-    /* -- ABI 1.1 ends here -- */
+    int32_t (*put)(plexus_link* link, plexus_remote_key* remote, uint64_t offset, const void* from,
+                   size_t size, void* token);
+    /* -- ABI 2.0 ends here; append below and to PLEXUS_OPS_SLOTS, note the version -- */
 };
+
+/* Every slot of plexus_ops, in its order, and the modules that must have it: all, those that claim
+   the ability, or none. The loader's checks and defaults, the tables that table.h makes and those of
+   modules in two parts are made from this list; table.h checks it against the struct. */
+#define PLEXUS_SLOT_ALWAYS (1u << 31)
+#define PLEXUS_SLOT_OPTIONAL 0u
+#define PLEXUS_OPS_SLOTS(SLOT)                                                                               \
+    SLOT(open, PLEXUS_SLOT_ALWAYS)                                                                           \
+    SLOT(close, PLEXUS_SLOT_ALWAYS)                                                                          \
+    SLOT(drain, PLEXUS_SLOT_ALWAYS)                                                                          \
+    SLOT(destroy, PLEXUS_SLOT_ALWAYS)                                                                        \
+    SLOT(describe, PLEXUS_SLOT_ALWAYS)                                                                       \
+    SLOT(applies, PLEXUS_SLOT_ALWAYS)                                                                        \
+    SLOT(connect, PLEXUS_SLOT_ALWAYS)                                                                        \
+    SLOT(disconnect, PLEXUS_SLOT_ALWAYS)                                                                     \
+    SLOT(set, PLEXUS_SLOT_OPTIONAL)                                                                          \
+    SLOT(row_of, PLEXUS_SLOT_OPTIONAL)                                                                       \
+    SLOT(send, PLEXUS_SLOT_ALWAYS)                                                                           \
+    SLOT(poll, PLEXUS_SLOT_ALWAYS)                                                                           \
+    SLOT(arm, PLEXUS_CAP_SLEEP)                                                                              \
+    SLOT(wait_fd, PLEXUS_CAP_SLEEP)                                                                          \
+    SLOT(query, PLEXUS_SLOT_OPTIONAL)                                                                        \
+    SLOT(register_memory, PLEXUS_CAP_REMOTE_MEMORY)                                                          \
+    SLOT(deregister_memory, PLEXUS_CAP_REMOTE_MEMORY)                                                        \
+    SLOT(attach, PLEXUS_CAP_REMOTE_MEMORY)                                                                   \
+    SLOT(detach, PLEXUS_CAP_REMOTE_MEMORY)                                                                   \
+    SLOT(get, PLEXUS_CAP_REMOTE_MEMORY)                                                                      \
+    SLOT(put, PLEXUS_CAP_REMOTE_MEMORY)
 
 /* A parameter of [method.<name>]. Types: "bool", "count", "size" ("4 MiB"), "duration"
    ("50 us"), "text", "list" (of text, comma between). */

@@ -218,7 +218,7 @@ inline Handshake::Proof Handshake::prove(const char* purpose) const {
     std::vector<std::uint8_t> text(purpose, purpose + std::strlen(purpose) + 1);
     text.insert(text.end(), transcript_.begin(), transcript_.end());
     Proof proof{};
-    if (host_->prove(host_->self, view(text.data(), text.size()), proof.data()) != PLEXUS_OK)
+    if (host_->hmac(host_->self, view(text.data(), text.size()), proof.data()) != PLEXUS_OK)
         host_->random(host_->self, proof.data(), proof.size()); // no key: nothing shall match
     return proof;
 }

@@ -35,6 +35,18 @@ inline void write(plexus_text& out, std::string_view text) {
     std::memcpy(out.data, text.data(), out.size);
 }
 
+/// Appends a row to `rows`. @return PLEXUS_TOO_LARGE if it does not fit.
+inline std::int32_t add_row(plexus_rows& rows, std::string_view label, plexus_view descriptor) {
+    if (rows.size == rows.capacity) return PLEXUS_TOO_LARGE;
+    plexus_row& row = rows.data[rows.size];
+    if (label.size() > row.label.capacity || descriptor.size > row.descriptor.capacity)
+        return PLEXUS_TOO_LARGE;
+    write(row.label, label);
+    write(row.descriptor, text_of(descriptor));
+    ++rows.size;
+    return PLEXUS_OK;
+}
+
 /// The configured value of a parameter, as text; empty if the passport has no such key.
 inline std::string setting(const plexus_host& host, const char* key) {
     char room[4096];

@@ -41,8 +41,8 @@ TEST_CASE("what is no shared object, or cannot be loaded, is refused with the sy
 TEST_CASE("a shared object that is no module of this ABI is refused by its passport") {
     check_refused({nearly("no_passport")}, "a library without a passport (plexus_passport)");
     check_refused({nearly("wrong_magic")}, "magic number");
-    check_refused({nearly("wrong_major")}, "built for ABI 99.1, this library has 1.1");
-    check_refused({nearly("newer_minor")}, "newer ABI 1.99");
+    check_refused({nearly("wrong_major")}, "built for ABI 99.0, this library has 2.0");
+    check_refused({nearly("newer_minor")}, "newer ABI 2.99");
 }
 
 TEST_CASE("a module whose table lies about its abilities is refused with the slot's name") {
@@ -69,7 +69,7 @@ TEST_CASE("a module in two parts is refused where the second is missing or of an
     for (const auto& [which, part] :
          {std::pair{"nothing", "body_fronted.so, is no part of a module: install both parts"},
           std::pair{"bare_pointer", "is of another version of Plexus"},
-          std::pair{"older_abi", "was built for ABI 1.0, this part for 1.1"},
+          std::pair{"older_abi", "was built for ABI 1.1, this part for 2.0"},
           std::pair{"shorter_table", "has a function table of "}}) {
         with_body(which);
         check_refused({front}, part);

@@ -10,6 +10,7 @@ struct Traits {
     static std::string refuses(const plexus_host&) { return {}; }
 };
 
+constexpr plexus_ops kOps = plexus::module::Front<Traits>::table();
 constexpr plexus_parameter kParameters[] = {
     {"queue", "size", "1 MiB", "as local has it"},
     {"eager", "size", "16 KiB", "as local has it"},
@@ -23,7 +24,7 @@ PLEXUS_PASSPORT(fronted) = {
     .abi_minor = PLEXUS_ABI_MINOR,
     .name = "fronted",
     .help = "a method in two parts",
-    .ops = &plexus::module::Front<Traits>::kTable,
+    .ops = &kOps,
     .parameters = kParameters,
     .parameter_count = std::size(kParameters),
     .parameter_size = sizeof(plexus_parameter),

@@ -13,10 +13,11 @@ const plexus_ops* const plexus_module_body = nullptr;
 extern "C" PLEXUS_EXPORT const plexus::module::Body plexus_module_body;
 const plexus::module::Body plexus_module_body = {
     .magic = plexus::module::kBodyMagic,
-    .abi_major = PLEXUS_ABI_MAJOR,
 #if defined(BODY_older_abi)
-    .abi_minor = 0,
+    .abi_major = 1,
+    .abi_minor = 1,
 #else
+    .abi_major = PLEXUS_ABI_MAJOR,
     .abi_minor = PLEXUS_ABI_MINOR,
 #endif
     .ops_size = PLEXUS_OPS_SIZE - sizeof(void*),

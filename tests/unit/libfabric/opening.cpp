@@ -25,13 +25,7 @@ std::pair<std::int32_t, std::string> refusal(std::map<std::string, std::string> 
 // The labels of its rows.
 std::vector<std::string> rows(const BareHost& host) {
     std::vector<std::string> labels;
-    std::array<char, 31> name{};
-    std::array<char, 1024> bytes{};
-    plexus_text label{name.data(), name.size(), 0};
-    plexus_text descriptor{bytes.data(), bytes.size(), 0};
-    for (std::uint32_t row = 0; host.ops().describe_row(host.module(), row, &label, &descriptor) == PLEXUS_OK;
-         ++row)
-        labels.emplace_back(label.data, label.size);
+    for (const BareHost::Row& row : host.rows()) labels.push_back(row.label);
     return labels;
 }
 

@@ -46,11 +46,12 @@ TEST_CASE("no passport, or something else in its place") {
 
 TEST_CASE("the version decides before anything else is read") {
     CHECK(mentions(refusal([](Sample& s) {
-                       s.passport.abi_major = 2;
+                       s.passport.abi_major = 1;
+                       s.passport.abi_minor = 1;
                        s.passport.ops = reinterpret_cast<const plexus_ops*>(std::uintptr_t{8});
                        s.passport.name = reinterpret_cast<const char*>(std::uintptr_t{8});
                    }),
-                   "built for ABI 2.1, this library has 1.1"));
+                   "built for ABI 1.1, this library has 2.0: rebuild the module"));
     CHECK(mentions(refusal([](Sample& s) { s.passport.abi_minor = PLEXUS_ABI_MINOR + 1; }), "newer ABI"));
 }
 

@@ -4,6 +4,7 @@
 #include "plexus/module/module.h"
 
 #include <cstdlib>
+#include <type_traits>
 
 #if !defined(FIXTURE_MAGIC)
 #define FIXTURE_MAGIC PLEXUS_ABI_MAGIC
@@ -35,11 +36,27 @@ void fatal_end(Args...) {
     std::abort();
 }
 
-constexpr plexus_ops kOps = {
-    PLEXUS_OPS_SIZE, FIXTURE_CAPS, fatal,        fatal_end, fatal_end, fatal_end, fatal,   fatal,
-    fatal,           fatal_end,    FIXTURE_SEND, fatal,     nullptr,   nullptr,   nullptr, nullptr,
-    nullptr,         nullptr,      nullptr,      nullptr,   nullptr,   nullptr,   nullptr, nullptr,
-};
+template <class Result, class... Args>
+constexpr void fill(Result (*&slot)(Args...)) {
+    if constexpr (std::is_void_v<Result>) {
+        slot = fatal_end;
+    } else {
+        slot = fatal;
+    }
+}
+
+// What every module must have.
+constexpr plexus_ops kOps = [] {
+    plexus_ops ops{};
+    ops.size = PLEXUS_OPS_SIZE;
+    ops.caps = FIXTURE_CAPS;
+#define PLEXUS_SLOT(name, demand)                                                                            \
+    if ((demand) == PLEXUS_SLOT_ALWAYS) fill(ops.name);
+    PLEXUS_OPS_SLOTS(PLEXUS_SLOT)
+#undef PLEXUS_SLOT
+    ops.send = FIXTURE_SEND;
+    return ops;
+}();
 constexpr plexus_parameter kParameters[] = {{"depth", "count", "16", "how deep"}};
 
 } // namespace

@@ -6,6 +6,7 @@
 #include "plexus/module/abi.h"
 
 #include <cstdlib>
+#include <type_traits>
 
 namespace plexus::testing {
 
@@ -18,19 +19,25 @@ void never_end(Args...) {
     std::abort();
 }
 
+template <class Result, class... Args>
+void fill(Result (*&slot)(Args...)) {
+    if constexpr (std::is_void_v<Result>) {
+        slot = never_end;
+    } else {
+        slot = never;
+    }
+}
+
+/// One can sleep on it; it has no remote memory.
 inline plexus_ops full_table() {
-    return {PLEXUS_OPS_SIZE, PLEXUS_CAP_SLEEP,
-            never,           never_end,
-            never_end,       never_end,
-            never,           never,
-            never,           never_end,
-            never,           never,
-            never,           never,
-            never,           never,
-            never,           never,
-            nullptr,         nullptr,
-            nullptr,         nullptr,
-            nullptr,         nullptr};
+    plexus_ops ops{};
+    ops.size = PLEXUS_OPS_SIZE;
+    ops.caps = PLEXUS_CAP_SLEEP;
+#define PLEXUS_SLOT(name, demand)                                                                            \
+    if ((demand) != PLEXUS_CAP_REMOTE_MEMORY) fill(ops.name);
+    PLEXUS_OPS_SLOTS(PLEXUS_SLOT)
+#undef PLEXUS_SLOT
+    return ops;
 }
 
 struct Sample {

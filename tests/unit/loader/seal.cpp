@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sealing of function tables: holes, lies, sizes.
 #include "loader/modules.h"
+#include "plexus/module/table.h"
 #include "sample.h"
 #include "support/catch.h"
 
@@ -39,14 +40,13 @@ TEST_CASE("a full table stays as it is") {
     CHECK(ops.set == raw.set);
 }
 
-TEST_CASE("every hole answers that it is unsupported") {
+TEST_CASE("every hole has an answer") {
     plexus_ops raw = full_table();
     raw.caps = 0;
     raw.arm = nullptr;
     raw.wait_fd = nullptr;
     raw.query = nullptr;
     raw.set = nullptr;
-    raw.describe_row = nullptr;
     raw.row_of = nullptr;
     const plexus_ops ops = seal(raw).value();
     std::uint64_t value = 7;
@@ -59,14 +59,13 @@ TEST_CASE("every hole answers that it is unsupported") {
     CHECK(ops.set(nullptr, "a", "b", &why) == PLEXUS_UNSUPPORTED);
     CHECK(std::string_view(why.data, why.size) == "this met");
     std::uint32_t row = 7;
-    CHECK(ops.describe_row(nullptr, 0, &why, &why) == PLEXUS_UNSUPPORTED);
-    CHECK(ops.row_of(nullptr, &row) == PLEXUS_UNSUPPORTED);
+    CHECK(ops.row_of(nullptr, &row) == PLEXUS_OK); // it has one row
     CHECK(row == 0);
-    CHECK(ops.expose(nullptr, nullptr, 8, nullptr, nullptr) == PLEXUS_UNSUPPORTED);
+    CHECK(ops.register_memory(nullptr, nullptr, 8, nullptr, nullptr) == PLEXUS_UNSUPPORTED);
     CHECK(ops.attach(nullptr, {}, nullptr) == PLEXUS_UNSUPPORTED);
     CHECK(ops.get(nullptr, nullptr, 0, nullptr, 0, nullptr) == PLEXUS_UNSUPPORTED);
     CHECK(ops.put(nullptr, nullptr, 0, nullptr, 0, nullptr) == PLEXUS_UNSUPPORTED);
-    ops.withdraw(nullptr, nullptr); // nothing to end
+    ops.deregister_memory(nullptr, nullptr); // nothing to end
     ops.detach(nullptr, nullptr);
 }
 
@@ -83,6 +82,52 @@ TEST_CASE("half a pointer at the end of a table is no slot") {
     std::uint64_t value = 0;
     CHECK(ops.wait_fd == full_table().wait_fd);
     CHECK(ops.query(nullptr, nullptr, PLEXUS_QUERY_LINKS, &value) == PLEXUS_UNSUPPORTED);
+}
+
+namespace {
+
+/// What table_of asks of a module; none is ever called.
+struct PlainLink {
+    void disconnect() {}
+    std::int32_t set(const char*, const char*, plexus_text&) { return PLEXUS_OK; }
+    std::int32_t send(const plexus_view*, std::uint32_t, void*) { return PLEXUS_OK; }
+};
+struct PlainModule {
+    static std::int32_t make(const plexus_host&, std::unique_ptr<PlainModule>&) { return PLEXUS_OK; }
+    void close() {}
+    void drain() {}
+    std::int32_t describe(plexus_rows&) { return PLEXUS_OK; }
+    std::int32_t applies(plexus_view, plexus_text&) { return PLEXUS_OK; }
+    std::int32_t connect(plexus_view, const plexus_id&, void*, plexus_link**) { return PLEXUS_OK; }
+    std::int32_t poll(std::uint32_t) { return 0; }
+    std::int32_t query(PlainLink*, plexus_query, std::uint64_t&) { return PLEXUS_OK; }
+};
+struct SleepyModule : PlainModule {
+    static std::int32_t make(const plexus_host&, std::unique_ptr<SleepyModule>&) { return PLEXUS_OK; }
+    std::int32_t arm(std::uint64_t&) { return PLEXUS_OK; }
+    int wait_fd() { return -1; }
+};
+struct RowLink : PlainLink {
+    std::uint32_t row() { return 7; }
+};
+
+} // namespace
+
+TEST_CASE("a table that is made from classes has the slots of its abilities, and the seal takes it") {
+    constexpr plexus_ops plain = module::table_of<PlainModule, PlainLink, 0>();
+    CHECK(plain.arm == nullptr);
+    CHECK(plain.register_memory == nullptr);
+    CHECK(seal(plain));
+    constexpr plexus_ops sleepy = module::table_of<SleepyModule, RowLink, PLEXUS_CAP_SLEEP>();
+    CHECK(sleepy.arm != nullptr);
+    CHECK(seal(sleepy));
+    PlainLink one;
+    RowLink seventh;
+    std::uint32_t row = 9;
+    CHECK(plain.row_of(reinterpret_cast<plexus_link*>(&one), &row) == PLEXUS_OK);
+    CHECK(row == 0);
+    CHECK(sleepy.row_of(reinterpret_cast<plexus_link*>(&seventh), &row) == PLEXUS_OK);
+    CHECK(row == 7);
 }
 
 TEST_CASE("a longer table of a later build is cut to what is known") {
@@ -125,26 +170,23 @@ TEST_CASE("a claimed ability demands its slots") {
     raw = full_table();
     raw.wait_fd = nullptr;
     CHECK(refusal(raw) == "it claims that one can sleep on it, but lacks wait_fd");
-    raw = older(offsetof(plexus_ops, expose));
-    raw.caps = PLEXUS_CAP_REMOTE_MEMORY; // as a module says that was built for ABI 1.0
-    CHECK(refusal(raw) == "it claims remote memory access, but lacks expose");
+    raw = older(offsetof(plexus_ops, register_memory));
+    raw.caps = PLEXUS_CAP_REMOTE_MEMORY; // of a table that ends before these slots
+    CHECK(refusal(raw) == "it claims remote memory access, but lacks register_memory");
     raw = full_table();
     raw.caps = PLEXUS_CAP_REMOTE_MEMORY;
-    raw.expose = [](plexus_module*, void**, std::size_t, plexus_text*, plexus_memory**) {
-        return std::int32_t{PLEXUS_OK};
-    };
-    raw.withdraw = [](plexus_module*, plexus_memory*) {};
-    raw.attach = [](plexus_link*, plexus_view, plexus_remote**) { return std::int32_t{PLEXUS_OK}; };
-    raw.detach = [](plexus_link*, plexus_remote*) {};
-    raw.get = [](plexus_link*, plexus_remote*, std::uint64_t, void*, std::size_t, void*) {
-        return std::int32_t{PLEXUS_OK};
-    };
-    raw.put = nullptr;
+    testing::fill(raw.register_memory);
+    testing::fill(raw.deregister_memory);
+    testing::fill(raw.attach);
+    testing::fill(raw.detach);
+    testing::fill(raw.get);
     CHECK(refusal(raw) == "it claims remote memory access, but lacks put");
+    testing::fill(raw.put);
+    CHECK(seal(raw));
     raw = older(offsetof(plexus_ops, arm));
     raw.caps = PLEXUS_CAP_SLEEP;
     CHECK(refusal(raw) == "it claims that one can sleep on it, but lacks arm");
     raw = full_table();
     raw.caps = 1u << 17;
-    CHECK(refusal(raw).find("abilities that ABI 1.1 does not know (bits 0x20000)") != std::string::npos);
+    CHECK(refusal(raw).find("abilities that ABI 2.0 does not know (bits 0x20000)") != std::string::npos);
 }

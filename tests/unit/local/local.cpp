@@ -60,9 +60,10 @@ struct Placing {
     }
     Bytes descriptor() {
         Bytes bytes(64);
-        plexus_text text{reinterpret_cast<char*>(bytes.data()), bytes.size(), 0};
-        REQUIRE(ops.describe(module, &text) == PLEXUS_OK);
-        bytes.resize(text.size);
+        plexus_row row{{nullptr, 0, 0}, {reinterpret_cast<char*>(bytes.data()), bytes.size(), 0}};
+        plexus_rows rows{&row, 1, 0};
+        REQUIRE(ops.describe(module, &rows) == PLEXUS_OK);
+        bytes.resize(row.descriptor.size);
         return bytes;
     }
     void poll() { (void)ops.poll(module, 32); }

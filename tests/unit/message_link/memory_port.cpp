@@ -377,7 +377,7 @@ constexpr plexus_parameter kParameters[] = {
     {"dead_after", "duration", "0 s", "silence after which a peer is gone"},
     {"linger", "duration", "1 s", "how long a link that was given up may take"},
 };
-const plexus_ops kOps = module::table_of<MemoryModule, Link>(PLEXUS_CAP_SLEEP | PLEXUS_CAP_FRAGILE);
+const plexus_ops kOps = module::table_of<MemoryModule, Link, PLEXUS_CAP_SLEEP | PLEXUS_CAP_FRAGILE>();
 const plexus_passport kPassport = {
     .magic = PLEXUS_ABI_MAGIC,
     .abi_major = PLEXUS_ABI_MAJOR,

@@ -36,7 +36,7 @@ Record proved(const plexus_host& host, std::string_view purpose, const Record& b
     text.push_back(0);
     text.insert(text.end(), before.begin(), before.end());
     text.insert(text.end(), record.begin(), record.end() - kProof);
-    REQUIRE(host.prove(host.self, {text.data(), text.size()}, &*(record.end() - kProof)) == PLEXUS_OK);
+    REQUIRE(host.hmac(host.self, {text.data(), text.size()}, &*(record.end() - kProof)) == PLEXUS_OK);
     return record;
 }
 
@@ -131,7 +131,7 @@ TEST_CASE("a host that can't prove anything comes to terms with nobody, not even
     Prover a;
     Prover b;
     for (Prover* each : {&a, &b})
-        each->table.prove = [](void*, plexus_view, std::uint8_t*) -> std::int32_t {
+        each->table.hmac = [](void*, plexus_view, std::uint8_t*) -> std::int32_t {
             return PLEXUS_UNSUPPORTED;
         };
     auto near = Handshake::connecting(a.table, b.table.id);

@@ -180,7 +180,7 @@ TEST_CASE("an answer of another version is told as such") {
     text.insert(text.end(), hello.begin(), hello.end());
     text.insert(text.end(), answer.begin(), answer.end() - 32);
     const plexus_host& table = f.self.table();
-    REQUIRE(table.prove(table.self, {text.data(), text.size()}, &*(answer.end() - 32)) == PLEXUS_OK);
+    REQUIRE(table.hmac(table.self, {text.data(), text.size()}, &*(answer.end() - 32)) == PLEXUS_OK);
     say(socket.get(), answer);
     REQUIRE(f.lost());
     CHECK(f.end->lost_status() == PLEXUS_LINK_LOST);
@@ -200,7 +200,7 @@ TEST_CASE("a greeting of another version is answered if a holder of the key sent
             std::vector<std::uint8_t> text(kPurpose.begin(), kPurpose.end());
             text.insert(text.end(), hello.begin(), hello.end() - 32);
             const plexus_host& table = self.table();
-            REQUIRE(table.prove(table.self, {text.data(), text.size()}, &*(hello.end() - 32)) == PLEXUS_OK);
+            REQUIRE(table.hmac(table.self, {text.data(), text.size()}, &*(hello.end() - 32)) == PLEXUS_OK);
         }
         RawPeer raw(host);
         raw.send(std::as_bytes(std::span(hello)));

@@ -4,6 +4,7 @@
 // no network gives a chosen order. Test's thread polls, unless a case says otherwise.
 #pragma once
 
+#include "plexus/module/module.h"
 #include "support/catch.h"
 #include "support/eventually.h"
 #include "support/log_guard.h"
@@ -179,10 +180,8 @@ inline loader::Module ScriptedMethod::module() {
         for (Link& link : of(module).links_) of(module).let_go(link);
     };
     raw.destroy = [](plexus_module*) {};
-    raw.describe = [](plexus_module* module, plexus_text* descriptor) {
-        const std::string& name = of(module).name_;
-        std::memcpy(descriptor->data, name.data(), descriptor->size = name.size());
-        return std::int32_t{PLEXUS_OK};
+    raw.describe = [](plexus_module* module, plexus_rows* rows) {
+        return module::add_row(*rows, "", module::view(of(module).name_));
     };
     raw.applies = [](plexus_module* module, plexus_view descriptor, plexus_text*) {
         const std::string_view said(static_cast<const char*>(descriptor.data), descriptor.size);
