@@ -3,7 +3,7 @@
 #include "plexus/module/module.h"
 
 namespace plexus::libfabric {
-extern const plexus_ops kOps; // the front's; built in, the module's own
+extern const plexus_ops kOps; // the stub's; built in, the module's own
 }
 
 namespace {

@@ -5,7 +5,7 @@
 #include <iterator>
 
 namespace plexus::ucx {
-extern const plexus_ops kOps; // the front's; built in, the module's own
+extern const plexus_ops kOps; // the stub's; built in, the module's own
 }
 
 namespace {

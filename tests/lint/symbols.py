@@ -3,7 +3,7 @@
 """What a library of ours shows to the program that links to it. Usage: symbols.py FILE...
 
 libplexus*.so shows names of the namespace plexus, a module its passport (or, as the second part
-of a method, its body), and no library needs or shows a name of Asio or spdlog: a program may have
+of a method, its implementation), and no library needs or shows a name of Asio or spdlog: a program may have
 another version of both, whose names are the same and whose layouts are not. The namespaces of fmt
 and toml++ carry their versions.
 
@@ -37,7 +37,7 @@ def allowed_in(file):
         return OURS.match, "_ZN6plexus3eco8load_map"
     if base.startswith("libplexus"):
         return OURS.match, "_ZTIN6plexus5ErrorE"
-    passport = "plexus_module_body" if base.startswith("body_") else "plexus_passport"
+    passport = "plexus_module_impl" if base.startswith("impl_") else "plexus_passport"
     return passport.__eq__, passport
 
 

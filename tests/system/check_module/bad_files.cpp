@@ -59,23 +59,23 @@ TEST_CASE("a module that will not open is refused with its own words") {
 
 TEST_CASE("a module in two parts is refused where the second is missing or of another version") {
     const TmpDir folder;
-    const std::string front = (folder / "plexus_fronted.so").string();
-    std::filesystem::copy_file(faulty("fronted"), front);
-    check_refused({front}, "its second part can't be loaded");
-    const auto with_body = [&](const std::string& which) {
-        std::filesystem::copy_file(faulty("body_" + which), folder / "body_fronted.so",
+    const std::string stub = (folder / "plexus_in_two.so").string();
+    std::filesystem::copy_file(faulty("in_two"), stub);
+    check_refused({stub}, "its second part can't be loaded");
+    const auto with_impl = [&](const std::string& which) {
+        std::filesystem::copy_file(faulty("impl_" + which), folder / "impl_in_two.so",
                                    std::filesystem::copy_options::overwrite_existing);
     };
     for (const auto& [which, part] :
-         {std::pair{"nothing", "body_fronted.so, is no part of a module: install both parts"},
+         {std::pair{"nothing", "impl_in_two.so, is no part of a module: install both parts"},
           std::pair{"bare_pointer", "is of another version of Plexus"},
           std::pair{"older_abi", "was built for ABI 1.1, this part for 2.0"},
           std::pair{"shorter_table", "has a function table of "}}) {
-        with_body(which);
-        check_refused({front}, part);
+        with_impl(which);
+        check_refused({stub}, part);
     }
-    with_body("right");
-    Command tool({"check-module", front, "--only", "identity"});
+    with_impl("right");
+    Command tool({"check-module", stub, "--only", "identity"});
     CHECK(tool.wait(60s * kPatience) == 0);
 }
 

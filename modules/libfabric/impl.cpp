@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The part that is loaded when a context wants it.
-#include "common/front.h"
-#include "ucx/module.h"
+#include "common/stub.h"
+#include "libfabric/module.h"
 
-PLEXUS_BODY(plexus::ucx::kOps);
+PLEXUS_IMPL(plexus::libfabric::kOps);
