@@ -9,4 +9,8 @@ namespace plexus::module {
 /// std::system_category() makes, is checked there with a pipe. @thread any
 std::string system_text(int error);
 
+/// True if the errno value means that this process, or the system, has no descriptors or no memory just now.
+/// @thread any
+bool is_shortage(int error) noexcept;
+
 } // namespace plexus::module

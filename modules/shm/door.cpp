@@ -40,7 +40,7 @@ std::optional<std::uint32_t> Door::accept(Clock::time_point until) {
 
 // The caller stays in the queue and the door readable: without this the context would not sleep any more.
 void Door::shut(int reason) {
-    if (reason != EMFILE && reason != ENFILE && reason != ENOMEM && reason != ENOBUFS) return;
+    if (!module::is_shortage(reason)) return;
     events_.unwatch(socket_.get());
     shut_ = true;
     tried_ = Clock::now();

@@ -56,6 +56,7 @@ struct Link {
     std::unique_ptr<Opening> opening; ///< by connect, until open
     plexus_id peer{};                 ///< whom connect named, and where
     SocketName name{};
+    bool called_again = false;  ///< a first opening was cut off
     module::OwnedFd segment_fd; ///< until it has been passed on
 
     /// No memory or descriptor for the peer's area since then: the module tries again. Never: the epoch.

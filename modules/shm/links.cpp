@@ -8,9 +8,11 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
+#include <utility>
 
 namespace plexus::shm {
 
+using module::is_shortage;
 using module::Lock;
 using module::OwnedFd;
 using module::system_text;
@@ -88,35 +90,55 @@ void Module::begin(Link& link) {
         return lose(link, PLEXUS_LINK_LOST, "this context has as many shm links as it can");
     }
     if (closing_) return lose(link, PLEXUS_LINK_LOST, "this context is closing");
-    const std::uint32_t lines = options_.ring_lines;
-    link.segment = SharedMemory::create("plexus link", segment_bytes(lines), link.segment_fd);
-    if (!link.segment)
-        return lose(link, PLEXUS_LINK_LOST, "no shared memory can be made: " + system_text(errno));
-    const std::array fds{link.segment_fd.get(), mailbox_.memory_fd(), mailbox_.event_fd()};
-    link.opening = std::make_unique<Opening>(host_, link.name, link.peer, setup_for(link, lines), fds,
-                                             Clock::now() + options_.connect_timeout);
+    link.opening = opening_of(link, Clock::now() + options_.connect_timeout);
     openings_.push_back(&link);
     step(link);
 }
 
+std::unique_ptr<Opening> Module::opening_of(const Link& link, Clock::time_point until) const {
+    return std::make_unique<Opening>(host_, link.name, link.peer, setup_for(link, options_.ring_lines),
+                                     until);
+}
+
+// False: the link is lost, or this process has no descriptor or no memory for now.
+bool Module::make_segment(Link& link) {
+    link.segment = SharedMemory::create("plexus link", segment_bytes(options_.ring_lines), link.segment_fd);
+    if (link.segment) return true;
+    const int error = errno;
+    std::string why = "no shared memory can be made: " + system_text(error);
+    if (is_shortage(error)) {
+        (void)link.opening->wait_for(std::move(why));
+    } else {
+        lose(link, PLEXUS_LINK_LOST, why);
+    }
+    return false;
+}
+
 void Module::step(Link& link) {
+    if (!link.segment && !make_segment(link)) return;
     Opening& opening = *link.opening;
     const bool dialled = opening.socket() >= 0;
+    opening.offer({link.segment_fd.get(), mailbox_.memory_fd(), mailbox_.event_fd()});
     const std::int32_t status = opening.step();
     // Also if the peer was so quick that the opening is over: the socket tells of the link's end.
     if (!dialled && opening.socket() >= 0 && !events_.watch(opening.socket(), kLinkTag + link.slot))
         return lose(link, PLEXUS_LINK_LOST, "the peer's socket can't be watched: " + system_text(errno));
     if (status == PLEXUS_OK) return finish_opening(link);
-    if (status != PLEXUS_AGAIN) lose(link, status, std::string(opening.why()));
+    if (status == PLEXUS_AGAIN) return;
+    if (!opening.is_cut_off() || std::exchange(link.called_again, true))
+        return lose(link, status, std::string(opening.why()));
+    // A peer that was killed meanwhile is not there any more when it is called again.
+    events_.unwatch(opening.socket());
+    link.opening = opening_of(link, opening.until());
 }
 
 void Module::finish_opening(Link& link) {
     const std::unique_ptr<Opening> opening = std::move(link.opening);
     std::erase(openings_, &link);
     link.segment_fd.reset();
-    if (const std::string why = join(link, *opening, true, options_.ring_lines); !why.empty()) {
+    if (const Refusal refusal = join(link, *opening, true, options_.ring_lines); !refusal.why.empty()) {
         events_.unwatch(opening->socket());
-        return lose(link, PLEXUS_LINK_LOST, why);
+        return lose(link, refusal.status, refusal.why);
     }
     // Bells that the peer rang before are answered now.
     mailbox_.ring(link.slot);
@@ -124,16 +146,15 @@ void Module::finish_opening(Link& link) {
     (void)link.sender.settle(link.cookie, link.gone.load(std::memory_order_relaxed));
 }
 
-// Empty: the link is open; else the reason why not. Descriptors are the last two, in either
-// direction mailbox and eventfd.
-std::string Module::join(Link& link, Opening& opening, bool connected, std::uint32_t ring_lines) {
+// Descriptors are the last two, in either direction mailbox and eventfd.
+Refusal Module::join(Link& link, Opening& opening, bool connected, std::uint32_t ring_lines) {
     const Setup& theirs = opening.theirs();
     const std::size_t first = connected ? 0 : 1;
     const OwnedFd mailbox = opening.take_fd(first);
     const bool light = joined_ && theirs.barrier == 1;
     const Direction& out = link.segment.at<Direction>(0)[connected ? 0 : 1];
     if (!link.bell.attach(mailbox.get(), opening.take_fd(first + 1), theirs.bell, out, light))
-        return "the peer's mailbox can't be used: " + system_text(errno);
+        return {"the peer's mailbox can't be used: " + system_text(errno)};
     const bool reads = options_.limits.fetch && can_read(opening.process(), theirs.cookie);
     if (!reads && options_.insist_on_fetch) {
         const std::string text = "cma = on, but the kernel forbids to read a peer's memory (" +
@@ -141,7 +162,8 @@ std::string Module::join(Link& link, Opening& opening, bool connected, std::uint
         host_.log(host_.self, PLEXUS_WARN, text.c_str());
     }
     link.socket = opening.take_socket();
-    watch_process(link, opening.process(), theirs.start_time);
+    if (Refusal refusal = watch_process(link, opening.process(), theirs.start_time); !refusal.why.empty())
+        return refusal;
     link.attach(ring_lines, connected, opening.process(), reads, spare_);
     link.state = Link::State::open;
     link_count_.fetch_add(1, std::memory_order_relaxed);
@@ -150,11 +172,17 @@ std::string Module::join(Link& link, Opening& opening, bool connected, std::uint
     return {};
 }
 
-// Without it the socket tells of the peer's end, unless a forked child of the peer holds that too.
-void Module::watch_process(Link& link, pid_t number, std::uint64_t start_time) {
+// Where the system shows no process the socket alone tells of the peer's end, which it can't while a forked
+// child of the peer holds the other end too. So a link is open without a watch there only.
+Refusal Module::watch_process(Link& link, pid_t number, std::uint64_t start_time) {
     link.process = peer_process(link.socket.get());
-    if (!link.process) link.process = process_started_at(number, start_time);
-    if (link.process && !events_.watch(link.process.get(), kProcessTag + link.slot)) link.process.reset();
+    if (!link.process && !is_shortage(errno)) link.process = process_started_at(number, start_time);
+    const int error = errno;
+    if (link.process ? has_ended(link.process.get()) : error == ESRCH)
+        return {"the peer's process has ended", PLEXUS_PEER_LOST};
+    if (!link.process && !is_shortage(error)) return {};
+    if (link.process && events_.watch(link.process.get(), kProcessTag + link.slot)) return {};
+    return {"the peer's process can't be watched: " + system_text(link.process ? errno : error)};
 }
 
 // The side that accepts.
@@ -196,7 +224,8 @@ std::string Module::prepare(Link& link, Opening& opening) {
     link.segment = SharedMemory::map(segment_fd.get(), bytes, bytes);
     if (!link.segment) return "its segment can't be mapped: " + system_text(errno);
     if (!give_slot(link)) return "this context has as many shm links as it can";
-    if (std::string why = join(link, opening, false, lines); !why.empty()) return why;
+    if (Refusal refusal = join(link, opening, false, lines); !refusal.why.empty())
+        return std::move(refusal.why);
     if (!events_.watch(link.socket.get(), kLinkTag + link.slot))
         return "its socket can't be watched: " + system_text(errno);
     return {};

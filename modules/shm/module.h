@@ -29,6 +29,12 @@ struct Order {
     Link* link;
 };
 
+/// Why there is no link; without a text there is one.
+struct Refusal {
+    std::string why;
+    std::int32_t status = PLEXUS_LINK_LOST;
+};
+
 extern const plexus_ops kOps;
 
 class Module {
@@ -65,13 +71,15 @@ class Module {
     std::uint32_t take_orders();
     void begin(Link& link);
     void step(Link& link);
+    std::unique_ptr<Opening> opening_of(const Link& link, Clock::time_point until) const;
+    bool make_segment(Link& link);
     void finish_opening(Link& link);
     void accept_callers();
     void hear_caller(std::uint32_t id);
     void adopt(Opening& opening);
     std::string prepare(Link& link, Opening& opening);
-    std::string join(Link& link, Opening& opening, bool connected, std::uint32_t ring_lines);
-    void watch_process(Link& link, pid_t number, std::uint64_t start_time);
+    Refusal join(Link& link, Opening& opening, bool connected, std::uint32_t ring_lines);
+    Refusal watch_process(Link& link, pid_t number, std::uint64_t start_time);
     void leave(Link& link);
     void lose(Link& link, std::int32_t status, const std::string& why);
     void release(Link& link);

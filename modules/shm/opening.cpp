@@ -11,6 +11,7 @@ namespace plexus::shm {
 namespace {
 
 using module::Handshake;
+using module::is_shortage;
 using module::system_text;
 
 template <class T>
@@ -58,18 +59,19 @@ Opening::Opening(const plexus_host& host, module::OwnedFd socket, Clock::time_po
   , until_(until) {}
 
 Opening::Opening(const plexus_host& host, const SocketName& name, const plexus_id& peer, const Setup& mine,
-                 std::array<int, 3> fds, Clock::time_point until)
+                 Clock::time_point until)
   : connecting_(true)
   , handshake_(Handshake::connecting(host, peer))
   , until_(until)
   , name_(name)
-  , mine_(mine)
-  , my_fds_(fds) {}
+  , mine_(mine) {}
 
 std::int32_t Opening::fail(std::int32_t status, std::string why) {
     why_ = std::move(why);
     return status;
 }
+
+std::int32_t Opening::wait_for(std::string why) { return fail(PLEXUS_AGAIN, std::move(why)); }
 
 std::int32_t Opening::step() {
     if (!started_) {
@@ -83,7 +85,8 @@ std::int32_t Opening::step() {
         if (packet.is == Packet::Is::end) {
             // The kernel resets a connection whose other end is closed with something unread, as that of a
             // process that ends. One that is closed in order was closed by a peer who had read the greeting.
-            if (connecting_ && handshake_.wanted_bytes() > 0 && errno == 0)
+            cut_off_ = connecting_ && handshake_.wanted_bytes() > 0 && errno == 0;
+            if (cut_off_)
                 return fail(PLEXUS_DENIED,
                             "the peer took the greeting and closed the connection: it does not "
                             "hold this job's key (see job.key_file)");
@@ -97,10 +100,15 @@ std::int32_t Opening::step() {
 std::int32_t Opening::start() {
     if (connecting_) {
         socket_ = call(name_);
-        if (!socket_ && errno == EAGAIN) return PLEXUS_AGAIN;
-        if (!socket_)
-            return fail(PLEXUS_PEER_LOST, "the peer can't be called, it has ended: " + system_text(errno));
+        const int error = errno;
+        if (!socket_ && error == EAGAIN) return PLEXUS_AGAIN;
+        if (!socket_ && error == ECONNREFUSED)
+            return fail(PLEXUS_PEER_LOST, "the peer can't be called, it has ended: " + system_text(error));
+        if (!socket_ && is_shortage(error))
+            return wait_for("the peer can't be called: " + system_text(error));
+        if (!socket_) return fail(PLEXUS_LINK_LOST, "the peer can't be called: " + system_text(error));
     }
+    why_.clear();
     started_ = true;
     const Credentials who = peer_of(socket_.get());
     process_ = who.process;

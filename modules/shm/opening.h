@@ -37,17 +37,21 @@ std::array<std::uint8_t, kSetupBytes> encode(const Setup& setup);
 Setup decode_setup(std::span<const std::uint8_t, kSetupBytes> bytes);
 
 /// One side of an opening under way. step() returns AGAIN until the other side's Setup is
-/// there (OK), or it is over: DENIED, WRONG_PEER, LINK_LOST, and why() says how.
+/// there (OK), or it is over: DENIED, WRONG_PEER, LINK_LOST, PEER_LOST, and why() says how.
 class Opening {
   public:
     /// The side that accepts.
     Opening(const plexus_host& host, module::OwnedFd socket, Clock::time_point until);
-    /// The side that connects; `mine` and `fds` (segment, mailbox, eventfd) are sent once the
-    /// other has proved itself. The descriptors must stay open until then.
+    /// The side that connects; `mine` is sent once the other has proved itself.
     Opening(const plexus_host& host, const SocketName& name, const plexus_id& peer, const Setup& mine,
-            std::array<int, 3> fds, Clock::time_point until);
+            Clock::time_point until);
+    /// What is sent with `mine` (segment, mailbox, eventfd), before the first step. The descriptors must stay
+    /// open until then.
+    void offer(const std::array<int, 3>& fds) noexcept { my_fds_ = fds; }
 
     std::int32_t step();
+    /// AGAIN: this process has not what the opening needs just now. why() says it until that has passed.
+    std::int32_t wait_for(std::string why);
     /// Also ends it.
     std::int32_t fail(std::int32_t status, std::string why);
 
@@ -55,10 +59,13 @@ class Opening {
     static bool welcome(int socket, const Setup& mine, std::array<int, 2> fds);
 
     const std::string& why() const noexcept { return why_; }
+    /// DENIED because the peer closed the connection after the greeting. A peer that was killed just then
+    /// does so too.
+    bool is_cut_off() const noexcept { return cut_off_; }
     /// The side that accepts: no hello has come yet.
     bool is_silent() const noexcept { return !heard_; }
     Clock::time_point until() const noexcept { return until_; }
-    /// Below 0 as long as the other side has too many callers: step() tries again.
+    /// Below 0 as long as the other side has too many callers, or this one no descriptor: step() tries again.
     int socket() const noexcept { return socket_.get(); }
     module::OwnedFd take_socket() noexcept { return std::move(socket_); }
     pid_t process() const noexcept { return process_; }
@@ -83,6 +90,7 @@ class Opening {
     std::array<int, 3> my_fds_{};
     bool started_ = false;
     bool heard_ = false;
+    bool cut_off_ = false;
     pid_t process_ = 0;
     Setup theirs_;
     std::array<module::OwnedFd, 3> fds_;

@@ -26,6 +26,12 @@ constexpr auto kBetweenTries = 100ms;
 // A ring holds no more than this; whoever writes on after its end is not listened to.
 constexpr std::uint32_t kMostAfterEnd = 1 << 15;
 
+// How long an opening needs no look, if nothing comes over its socket.
+std::chrono::nanoseconds until_next_step(const Opening& opening, Clock::time_point now) {
+    if (opening.socket() >= 0) return opening.until() - now;
+    return opening.why().empty() ? kRedial : kBetweenTries;
+}
+
 } // namespace
 
 std::int32_t Module::poll(std::uint32_t budget) {
@@ -201,8 +207,7 @@ std::int32_t Module::arm(std::uint64_t& sleep_ns) {
     };
     const auto now = Clock::now();
     if (const auto next = door_.next_check()) at_most(*next - now);
-    for (const Link* const link : openings_)
-        at_most(link->opening->socket() < 0 ? kRedial : link->opening->until() - now);
+    for (const Link* const link : openings_) at_most(until_next_step(*link->opening, now));
     if (!short_.empty()) at_most(kBetweenTries);
     if (totals_.area_bytes.load(std::memory_order_relaxed) > 0) at_most(options_.area_idle);
     return PLEXUS_OK;
@@ -307,7 +312,9 @@ void Module::check_time(Clock::time_point now) {
     for (std::size_t i = openings_.size(); i-- > 0;) {
         Link& link = *openings_[i];
         if (link.opening->until() < now)
-            lose(link, PLEXUS_LINK_LOST, "the peer does not answer: is its process stopped?");
+            lose(link, PLEXUS_LINK_LOST,
+                 link.opening->why().empty() ? "the peer does not answer: is its process stopped?"
+                                             : std::string(link.opening->why()));
         else if (link.opening->socket() < 0)
             step(link);
     }

@@ -42,13 +42,18 @@ module::OwnedFd peer_process(int socket) noexcept {
 }
 
 module::OwnedFd process_started_at(pid_t process, std::uint64_t start_time) noexcept {
-    module::OwnedFd found(process > 0 ? static_cast<int>(::syscall(kPidfdOpen, process, 0)) : -1);
+    errno = ENODATA;
+    if (process <= 0 || start_time == 0) return {};
+    module::OwnedFd found(static_cast<int>(::syscall(kPidfdOpen, process, 0)));
     if (!found) return found;
     // In this order: if it has not ended now, the number was its own when the time was read.
-    const bool same = start_time != 0 && start_time_of(process) == start_time;
-    if (same && !has_ended(found.get())) return found;
+    errno = ENODATA;
+    const std::uint64_t found_time = start_time_of(process);
+    const int unread = errno;
+    const bool ended = has_ended(found.get());
+    if (!ended && found_time == start_time) return found;
     found.reset();
-    errno = ESRCH;
+    errno = ended || found_time != 0 ? ESRCH : unread;
     return found;
 }
 

@@ -18,7 +18,8 @@ std::uint64_t start_time_of(pid_t process) noexcept;
 module::OwnedFd peer_process(int socket) noexcept;
 
 /// The process `process`, provided that it was started at `start_time`: its number may have been given to
-/// another since. Empty: errno says why, ESRCH if it is another or has ended.
+/// another since. Empty: errno says why, ESRCH if it is another or has ended, ENODATA if the number or the
+/// time (0) is not known.
 module::OwnedFd process_started_at(pid_t process, std::uint64_t start_time) noexcept;
 
 /// `process` is a pidfd. False for a negative one, of which nothing is known.

@@ -53,8 +53,4 @@ void apply(int socket, const SocketOptions& options) {
     keep_alive(socket, options.dead_after);
 }
 
-bool is_shortage(int error) {
-    return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
-}
-
 } // namespace plexus::tcp

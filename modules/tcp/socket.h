@@ -10,6 +10,7 @@
 
 namespace plexus::tcp {
 
+using module::is_shortage;
 using module::system_text;
 
 /// "127.0.0.1:7000", "[::1]:7000".
@@ -20,7 +21,5 @@ std::string peer_text(int socket);
 int make_socket(bool v4);
 /// Sets the options that are configured; the system may round sizes.
 void apply(int socket, const SocketOptions& options);
-/// True if the error means that there are no descriptors or no memory just now.
-bool is_shortage(int error);
 
 } // namespace plexus::tcp

@@ -216,6 +216,38 @@ TEST_CASE("a link that needs more descriptors than there are is refused, with th
     CHECK(lines == 1);
 }
 
+TEST_CASE("a link to a living peer waits for a descriptor, and opens as soon as there is one") {
+    BareHost near(shm());
+    BareHost far(shm());
+    const auto said = expect_warning("a caller can not be let in for now");
+    for (rlim_t left = 0; left < 2; ++left) { // none for the segment, one for it and none for the socket
+        CAPTURE(left);
+        End* end = nullptr;
+        {
+            const Limit limit(RLIMIT_NOFILE, next_descriptor() + left);
+            end = near.connect(far.descriptor(), far.id());
+            REQUIRE(end != nullptr);
+            for (int i = 0; i < 100; ++i) near.poll();
+            REQUIRE_FALSE(end->is_lost());
+        }
+        CHECK(pump({&near, &far}, 10s, [&] { return end->is_open(); }));
+    }
+}
+
+TEST_CASE("a link that gets no descriptor in time is lost, and the peer is not") {
+    BareHost near(shm(), with({{"connect_timeout", "200 ms"}}));
+    BareHost far(shm());
+    for (rlim_t left = 0; left < 2; ++left) {
+        CAPTURE(left);
+        const Bytes there = far.descriptor();
+        const Limit limit(RLIMIT_NOFILE, next_descriptor() + left);
+        End* const end = near.connect(there, far.id());
+        REQUIRE(end != nullptr);
+        REQUIRE(pump({&near}, 10s, [&] { return end->is_lost(); }));
+        CHECK(end->lost_status() == PLEXUS_LINK_LOST);
+    }
+}
+
 TEST_CASE("where the kernel stops to allow cross-memory attach, posted messages are reported and later ones "
           "arrive") {
     Process child([&](Channel& parent) {

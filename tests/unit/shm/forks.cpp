@@ -150,12 +150,16 @@ TEST_CASE("a process is found by its socket, or by its number and start") {
     REQUIRE(found);
     CHECK_FALSE(has_ended(found.get()));
     CHECK_FALSE(process_started_at(child.pid(), start + 1)); // the number of another
+    CHECK(errno == ESRCH);
     CHECK_FALSE(process_started_at(child.pid(), 0));
+    CHECK(errno == ENODATA);
     CHECK_FALSE(process_started_at(0, start));
+    CHECK(errno == ENODATA);
     CHECK_FALSE(has_ended(-1));
     signal_to(child.channel());
     CHECK(eventually(10s, [&] { return has_ended(found.get()); }));
     CHECK_FALSE(process_started_at(child.pid(), start)); // not reaped yet, but over
+    CHECK(errno == ESRCH);
     CHECK(child.wait(10s) == 0);
 
     int ends[2];

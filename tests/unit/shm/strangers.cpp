@@ -52,6 +52,37 @@ class Refill {
 
 } // namespace
 
+TEST_CASE("a peer that closes after the greeting is called again: it has ended, or does not hold the key") {
+    BareHost self(shm()); // whom the socket passes for
+    for (const bool ends : {true, false}) {
+        CAPTURE(ends);
+        BareHost host(shm());
+        const Bytes own = self.descriptor();
+        auto there = plexus::shm::decode({own.data(), own.size()}).value();
+        there.socket.fill(ends ? 0xa5 : 0x5a);
+        OwnedFd listener = plexus::shm::listen_at(there.socket);
+        REQUIRE(listener);
+        const auto bytes = plexus::shm::encode(there);
+        End* const end = host.connect(std::as_bytes(std::span(bytes)), self.id());
+        REQUIRE(end != nullptr);
+        int calls = 0;
+        REQUIRE(pump({&host}, 10s, [&] {
+            std::array<std::uint8_t, 256> room{};
+            const OwnedFd caller = plexus::shm::accept_from(listener.get());
+            if (caller && ++calls > 0) {
+                (void)eventually(10s, [&] {
+                    return plexus::shm::receive_packet(caller.get(), room, false).is ==
+                           plexus::shm::Packet::Is::here;
+                });
+                if (ends) listener.reset();
+            }
+            return end->is_lost();
+        }));
+        CHECK(calls == (ends ? 1 : 2));
+        CHECK(end->lost_status() == (ends ? PLEXUS_PEER_LOST : PLEXUS_DENIED));
+    }
+}
+
 TEST_CASE("one poll lets in no more callers than its share") {
     BareHost host(shm());
     const auto name = name_of(host);
