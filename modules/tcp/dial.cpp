@@ -10,6 +10,7 @@
 #include <linux/sockios.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <utility>
 
 namespace plexus::tcp {
 namespace {
@@ -29,12 +30,6 @@ std::vector<asio::ip::tcp::endpoint> in_order(Module& module, const Descriptor& 
     return out;
 }
 
-// A listener ends with its process: where this host's own kernel refuses, the peer's process has ended.
-std::int32_t verdict_of(const asio::ip::tcp::endpoint& endpoint, const std::string& error) {
-    const bool ended = endpoint.address().is_loopback() && error == system_text(ECONNREFUSED);
-    return ended ? PLEXUS_PEER_LOST : PLEXUS_LINK_LOST;
-}
-
 // True if the peer's kernel has acknowledged the greeting. If the connection then ends in order, the peer had
 // read the whole greeting: with unread bytes the kernel would reset the connection.
 bool greeting_was_taken(int socket) {
@@ -50,13 +45,13 @@ Attempt::Attempt(Dial& dial, asio::ip::tcp::endpoint endpoint)
   , endpoint_(std::move(endpoint))
   , socket_(dial.module().poller()) {}
 
-std::string Attempt::start() {
+int Attempt::start() {
     module::OwnedFd socket(make_socket(endpoint_.address().is_v4()));
-    if (!socket) return system_text(errno);
+    if (!socket) return errno;
     apply(socket.get(), dial_.link().socket_options());
     const int done = ::connect(socket.get(), endpoint_.data(), static_cast<socklen_t>(endpoint_.size()));
-    if (done != 0 && errno != EINPROGRESS && errno != EINTR) return system_text(errno);
-    return socket_.open(std::move(socket), EPOLLOUT, *this) ? std::string() : system_text(errno);
+    if (done != 0 && errno != EINPROGRESS && errno != EINTR) return errno;
+    return socket_.open(std::move(socket), EPOLLOUT, *this) ? 0 : errno;
 }
 
 void Attempt::ready(std::uint32_t, std::uint32_t, std::uint32_t& handled) {
@@ -72,7 +67,7 @@ void Attempt::greet() {
     int error = 0;
     socklen_t size = sizeof error;
     if (::getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error, &size) != 0) error = errno;
-    if (error != 0) return dial_.failed(*this, verdict_of(endpoint_, system_text(error)), system_text(error));
+    if (error != 0) return dial_.refused(*this, error);
     handshake_ = std::make_unique<module::Handshake>(module::Handshake::connecting(
         dial_.module().host(), dial_.link().peer(), dial_.module().limits().most));
     if (!send_outgoing()) return cut_off(system_text(errno));
@@ -142,16 +137,29 @@ void Dial::expired() {
 void Dial::next() {
     while (next_ < endpoints_.size()) {
         auto attempt = std::make_unique<Attempt>(*this, endpoints_[next_++]);
-        const std::string error = attempt->start();
-        if (error.empty()) {
+        const int error = attempt->start();
+        if (error == 0) {
             attempts_.push_back(std::move(attempt));
             break;
         }
-        note(attempt->endpoint(), verdict_of(attempt->endpoint(), error), error);
+        if (is_shortage(error)) { // the other addresses want a socket too
+            --next_;
+            if (!std::exchange(was_short_, true)) note(attempt->endpoint(), PLEXUS_AGAIN, system_text(error));
+            return set_deadline(std::min(over_, Clock::now() + kStagger));
+        }
+        note(attempt->endpoint(), verdict_of(error), system_text(error));
     }
     if (attempts_.empty()) return give_up("no address of the peer could be connected to");
     set_deadline(next_ < endpoints_.size() ? std::min(over_, Clock::now() + kStagger) : over_);
 }
+
+// A listener ends with its process: where this host's own kernel refuses, the peer's process has ended.
+std::int32_t Dial::verdict_of(int error) const {
+    const bool ended = error == ECONNREFUSED && link_.target().where.same_network(module_.here());
+    return ended ? PLEXUS_PEER_LOST : PLEXUS_LINK_LOST;
+}
+
+void Dial::refused(Attempt& attempt, int error) { failed(attempt, verdict_of(error), system_text(error)); }
 
 void Dial::failed(Attempt& attempt, std::int32_t status, const std::string& why) {
     note(attempt.endpoint(), status, why);

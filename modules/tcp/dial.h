@@ -25,8 +25,8 @@ class Module;
 class Attempt final : public Watched {
   public:
     Attempt(Dial& dial, asio::ip::tcp::endpoint endpoint);
-    /// Empty, or why it failed at once.
-    std::string start();
+    /// 0, or errno: why it failed at once.
+    int start();
     void ready(std::uint32_t events, std::uint32_t budget, std::uint32_t& handled) override;
 
     const asio::ip::tcp::endpoint& endpoint() const noexcept { return endpoint_; }
@@ -63,12 +63,15 @@ class Dial final : public Watched {
     Module& module() noexcept { return module_; }
     Link& link() noexcept { return link_; }
     void failed(Attempt& attempt, std::int32_t status, const std::string& why);
+    /// `error`: errno.
+    void refused(Attempt& attempt, int error);
     /// The connection ended before there was an answer: the address is tried again, a few times.
     void cut_off(Attempt& attempt, const std::string& why);
     void succeeded(Attempt& attempt);
 
   private:
     void next();
+    std::int32_t verdict_of(int error) const;
     void note(const asio::ip::tcp::endpoint& endpoint, std::int32_t status, const std::string& why);
     void drop(Attempt& attempt);
     void give_up(const std::string& why);
@@ -82,9 +85,10 @@ class Dial final : public Watched {
     std::string notes_; // the result of each address
     bool wrong_peer_ = false;
     bool denied_ = false;
-    bool judged_ = false; ///< some address has failed for good
-    bool ended_ = false;  ///< every address that was tried said that nobody listens there any more
-    int retries_ = 0;     // of connections that were cut off, all addresses together
+    bool judged_ = false;    ///< some address has failed for good
+    bool ended_ = false;     ///< every address that was tried said that nobody listens there any more
+    bool was_short_ = false; ///< of descriptors or memory, and it has been noted
+    int retries_ = 0;        // of connections that were cut off, all addresses together
 };
 
 } // namespace plexus::tcp

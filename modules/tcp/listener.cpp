@@ -62,12 +62,10 @@ Stranger::Source source_of(const asio::ip::address& address) {
 
 } // namespace
 
-Door::Door(Listener& listener, module::OwnedFd socket)
+Door::Door(Listener& listener)
   : Watched(listener.module().poller())
   , listener_(listener)
-  , socket_(listener.module().poller()) {
-    (void)socket_.open(std::move(socket), EPOLLIN, *this);
-}
+  , socket_(listener.module().poller()) {}
 
 void Door::ready(std::uint32_t, std::uint32_t, std::uint32_t& handled) {
     for (int i = 0; i < kAcceptsPerTurn; ++i) {
@@ -96,14 +94,13 @@ void Door::open(bool yes) {
     socket_.change(yes ? static_cast<std::uint32_t>(EPOLLIN) : 0U, *this);
 }
 
-Stranger::Stranger(Listener& listener, module::OwnedFd socket, const Source& source)
+Stranger::Stranger(Listener& listener, const Source& source)
   : Watched(listener.module().poller())
   , listener_(listener)
   , socket_(listener.module().poller())
   , source_(source)
   , handshake_(module::Handshake::accepting(listener.module().host(), listener.module().limits().most)) {
     set_deadline(Clock::now() + listener.module().options().handshake_timeout);
-    (void)socket_.open(std::move(socket), EPOLLIN, *this);
 }
 
 void Stranger::ready(std::uint32_t, std::uint32_t, std::uint32_t& handled) {
@@ -178,12 +175,7 @@ int Listener::bind(const std::vector<Interface>& where, std::uint16_t first_port
         }
         if (error != EADDRINUSE && error != EACCES) break; // another port would fail as well
     }
-    if (error == 0) {
-        for (module::OwnedFd& socket : bound_)
-            doors_.push_back(std::make_unique<Door>(*this, std::move(socket)));
-        bound_.clear();
-        return 0;
-    }
+    if (error == 0) return watch_all();
     std::string text = "nothing can be listened on at " + failed + ": " + system_text(error);
     if (error == EADDRINUSE) {
         text = first_port == last_port
@@ -195,6 +187,20 @@ int Listener::bind(const std::vector<Interface>& where, std::uint16_t first_port
     }
     module_.log(PLEXUS_ERROR, text);
     return error;
+}
+
+int Listener::watch_all() {
+    for (module::OwnedFd& socket : bound_) {
+        doors_.push_back(std::make_unique<Door>(*this));
+        if (doors_.back()->listen(std::move(socket))) continue;
+        const int error = errno;
+        doors_.clear();
+        bound_.clear();
+        module_.log(PLEXUS_ERROR, "a listening socket can't be watched: " + system_text(error));
+        return error;
+    }
+    bound_.clear();
+    return 0;
 }
 
 // An address family that the kernel lacks is left out as long as another works.
@@ -224,8 +230,10 @@ void Listener::admit(module::OwnedFd socket, const Stranger::Source& source) {
         report_crowd();
         (void)make_room();
     }
-    strangers_.push_back(std::make_unique<Stranger>(*this, std::move(socket), source));
+    strangers_.push_back(std::make_unique<Stranger>(*this, source));
     ++unknown_[source];
+    Stranger& stranger = *strangers_.back();
+    if (!stranger.listen(std::move(socket))) stranger.turn_away("it can't be watched: " + system_text(errno));
 }
 
 bool Listener::make_room() {

@@ -25,7 +25,9 @@ class Module;
 /// One listening socket.
 class Door final : public Watched {
   public:
-    Door(Listener& listener, module::OwnedFd socket);
+    explicit Door(Listener& listener);
+    /// False: it can't be watched, errno says why.
+    bool listen(module::OwnedFd socket) { return socket_.open(std::move(socket), EPOLLIN, *this); }
     void ready(std::uint32_t events, std::uint32_t budget, std::uint32_t& handled) override;
     void expired() override; ///< the pause after a shortage is over
     void open(bool yes);
@@ -42,12 +44,16 @@ class Stranger final : public Watched {
     /// Where a connection comes from: the address, of IPv6 the network of 64 bits.
     using Source = std::array<std::uint8_t, 16>;
 
-    Stranger(Listener& listener, module::OwnedFd socket, const Source& source);
+    Stranger(Listener& listener, const Source& source);
+    /// False: it can't be watched, errno says why.
+    bool listen(module::OwnedFd socket) { return socket_.open(std::move(socket), EPOLLIN, *this); }
     ~Stranger() override { socket_.abort(); }
     void ready(std::uint32_t events, std::uint32_t budget, std::uint32_t& handled) override;
     void expired() override;
     /// Resets the connection: another connection needs the room.
     void evict();
+    /// Closes the connection in order, with a line in the log.
+    void turn_away(const std::string& why);
 
     const Source& source() const noexcept { return source_; }
     /// A greeting made with the job's key has not come yet.
@@ -55,7 +61,6 @@ class Stranger final : public Watched {
 
   private:
     bool answer();
-    void turn_away(const std::string& why);
     void turn_away(const std::string& why, const std::string& from);
 
     Listener& listener_;
@@ -95,6 +100,7 @@ class Listener {
   private:
     Stranger* first_to_go() const;
     void report_crowd();
+    int watch_all();
     int bind_all(const std::vector<Interface>& where, std::uint16_t port, std::string& failed);
 
     Module& module_;

@@ -177,6 +177,27 @@ TEST_CASE("a process without free descriptors says so once, and accepts again wh
     CHECK(child.wait(20'000ms).value_or(-1) == 0);
 }
 
+TEST_CASE("a link waits for a descriptor of this process, and is made as soon as there is one") {
+    Process child([](Channel&) {
+        BareHost from(tcp());
+        BareHost to(tcp());
+        const Bytes there = to.descriptor();
+        rlimit limit{};
+        if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 2;
+        const rlim_t before = limit.rlim_cur;
+        const plexus::UniqueFd probe(::dup(0));
+        limit.rlim_cur = static_cast<rlim_t>(probe.get());
+        if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) return 3;
+        End* const end = from.connect(there, to.id());
+        for (int i = 0; i < 1000; ++i) from.poll();
+        if (end == nullptr || end->is_lost()) return 4;
+        limit.rlim_cur = before;
+        if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) return 5;
+        return pump({&from, &to}, 10s, [&] { return end->is_open(); }) ? 0 : 6;
+    });
+    CHECK(child.wait(20'000ms).value_or(-1) == 0);
+}
+
 TEST_CASE("a process without free descriptors gives one of a silent stranger to who comes next") {
     Process child([](Channel&) {
         const auto expected = expect_warning("limit of open files");
