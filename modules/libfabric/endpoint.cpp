@@ -301,6 +301,8 @@ void Endpoint::stop_writes(message_link::Peer& peer, const std::atomic<std::uint
 void Endpoint::recycle(message_link::Message& message) { to_post_.push_back(&static_cast<Buffer&>(message)); }
 
 void Endpoint::post_all() {
+    to_post_.insert(to_post_.end(), spoilt_.begin(), spoilt_.end());
+    spoilt_.clear();
     const std::size_t wanted = std::min(options_.buffers, info_->rx_attr->size);
     while (handles_.is_open() && (counts_.posted < wanted || !to_post_.empty())) {
         if (to_post_.empty()) {
@@ -324,7 +326,7 @@ void Endpoint::post_all() {
 
 std::size_t Endpoint::poll(Event* out, std::size_t most) {
     const message_link::Hold hold(lock);
-    if (!to_post_.empty()) post_all();
+    if (!to_post_.empty() || !spoilt_.empty()) post_all();
     if (kept_.empty()) return read_queue(out, most);
     const std::size_t count = std::min(most, kept_.size());
     const auto end = kept_.begin() + static_cast<std::ptrdiff_t>(count);
@@ -377,7 +379,7 @@ bool Endpoint::tell(Op* op, std::size_t size, std::string error, Event& out) {
         if (!out.why.empty())
             host_.log(host_.self, PLEXUS_DEBUG, ("a message was not received: " + out.why).c_str());
         if (!out.why.empty() || size < kHeaderBytes) {
-            to_post_.push_back(&buffer);
+            spoilt_.push_back(&buffer); // to_post_ is the progress thread's, and any may be here
             return false;
         }
         buffer.header = Header::read(buffer.bytes);
@@ -443,7 +445,7 @@ bool Endpoint::arm(std::uint64_t& sleep_ns, bool stalled) {
     page_->announce_sleep(true);
     if (stalled) sleep_ns = std::min(sleep_ns, kHurryNs);
     const message_link::Hold hold(lock);
-    if (!kept_.empty() || !to_post_.empty()) return false;
+    if (!kept_.empty() || !to_post_.empty() || !spoilt_.empty()) return false;
     if (!handles_.is_open()) return true;
     if (traits_.wakes) {
         std::array<fid*, 1> all{&handles_.queue()->fid};

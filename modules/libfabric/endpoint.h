@@ -124,6 +124,7 @@ class Endpoint final : public message_link::Port, public message_link::Fetching 
     Contacts contacts_;
     std::deque<Op> reads_; // never shrinks: the provider may hold on to them
     std::vector<Op*> free_reads_;
+    std::vector<Buffer*> spoilt_;  // brought no message; post_all() takes them over
     std::vector<Event> kept_;      // of completions that were read, not yet told by poll()
     std::vector<std::byte> block_; // where small messages are put together
     Counts counts_;
