@@ -32,7 +32,8 @@ struct Way {
 
     // The progress thread's.
     module::OwnedFd lifeline;
-    bool cut = false; ///< its owner has gone; what it had sent is still taken
+    bool cut = false;        ///< its owner has gone; what it had sent is still taken
+    std::uint32_t asked = 0; ///< how often UCX was asked for news since then
 };
 
 /// The far end of a link over a way, with the operations that UCX has for it.

@@ -16,9 +16,10 @@ using message_link::Hold;
 using message_link::kHeaderBytes;
 using message_link::Kind;
 
-constexpr unsigned kMessageId = 1;            // of our active messages
-constexpr std::uint32_t kMostCopies = 64;     // small messages of a link that UCX holds
-constexpr std::uint32_t kQuiet = 3;           // turns after which a dead peer has said all
+constexpr unsigned kMessageId = 1;         // of our active messages
+constexpr std::uint32_t kMostCopies = 64;  // small messages of a link that UCX holds
+constexpr std::uint32_t kQuiet = 3;        // turns after which a dead peer has said all
+constexpr std::uint32_t kMostAsked = 4096; // ditto, if others are never quiet: more than a queue of UCX holds
 constexpr std::uint64_t kPendingNs = 500'000; // shared memory does not tell when there is room
 constexpr std::size_t kLargeSample = 1024 * 1024;
 
@@ -220,10 +221,16 @@ void Worker::forget(UcxPeer& peer) {
     std::erase(peer.way.peers, &peer);
     std::erase_if(ways_.failed, [&](const auto& each) {
         if (!each->peers.empty()) return false;
-        each->lifeline.reset();
+        let_go(*each);
         // UCX may still name one whose endpoint could not be closed by force: those keep little.
         return library_.endpoints_fail();
     });
+}
+
+// A forked child may hold the descriptor too: then the set would go on to name the way.
+void Worker::let_go(Way& way) {
+    if (way.lifeline) (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, way.lifeline.get(), nullptr);
+    way.lifeline.reset();
 }
 
 // ---- sending
@@ -437,13 +444,15 @@ void Worker::fail(Way& way, const std::string& why) {
 }
 
 // What a peer sent before its end comes first. Under the lock.
-void Worker::check_ways(bool quiet) {
+void Worker::check_ways(bool asked, bool quiet) {
     ways_.any_failed = false;
     ways_.quiet = quiet ? ways_.quiet + 1 : 0;
     std::vector<Way*> over;
-    for (const auto& each : ways_.by_address)
-        if (each.second->failed || (each.second->cut && ways_.quiet >= kQuiet))
-            over.push_back(each.second.get());
+    for (const auto& [address, way] : ways_.by_address) {
+        if (way->cut && asked) ++way->asked;
+        if (way->failed || (way->cut && (ways_.quiet >= kQuiet || way->asked >= kMostAsked)))
+            over.push_back(way.get());
+    }
     for (Way* const way : over) {
         if (way->cut) --ways_.cut;
         fail(*way, way->cut ? "the peer's context has ended"
@@ -459,10 +468,11 @@ std::size_t Worker::poll(Event* out, std::size_t most) {
     {
         const Hold hold(lock);
         inbox_.flush(handle());
-        const bool progressed =
-            inbox_.is_empty() && handle() != nullptr && ::ucp_worker_progress(handle()) != 0;
+        const bool asks = inbox_.is_empty() && handle() != nullptr;
+        const bool progressed = asks && ::ucp_worker_progress(handle()) != 0;
         if (progressed) has_progressed = true;
-        if ((ways_.any_failed || ways_.cut > 0) && inbox_.is_empty()) check_ways(!progressed);
+        // What has come is handed out below before the end of a way is told.
+        if (ways_.any_failed || ways_.cut > 0) check_ways(asks, !progressed && inbox_.is_empty());
         for (; count < most; ++count) {
             Arrival* const arrival = inbox_.next();
             if (arrival == nullptr) break;

@@ -79,7 +79,8 @@ class Worker final : public message_link::Port, public message_link::Carrying {
     void orphan(UcxPeer& peer, Op::What what, bool told);
     void orphan_all(UcxPeer& peer);
     void close_endpoint(Way& way);
-    void check_ways(bool quiet);
+    void check_ways(bool asked, bool quiet);
+    void let_go(Way& way);
     void fail(Way& way, const std::string& why);
 
     /// By their addresses; those that failed are kept for what still names them.
