@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "faults/module.h"
 
+#include "common/system_text.h"
 #include "faults/link.h"
 
 #include <algorithm>
@@ -51,7 +52,7 @@ std::int32_t Module::open_inner(std::string& why) {
         why = "the inner method " + plan_.over + " cannot sleep";
     } else if (event_fd_ < 0 || wait_fd_ < 0 || ::epoll_ctl(wait_fd_, EPOLL_CTL_ADD, event_fd_, &ours) != 0 ||
                ::epoll_ctl(wait_fd_, EPOLL_CTL_ADD, inner_fd, &inners) != 0) {
-        why = std::string("no descriptor to sleep on: ") + std::strerror(errno);
+        why = "no descriptor to sleep on: " + module::system_text(errno);
     } else {
         return PLEXUS_OK;
     }

@@ -2,6 +2,7 @@
 #include "local/module.h"
 
 #include "common/surroundings.h"
+#include "common/system_text.h"
 #include "common/values.h"
 #include "plexus/module/table.h"
 
@@ -218,7 +219,7 @@ std::int32_t Module::make(const plexus_host& host, std::unique_ptr<Module>& made
     };
     if (made->wait_fd() < 0)
         return refuse(PLEXUS_UNSUPPORTED,
-                      std::string("no descriptor to sleep on could be made: ") + std::strerror(errno));
+                      "no descriptor to sleep on could be made: " + module::system_text(errno));
     if (!made->join())
         return refuse(PLEXUS_BAD_CONFIG, "a context of the same id is in this process already");
     return PLEXUS_OK;

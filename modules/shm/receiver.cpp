@@ -227,10 +227,14 @@ Receiver::Heard Receiver::hear() {
         spare_->make_room();
         packet = receive_packet(peer_.socket, bytes, true, true);
     }
-    if (packet.is == Packet::Is::none) return Heard::nothing;
-    if (packet.is == Packet::Is::end) return Heard::end;
+    if (packet.is != Packet::Is::here) {
+        spare_->restore();
+        return packet.is == Packet::Is::none ? Heard::nothing : Heard::end;
+    }
     if (area_) {
         trouble_ = "a second shared area comes";
+        packet = {}; // with the descriptors
+        spare_->restore();
         return Heard::nonsense;
     }
     if (packet.fds_missing) {
@@ -240,6 +244,8 @@ Receiver::Heard Receiver::hear() {
     }
     if (packet.size != bytes.size() || bytes != kAreaPacket || packet.fd_count != 1) {
         trouble_ = "the peer sent what no peer sends";
+        packet = {};
+        spare_->restore();
         return Heard::nonsense;
     }
     area_ = SharedMemory::map(packet.fds[0].get(), kLineBytes, kMostArea);
