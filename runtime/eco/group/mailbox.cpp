@@ -90,23 +90,23 @@ void Mailbox::install() {
         mailbox.arrive(id, {call, slot & ~kLastPiece, (slot & kLastPiece) != 0, digest, sender}, bytes);
     });
     context_.on(kAsk, [](Mailbox& mailbox, std::uint64_t id, std::uint32_t call) -> std::string {
-        const auto self = mailbox.shared_from_this();
-        const auto group = mailbox.find(id);
+        const auto self = mailbox.weak_from_this().lock(); // null: it is just ending
+        const auto group = self != nullptr ? self->find(id) : nullptr;
         return group != nullptr ? group->text_of(call) : "something else and has left the group";
     });
     context_.on(kRoster, [](Mailbox& mailbox, std::uint64_t id) { return mailbox.take_roster(id); });
     context_.on(kAlive, [](Mailbox& mailbox, std::uint64_t id, std::uint32_t call, std::uint32_t digest) {
-        const auto self = mailbox.shared_from_this();
-        bool left = false;
-        const auto group = mailbox.find(id, &left);
+        const auto self = mailbox.weak_from_this().lock(); // null: it is just ending
+        bool left = true;
+        const auto group = self != nullptr ? self->find(id, &left) : nullptr;
         const Presence found = group != nullptr ? group->presence(call, digest)
                                : left           ? Presence::left
                                                 : Presence::here;
         return static_cast<std::uint8_t>(found);
     });
     context_.on(kBroken, [](Mailbox& mailbox, std::uint64_t id, std::int32_t status, const std::string& why) {
-        const auto self = mailbox.shared_from_this();
-        mailbox.take_broken(id, static_cast<Status>(status), why);
+        const auto self = mailbox.weak_from_this().lock(); // null: it is just ending
+        if (self != nullptr) self->take_broken(id, static_cast<Status>(status), why);
         return true;
     });
     context_.on(kRunJobs, [](Mailbox& mailbox) {
@@ -210,6 +210,11 @@ void Mailbox::enter(std::uint64_t id, const std::shared_ptr<GroupState>& group) 
 void Mailbox::leave(std::uint64_t id) {
     const Lock hold(mutex_);
     groups_.erase(id);
+    rosters_.erase(id);
+    if (const auto found = pending_.find(id); found != pending_.end()) {
+        for (const EarlyMessage& each : found->second.messages) pending_bytes_ -= early_size(each.size);
+        pending_.erase(found);
+    }
     left_.push_front(id);
     if (left_.size() > kRemembered) left_.pop_back();
 }

@@ -105,6 +105,7 @@ class Mailbox : public std::enable_shared_from_this<Mailbox> {
 
     /// From now on the group's messages reach it; first those that came before. @thread any
     void enter(std::uint64_t id, const std::shared_ptr<GroupState>& group) PLEXUS_EXCLUDES(mutex_);
+    /// The group has ended here, or could not be made: who waits for this member is told. @thread any
     void leave(std::uint64_t id) PLEXUS_EXCLUDES(mutex_);
 
     /// Runs `job` in a handler: at once if this is one. Else makes progress until the job has run, but not

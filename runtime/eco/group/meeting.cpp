@@ -88,10 +88,17 @@ std::shared_ptr<GroupState> meet(Context& here, std::string_view name, Rank me, 
     const auto mailbox = Mailbox::of(here);
     const std::uint64_t times = count_meeting(here, name);
     const std::uint64_t id = mix(mix(mix(0xcbf29ce484222325ull, name), times), size);
-    std::vector<Member> members;
-    for (auto& pointer : find_all(here, *mailbox, id, fmt::format("plexus.eco/{}/{}", name, times), me, size))
-        members.push_back({std::move(pointer), {}});
-    auto group = GroupState::make(mailbox, id, me, std::move(members), own);
+    std::shared_ptr<GroupState> group;
+    try {
+        const std::string place = fmt::format("plexus.eco/{}/{}", name, times);
+        std::vector<Member> members;
+        for (auto& pointer : find_all(here, *mailbox, id, place, me, size))
+            members.push_back({std::move(pointer), {}});
+        group = GroupState::make(mailbox, id, me, std::move(members), own);
+    } catch (...) {
+        mailbox->leave(id); // others may have found this member already
+        throw;
+    }
     group->learn_hosts(gather_texts(Group(group).with(no_deadline), own.host));
     group->share_memory();
     group->make_hierarchy();
