@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Grids on teams: a shift is a script of at most one message out and one in.
+// Grids on groups: a shift is a schedule of at most one message out and one in.
 #include "plexus/eco/grid.h"
 
 #include "group/group_state.h"

@@ -175,7 +175,13 @@ void GroupState::run_hierarchical(std::shared_ptr<const PlannedCall> planned, co
     } catch (const Error& error) {
         break_up(error.status(), error.what(), true); // does nothing if a part of the group broke
     } catch (const std::bad_alloc&) {
-        break_up(Status::too_large, fmt::format("member {} has no memory left for its call", me_), true);
+        break_up(Status::too_large, fmt::format("member {} has no memory left for its call", name(me_)),
+                 true);
+    } catch (...) { // of a type that only the user's operation throws
+        break_up(Status::bad_argument, fmt::format("the operation threw on member {}", name(me_)), true);
+        const Lock hold(mutex_);
+        release(call);
+        throw;
     }
     const Lock hold(mutex_);
     release(call);

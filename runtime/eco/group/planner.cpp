@@ -70,7 +70,7 @@ bool Planner::goes_through_memory(const CollectiveArgs& args, const Algorithm& a
         refuse(Status::unsupported, "{}{} can't go through shared memory: {}", to_string(args.operation),
                args.varied ? "_v" : "",
                !memory_    ? "the members of this group share none"
-               : !blocking ? "a call with a future goes by messages, see How::memory()"
+               : !blocking ? "a call with a future goes by messages, see Algorithm::memory()"
                            : "its elements are too large");
     return can && (algorithm.uses_memory() || is_free(algorithm));
 }

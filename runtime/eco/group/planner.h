@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which plan a group's call follows: as the caller says, as the map says, or by size. Plans are
-// kept by classes of sizes, scripts by sizes. Any thread; it has a lock of its own, under
+// kept by classes of sizes, schedules by sizes. Any thread; it has a lock of its own, under
 // which nothing of others runs.
 #pragma once
 

@@ -59,7 +59,7 @@ namespace {
 class ScheduleBuilder {
   public:
     ScheduleBuilder(const MemberPlan& part, const CollectiveArgs& args)
-      : parent_(part)
+      : part_(part)
       , args_(args)
       , element_(args.element_bytes)
       , in_place_(args.send == args.receive) {
@@ -82,8 +82,8 @@ class ScheduleBuilder {
             whole_ = {Space::scratch, args.send_layout};
             scratch_ = args.send_elements * element_;
             copy({Space::send, 0, scratch_}, {Space::scratch, 0, scratch_});
-            script_.after.push_back({part_in(whole_, args.send_elements, part.me),
-                                     {Space::receive, 0, args.receive_elements * element_}});
+            schedule_.after.push_back({part_in(whole_, args.send_elements, part.me),
+                                       {Space::receive, 0, args.receive_elements * element_}});
             break;
         case Operation::scatter:
             if (part.me == part.root) whole_ = {Space::send, args.send_layout};
@@ -106,23 +106,27 @@ class ScheduleBuilder {
     }
 
     Schedule finish() {
-        script_.early = !reduces(parent_.operation);
-        script_.op_of_slot.resize(parent_.slots);
-        for (const MemberPlan::Step& act : parent_.steps) {
-            ScheduleOp op{
-                act.peer, act.slot, act.send, act.merge, static_cast<std::uint32_t>(script_.segments.size()),
-                0,        0};
+        schedule_.early = !reduces(part_.operation);
+        schedule_.op_of_slot.resize(part_.slots);
+        for (const MemberPlan::Step& act : part_.steps) {
+            ScheduleOp op{act.peer,
+                          act.slot,
+                          act.send,
+                          act.merge,
+                          static_cast<std::uint32_t>(schedule_.segments.size()),
+                          0,
+                          0};
             for (std::uint32_t range = 0; range < act.ranges; ++range) {
-                const BlockRange& blocks = parent_.ranges[act.first_range + range];
+                const BlockRange& blocks = part_.ranges[act.first_range + range];
                 for (std::uint32_t block = blocks.first; block < blocks.first + blocks.count; ++block)
                     add(op, place_of(block));
             }
-            op.segments = static_cast<std::uint32_t>(script_.segments.size()) - op.first_segment;
-            if (!act.send) script_.op_of_slot[act.slot] = static_cast<std::uint32_t>(script_.ops.size());
-            script_.ops.push_back(op);
+            op.segments = static_cast<std::uint32_t>(schedule_.segments.size()) - op.first_segment;
+            if (!act.send) schedule_.op_of_slot[act.slot] = static_cast<std::uint32_t>(schedule_.ops.size());
+            schedule_.ops.push_back(op);
         }
-        script_.scratch_bytes = scratch_;
-        return std::move(script_);
+        schedule_.scratch_bytes = scratch_;
+        return std::move(schedule_);
     }
 
   private:
@@ -141,7 +145,7 @@ class ScheduleBuilder {
         return std::accumulate(layout.counts.begin(), layout.counts.begin() + member, std::uint64_t{0});
     }
     Segment part_in(const Whole& whole, std::uint64_t elements, Rank member) const {
-        const std::uint64_t each = elements / parent_.members;
+        const std::uint64_t each = elements / part_.members;
         return {whole.space, begin_of(whole.layout, each, member) * element_,
                 count_of(whole.layout, each, member) * element_};
     }
@@ -152,7 +156,7 @@ class ScheduleBuilder {
     void reduction(Space space) {
         vector_ = space;
         const std::uint64_t bytes = args_.send_elements * element_;
-        const bool takes = parent_.slots > 0;
+        const bool takes = part_.slots > 0;
         if (space == Space::scratch && !takes) { // it only hands over its own
             vector_ = Space::send;
             return;
@@ -166,11 +170,11 @@ class ScheduleBuilder {
         const std::uint64_t elements = space == Space::send ? args_.send_elements : args_.receive_elements;
         const Segment mine{space, 0, elements * element_};
         if (whole_.space == Space::scratch) {
-            places_[parent_.me] = mine;
+            places_[part_.me] = mine;
             return;
         }
         const Segment there = part_in(
-            whole_, whole_.space == Space::send ? args_.send_elements : args_.receive_elements, parent_.me);
+            whole_, whole_.space == Space::send ? args_.send_elements : args_.receive_elements, part_.me);
         space == Space::send ? copy(mine, there) : copy(there, mine);
     }
 
@@ -183,18 +187,18 @@ class ScheduleBuilder {
         }
         const Whole outgoing{out, args_.send_layout};
         const Whole incoming{Space::receive, args_.receive_layout};
-        for (Rank member = 0; member < parent_.members; ++member) {
-            if (member == parent_.me) continue;
+        for (Rank member = 0; member < part_.members; ++member) {
+            if (member == part_.me) continue;
             exchange_out_.push_back(part_in(outgoing, args_.send_elements, member));
             exchange_in_.push_back(part_in(incoming, args_.receive_elements, member));
         }
         if (!in_place_)
-            copy(part_in(outgoing, args_.send_elements, parent_.me),
-                 part_in(incoming, args_.receive_elements, parent_.me));
+            copy(part_in(outgoing, args_.send_elements, part_.me),
+                 part_in(incoming, args_.receive_elements, part_.me));
     }
 
     void copy(const Segment& from, const Segment& to) {
-        if (from.bytes > 0) script_.before.push_back({from, to});
+        if (from.bytes > 0) schedule_.before.push_back({from, to});
     }
 
     Segment lend(std::uint32_t block, std::uint64_t bytes) {
@@ -206,16 +210,16 @@ class ScheduleBuilder {
     /// Block lengths of those that only pass through are those of its own: patterns that pass
     /// parts on are taken for equal lengths alone, or where everyone knows all.
     Segment place_of(std::uint32_t block) {
-        switch (parent_.operation) {
+        switch (part_.operation) {
         case Operation::broadcast:
         case Operation::reduce:
         case Operation::all_reduce:
         case Operation::scan:
         case Operation::exclusive_scan: {
             const std::uint64_t elements =
-                parent_.operation == Operation::broadcast ? args_.receive_elements : args_.send_elements;
-            const std::uint64_t each = elements / parent_.blocks;
-            const std::uint64_t more = elements % parent_.blocks;
+                part_.operation == Operation::broadcast ? args_.receive_elements : args_.send_elements;
+            const std::uint64_t each = elements / part_.blocks;
+            const std::uint64_t more = elements % part_.blocks;
             const std::uint64_t first = block * each + std::min<std::uint64_t>(block, more);
             return {vector_, first * element_, (each + (block < more ? 1 : 0)) * element_};
         }
@@ -227,15 +231,15 @@ class ScheduleBuilder {
                                whole_.space == Space::send ? args_.send_elements : args_.receive_elements,
                                block);
             const std::uint64_t own =
-                parent_.operation == Operation::scatter ? args_.receive_elements : args_.send_elements;
+                part_.operation == Operation::scatter ? args_.receive_elements : args_.send_elements;
             return lend(block, own * element_);
         }
         case Operation::all_to_all: {
-            const Rank from = block / parent_.members;
-            const Rank to = block % parent_.members;
-            if (from == parent_.me) return exchange_out_[to - (to > parent_.me ? 1 : 0)];
-            if (to == parent_.me) return exchange_in_[from - (from > parent_.me ? 1 : 0)];
-            return lend(block, args_.send_elements / parent_.members * element_);
+            const Rank from = block / part_.members;
+            const Rank to = block % part_.members;
+            if (from == part_.me) return exchange_out_[to - (to > part_.me ? 1 : 0)];
+            if (to == part_.me) return exchange_in_[from - (from > part_.me ? 1 : 0)];
+            return lend(block, args_.send_elements / part_.members * element_);
         }
         case Operation::reduce_scatter:
             return part_in(whole_, args_.send_elements, block);
@@ -248,17 +252,17 @@ class ScheduleBuilder {
     void add(ScheduleOp& op, const Segment& segment) {
         if (segment.bytes == 0) return;
         op.bytes += segment.bytes;
-        if (script_.segments.size() > op.first_segment) {
-            Segment& last = script_.segments.back();
+        if (schedule_.segments.size() > op.first_segment) {
+            Segment& last = schedule_.segments.back();
             if (last.space == segment.space && last.offset + last.bytes == segment.offset) {
                 last.bytes += segment.bytes;
                 return;
             }
         }
-        script_.segments.push_back(segment);
+        schedule_.segments.push_back(segment);
     }
 
-    const MemberPlan& parent_;
+    const MemberPlan& part_;
     const CollectiveArgs& args_;
     const std::uint64_t element_;
     const bool in_place_;
@@ -268,7 +272,7 @@ class ScheduleBuilder {
     std::vector<Segment> exchange_in_;
     std::map<std::uint32_t, Segment> places_; // of blocks that lie alone
     std::uint64_t scratch_ = 0;
-    Schedule script_;
+    Schedule schedule_;
 };
 
 } // namespace

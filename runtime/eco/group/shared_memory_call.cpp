@@ -112,6 +112,11 @@ void GroupState::run_in_memory(std::shared_ptr<const PlannedCall> planned, const
     } catch (const std::bad_alloc&) {
         break_up(Status::too_large, fmt::format("member {} has no memory left for its call", name(me_)),
                  true);
+    } catch (...) { // of a type that only the user's operation throws
+        break_up(Status::bad_argument, fmt::format("the operation threw on member {}", name(me_)), true);
+        const Lock hold(mutex_);
+        release(call);
+        throw;
     }
     const Lock hold(mutex_);
     release(call);

@@ -322,3 +322,44 @@ TEST_CASE("spans and counts that cannot be are refused before anything is sent")
             return {};
         })) == "");
 }
+
+TEST_CASE("who meets a member that could not finish its meeting is told, and does not wait") {
+    const std::string name = fresh_name();
+    Party party(2, "tcp", {{"progress.lookup_timeout", "300 ms"}});
+    CHECK(status_of([&] { (void)Group::meet(party.context(1), name, 1, 2); }) !=
+          "nothing"); // member 0 is late
+    std::atomic<bool> over{false};
+    std::thread answers([&] {
+        while (!over.load()) (void)party.context(1).progress();
+    });
+    const std::string said = status_of([&] { (void)Group::meet(party.context(0), name, 0, 2); });
+    over = true;
+    answers.join();
+    CAPTURE(said);
+    CHECK(said.find("left") != std::string::npos);
+}
+
+TEST_CASE("an operation that throws in shared memory breaks the group, and its exception comes out") {
+    const auto late = expect_warning("plexus.eco.arrive");
+    Party party(3, "shm");
+    std::barrier<> told(3);
+    const auto said = party.run([&](const Group& all) -> std::string {
+        std::vector<int> data(64, 1);
+        std::string heard;
+        try {
+            for (;;)
+                all.with(Algorithm::memory()).all_reduce(std::span(data), [](int, int) -> int { throw 7; });
+        } catch (int thrown) { heard = std::to_string(thrown); } catch (const Error& error) {
+            heard = error.what();
+        }
+        told.arrive_and_wait();
+        return heard;
+    });
+    int threw = 0;
+    for (const std::string& each : said) {
+        CAPTURE(each);
+        threw += each == "7" ? 1 : 0;
+        CHECK((each == "7" || each.find("the operation threw") != std::string::npos));
+    }
+    CHECK(threw > 0);
+}
