@@ -8,12 +8,6 @@ using namespace plexus;
 using namespace plexus::testing;
 using namespace plexus::testing::hostile;
 
-namespace {
-
-std::string each_method() { return GENERATE(as<std::string>{}, "shm", "tcp"); }
-
-} // namespace
-
 TEST_CASE("a member that claims to be another context ends its calls at their deadline at the latest") {
     const std::string method = each_method();
     CAPTURE(method);
