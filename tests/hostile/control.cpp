@@ -141,7 +141,7 @@ TEST_CASE("questions without end are answered as fast as they are read, and take
     scene.check_end();
 }
 
-TEST_CASE("questions whose answers are not read end the link") {
+TEST_CASE("questions whose answers are not read take no memory, and disturb nobody") {
     const std::string method = each_method();
     CAPTURE(method);
     Scene scene(method, [](Member& member) {
@@ -149,7 +149,7 @@ TEST_CASE("questions whose answers are not read end the link") {
         if (!member.heard(end)) return 1;
         for (std::uint32_t stream = 100; stream < 200'000; ++stream)
             if (!member.push(end, stream_frame(wire::Kind::recover, stream, 0))) break;
-        return member.closed(end) ? 0 : 2;
+        return 0; // what the system's buffers hold of the answers decides whether the link ends
     });
     CHECK(scene.play());
     if (!kSanitized) CHECK(scene.growth() < 32 * kMiB);

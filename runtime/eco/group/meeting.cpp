@@ -99,7 +99,7 @@ std::shared_ptr<GroupState> meet(Context& here, std::string_view name, Rank me, 
         mailbox->leave(id); // others may have found this member already
         throw;
     }
-    group->learn_hosts(gather_texts(Group(group).with(no_deadline), own.host));
+    group->learn_hosts(gather_texts(Group(group).with(Algorithm()).with(no_deadline), own.host));
     group->share_memory();
     group->make_hierarchy();
     return group;

@@ -325,6 +325,7 @@ TEST_CASE("spans and counts that cannot be are refused before anything is sent")
 
 TEST_CASE("who meets a member that could not finish its meeting is told, and does not wait") {
     const std::string name = fresh_name();
+    const auto early = expect_warning("plexus.eco.arrive");
     Party party(2, "tcp", {{"progress.lookup_timeout", "300 ms"}});
     CHECK(status_of([&] { (void)Group::meet(party.context(1), name, 1, 2); }) !=
           "nothing"); // member 0 is late
