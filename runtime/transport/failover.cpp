@@ -126,7 +126,6 @@ void declare_lost(Endpoint& endpoint, Peer& peer, Status status, const std::stri
 void end_channel(Endpoint& endpoint, Channel& channel, Status status, const std::string& why) {
     Backlog backlog = channel.begin_move();
     channel.end(nullptr);
-    tell_doubt(endpoint, channel, backlog.unknown, why);
     tell_lost(endpoint, channel, std::move(backlog), status, why);
 }
 
@@ -334,7 +333,6 @@ void Failover::carry_out(const Decision& decision, Channel& channel, const Other
 void Failover::move(Channel& from, Channel& to, const std::string& why) {
     endpoint_.listener().calls_lost(from, WhichCalls::doubted, Status::message_lost, why);
     Backlog backlog = from.begin_move();
-    tell_doubt(endpoint_, from, std::exchange(backlog.unknown, 0), why);
     Backlog staying;
     staying.unsent = take_staying(backlog);
     to.adopt(std::move(backlog));
@@ -361,7 +359,6 @@ void Failover::give_up(Channel& channel, Status end, const std::string& why) {
     const bool lost = ended ? !has_open_link(peer) : !is_reached(peer);
     if (lost) declare_lost(endpoint_, peer, end, why);
     endpoint_.listener().calls_lost(channel, WhichCalls::all, end, why);
-    tell_doubt(endpoint_, channel, backlog.unknown, why);
     tell_lost(endpoint_, channel, std::move(backlog), end, why);
     if (!lost) return;
     for (Channel* each : peer.all_channels()) // what they hold has no way either

@@ -135,9 +135,9 @@ void SendWindow::replay_if_all_answered() {
 }
 
 Backlog SendWindow::take_backlog() {
-    const std::uint64_t unknown = link_broke();
+    link_broke();
     settled_ += open_frames();
-    Backlog backlog{std::move(requests_), std::move(queue_), unknown};
+    Backlog backlog{std::move(requests_), std::move(queue_)};
     requests_.clear();
     queue_.clear();
     held_bytes_ = 0;

@@ -28,7 +28,6 @@ struct ReplayRequest {
 struct Backlog {
     std::list<ReplayRequest> requests;
     PendingFrames unsent;
-    std::uint64_t unknown = 0; ///< sent without a copy and not acknowledged: they may not have arrived
     std::size_t frames() const noexcept;
 };
 

@@ -57,20 +57,6 @@ TEST_CASE("a peer is not lost while another method still dials it") {
     }
 }
 
-TEST_CASE("what a method without copies had sent and a goodbye did not acknowledge is told") {
-    Rig rig({}, false);
-    ScriptedMethod::Link& link = rig.link_up(rig.one);
-    for (int i = 0; i < 3; ++i) {
-        Message message(100);
-        CHECK(rig.channel(rig.one).send(message, nullptr) == Status::ok);
-    }
-    rig.one.deliver(link, Rig::control(Kind::confirm, rig.stream_of(link), 1));
-    rig.one.deliver(link, wire::encode_goodbye());
-    rig.turns();
-    CHECK(rig.peer->presence() == Presence::gone);
-    CHECK(rig.heard.troubles == once(Status::message_lost)); // two of the three
-}
-
 TEST_CASE("a peer that came back by one method takes there what waits by another that does not get there") {
     Rig rig;
     ScriptedMethod::Link& first = rig.link_up(rig.one);
