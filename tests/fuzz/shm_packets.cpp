@@ -94,7 +94,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     plexus_id peer{};
     std::memset(peer.bytes, 9, sizeof peer.bytes);
     const std::array<int, 3> fds{any_descriptor(), any_descriptor(), any_descriptor()};
-    Opening opening(host, name, peer, Setup{kVersion, 256, 0, 0, {}, 0}, fds, until);
+    Opening opening(host, name, peer, Setup{kVersion, 256, 0, 0, {}, 0}, until);
+    opening.offer(fds);
     require(opening.step() == PLEXUS_AGAIN); // it has called
     const OwnedFd theirs = accept_from(door.get());
     require(static_cast<bool>(theirs));
