@@ -6,6 +6,7 @@
 // The input: a byte that chooses the calls, then messages: what, call, slot, sender, size, and its bytes.
 #include "group/group_state.h"
 #include "group/mailbox.h"
+#include "input.h"
 
 #include <algorithm>
 #include <atomic>
@@ -59,25 +60,6 @@ struct World {
     }
 };
 
-class Reader {
-  public:
-    explicit Reader(Bytes bytes)
-      : bytes_(bytes) {}
-    std::uint8_t byte() {
-        const Bytes one = take(1);
-        return one.empty() ? std::uint8_t{0} : std::to_integer<std::uint8_t>(one[0]);
-    }
-    Bytes take(std::size_t size) {
-        const Bytes out = bytes_.first(std::min(size, bytes_.size()));
-        bytes_ = bytes_.subspan(out.size());
-        return out;
-    }
-    bool at_end() const noexcept { return bytes_.empty(); }
-
-  private:
-    Bytes bytes_;
-};
-
 /// A call of this member, and its memory.
 struct Call {
     CollectiveArgs args;
@@ -102,7 +84,7 @@ struct Call {
     }
 };
 
-void take_message(GroupState& group, const std::vector<std::unique_ptr<Call>>& calls, Reader& in) {
+void take_message(GroupState& group, const std::vector<std::unique_ptr<Call>>& calls, fuzz::Input& in) {
     const std::uint8_t what = in.byte();
     MessageHeader head{};
     head.call = in.byte() % 8;
@@ -131,7 +113,7 @@ void take_message(GroupState& group, const std::vector<std::unique_ptr<Call>>& c
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     static World& world = *new World; // modules have objects that end before it would
-    Reader in(std::as_bytes(std::span(data, size)));
+    fuzz::Input in(std::as_bytes(std::span(data, size)));
     const auto far = GlobalPointer<Mailbox>::load(world.here, world.theirs->pointer().save());
     std::vector<Member> members{{world.mine->pointer(), {}}, {far, {}}, {far, {}}};
     GroupOptions limits;

@@ -6,6 +6,7 @@
 //
 // The input: frames, of a byte that chooses the kind, a byte of the size, and bytes for header and rest.
 #include "context/core.h"
+#include "input.h"
 #include "plexus/plexus.h"
 #include "transport/transport.h"
 #include "wire/frame.h"
@@ -97,34 +98,7 @@ struct World {
     }
 };
 
-class Reader {
-  public:
-    explicit Reader(wire::View bytes)
-      : bytes_(bytes) {}
-    std::uint8_t byte() {
-        const wire::View one = take(1);
-        return one.empty() ? std::uint8_t{0} : std::to_integer<std::uint8_t>(one[0]);
-    }
-    /// Near what transfers have, or anything.
-    std::uint64_t number() {
-        const std::uint8_t choice = byte();
-        if (choice < 0xf0) return choice;
-        std::uint64_t out = 0;
-        for (int i = 0; i < 8; ++i) out = out << 8 | byte();
-        return out;
-    }
-    wire::View take(std::size_t size) {
-        const wire::View out = bytes_.first(std::min(size, bytes_.size()));
-        bytes_ = bytes_.subspan(out.size());
-        return out;
-    }
-    bool at_end() const noexcept { return bytes_.empty(); }
-
-  private:
-    wire::View bytes_;
-};
-
-wire::Bytes head_of(World& world, std::uint8_t choice, Reader& in) {
+wire::Bytes head_of(World& world, std::uint8_t choice, fuzz::Input& in) {
     using wire::Kind;
     constexpr Kind kKinds[] = {Kind::put,  Kind::get,       Kind::data,   Kind::borrow,
                                Kind::lend, Kind::give_back, Kind::recall, Kind::cancel};
@@ -162,7 +136,7 @@ wire::Bytes head_of(World& world, std::uint8_t choice, Reader& in) {
 }
 
 /// False: there is no link any more.
-bool send(World& world, Reader& in) {
+bool send(World& world, fuzz::Input& in) {
     transport::Channel* const way = world.way();
     if (way == nullptr) return false;
     wire::Bytes head = head_of(world, in.byte(), in);
@@ -185,7 +159,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     // Never destroyed: modules have objects that end before it would.
     static auto& world = *new std::unique_ptr<World>;
     if (world == nullptr) world = std::make_unique<World>();
-    Reader in(std::as_bytes(std::span(data, size)));
+    fuzz::Input in(std::as_bytes(std::span(data, size)));
     const GlobalSpan<std::byte> span(world->foreign.span().target(), world->to_far.route(), 0, kBound);
     const std::uint8_t own = in.byte();
     std::vector<Future<void>> transfers;
