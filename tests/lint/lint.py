@@ -37,7 +37,7 @@ ROOMS = {
 # ECO is a library of its own; its rooms include each other by "<room>/<file>", and the locks of base. The
 # pure ones work on values: of the public headers they see these alone, and neither clock nor network.
 ECO_ROOMS = {
-    "topology": [],
+    "topology": ["base"],
     "plan": ["topology"],
     "host": ["base"],
     "group": ["base", "topology", "plan", "host"],
@@ -111,6 +111,8 @@ def forbidden_include(root, path, house, room, target):
         beside = os.path.join(root, os.path.dirname(path), target)
         above = os.path.join(root, house, target)
         if first == "plexus" and not target.startswith("plexus/module/"):
+            return None
+        if house == "tools" and target.startswith("runtime/base/"):
             return None
         if first == house or os.path.exists(beside) or os.path.exists(above):
             return None

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/common/json.h"
 
-#include "tools/common/utf8.h"
+#include "runtime/base/utf8.h"
 
 #include <cmath>
 #include <cstddef>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "plexus/eco/map.h"
 
+#include "base/utf8.h"
 #include "topology/refuse.h"
 
 #include <algorithm>
@@ -18,27 +19,12 @@ bool is_name(std::string_view name) {
     return !name.empty() && name.size() <= 255 && std::all_of(name.begin(), name.end(), plain);
 }
 
-/// How long the character is that `text` begins with; 0: it is none of UTF-8, or cut off.
-std::size_t character_size(std::string_view text) {
-    const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
-    const unsigned char first = byte(0);
-    if (first < 0x80) return 1;
-    const std::size_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-    if (first < 0xc2 || first > 0xf4 || size > text.size()) return 0;
-    for (std::size_t at = 1; at < size; ++at)
-        if ((byte(at) & 0xc0) != 0x80) return 0;
-    const bool overlong = (first == 0xe0 && byte(1) < 0xa0) || (first == 0xf0 && byte(1) < 0x90);
-    const bool surrogate = first == 0xed && byte(1) > 0x9f;
-    const bool beyond = first == 0xf4 && byte(1) > 0x8f;
-    return overlong || surrogate || beyond ? 0 : size;
-}
-
 /// A map is written as TOML, which is UTF-8.
 void check_text(std::string_view text, const char* what) {
     std::string shown;
     bool good = true;
     while (!text.empty()) {
-        const std::size_t size = character_size(text);
+        const std::size_t size = utf8_character(text);
         if (size == 0) {
             good = false;
             shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(text.front()));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/map/show/text.h"
 
-#include "tools/common/utf8.h"
+#include "runtime/base/utf8.h"
 
 #include <algorithm>
 #include <vector>

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tools/common/utf8.h"
+// Finds UTF-8 characters in arbitrary bytes (RFC 3629). Pure.
+#pragma once
 
-namespace plexus::tools {
+#include <cstddef>
+#include <string_view>
 
-std::size_t utf8_character(std::string_view text) {
+namespace plexus {
+
+/// The bytes of the UTF-8 character at the start of `text`, which is not empty; 0: there is no character.
+inline std::size_t utf8_character(std::string_view text) noexcept {
     const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
     const unsigned lead = byte(0);
     const std::size_t size = lead < 0x80                   ? 1
@@ -19,4 +24,4 @@ std::size_t utf8_character(std::string_view text) {
     return overlong || outside ? 0 : size;
 }
 
-} // namespace plexus::tools
+} // namespace plexus
