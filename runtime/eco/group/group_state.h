@@ -111,6 +111,10 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
     void wait(Execution& call) PLEXUS_EXCLUDES(mutex_);
     void finish(Execution& call) PLEXUS_EXCLUDES(mutex_);
     void release(Execution& call) PLEXUS_REQUIRES(mutex_);
+    /// Runs a call on this thread, and gives it back. `body` gives true if the call is whole; what it throws
+    /// breaks the group. @error what broke it, or of a type that only a user's operation throws (thrown)
+    template <class Body>
+    void run_here(Execution& call, Body body) PLEXUS_EXCLUDES(mutex_);
     void run_in_memory(std::shared_ptr<const PlannedCall> planned, const CollectiveArgs& args,
                        Clock::time_point deadline) PLEXUS_EXCLUDES(mutex_);
     void run_hierarchical(std::shared_ptr<const PlannedCall> planned, const CollectiveArgs& args,

@@ -3,13 +3,13 @@
 
 #include "group/group_state.h"
 #include "group/meeting.h"
+#include "group/run_here.h"
 #include "host/layout.h"
 #include "plexus/eco/group.h"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
-#include <new>
 #include <string_view>
 
 namespace plexus::eco::detail {
@@ -168,24 +168,10 @@ void GroupState::run_hierarchical(std::shared_ptr<const PlannedCall> planned, co
     }
     fresh->planned = std::move(planned);
     Execution& call = enter(std::move(fresh));
-    bool whole = false;
-    try {
+    run_here(call, [&] {
         hierarchy->run(*call.planned, args, call.scratch.data(), deadline);
-        whole = true;
-    } catch (const Error& error) {
-        break_up(error.status(), error.what(), true); // does nothing if a part of the group broke
-    } catch (const std::bad_alloc&) {
-        break_up(Status::too_large, fmt::format("member {} has no memory left for its call", name(me_)),
-                 true);
-    } catch (...) { // of a type that only the user's operation throws
-        break_up(Status::bad_argument, fmt::format("the operation threw on member {}", name(me_)), true);
-        const Lock hold(mutex_);
-        release(call);
-        throw;
-    }
-    const Lock hold(mutex_);
-    release(call);
-    if (!whole) throw_broken();
+        return true;
+    });
 }
 
 } // namespace plexus::eco::detail

@@ -2,13 +2,12 @@
 // Calls through memory that all members share: how members agree on the memory, and what a member does
 // while it waits: it polls its context, yields the processor to members that share it, asks after the
 // awaited member, and in the end sleeps.
-#include "group/group_state.h"
+#include "group/run_here.h"
 #include "host/collective.h"
 #include "plexus/eco/group.h"
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <new>
 #include <system_error>
 #include <thread>
 
@@ -89,38 +88,30 @@ void GroupState::run_in_memory(std::shared_ptr<const PlannedCall> planned, const
     Execution& call = enter(std::move(fresh));
     ArenaWait waiting(*this, call);
     arena_->begin(call.planned->digest, waiting);
-    bool whole = false;
-    try {
-        host::run(*arena_, args);
-        whole = true;
-    } catch (const host::Aborted&) { // the group is broken
-    } catch (const host::Unreadable& found) {
-        const Error error(Status::peer_lost,
-                          fmt::format("its memory can't be read: {}",
-                                      std::error_code(found.reason, std::generic_category()).message()));
-        lost(found.member, error);
-    } catch (const host::CallMismatch& found) {
-        // No member is more rounds ahead than there are slots, but calls without content have no rounds.
-        constexpr auto kBack = static_cast<std::uint32_t>(CallHistory::kCalls - 1);
-        static_assert(CallHistory::kCalls > host::kSlots);
-        find_difference(found.member, call.number - std::min(call.number, kBack), call.number);
-        wait(call); // until the group breaks
-    } catch (const host::LengthMismatch& found) {
-        const Signature& call_of_all = call.planned->signature;
-        break_up(Status::bad_argument,
-                 call_of_all.uneven(name(found.member), found.sent, false, name(me_), found.expected), true);
-    } catch (const std::bad_alloc&) {
-        break_up(Status::too_large, fmt::format("member {} has no memory left for its call", name(me_)),
-                 true);
-    } catch (...) { // of a type that only the user's operation throws
-        break_up(Status::bad_argument, fmt::format("the operation threw on member {}", name(me_)), true);
-        const Lock hold(mutex_);
-        release(call);
-        throw;
-    }
-    const Lock hold(mutex_);
-    release(call);
-    if (!whole) throw_broken();
+    run_here(call, [&] {
+        try {
+            host::run(*arena_, args);
+            return true;
+        } catch (const host::Aborted&) { // the group is broken
+        } catch (const host::Unreadable& found) {
+            const Error error(Status::peer_lost,
+                              fmt::format("its memory can't be read: {}",
+                                          std::error_code(found.reason, std::generic_category()).message()));
+            lost(found.member, error);
+        } catch (const host::CallMismatch& found) {
+            // No member is more rounds ahead than there are slots, but calls without content have no rounds.
+            constexpr auto kBack = static_cast<std::uint32_t>(CallHistory::kCalls - 1);
+            static_assert(CallHistory::kCalls > host::kSlots);
+            find_difference(found.member, call.number - std::min(call.number, kBack), call.number);
+            wait(call); // until the group breaks
+        } catch (const host::LengthMismatch& found) {
+            const Signature& call_of_all = call.planned->signature;
+            break_up(Status::bad_argument,
+                     call_of_all.uneven(name(found.member), found.sent, false, name(me_), found.expected),
+                     true);
+        }
+        return false;
+    });
 }
 
 void GroupState::share_memory() {
@@ -134,7 +125,7 @@ void GroupState::share_memory() {
     bool all_near = true;
     for (Rank member = 0; member < size(); ++member) all_near = all_near && near(member);
 
-    const Group self = Group(shared_from_this()).with(no_deadline);
+    const Group self = Group(shared_from_this()).with(Algorithm()).with(no_deadline);
     const std::size_t bytes = host::arena_bytes(size());
     host::Offer offer;
     std::shared_ptr<host::SharedMemory> memory;
