@@ -9,11 +9,11 @@
 // message in the low 56 bits, size of its head (piece 0) in the high 8.
 #pragma once
 
+#include "common/byte_order.h"
 #include "common/mutex.h"
 #include "plexus/module/module.h"
 
 #include <atomic>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -35,10 +35,6 @@ constexpr std::uint64_t common_limit(std::uint64_t ours, std::uint64_t theirs) n
     for (const std::uint64_t limit : {ours, theirs})
         if (limit != 0 && limit < most) most = limit;
     return most;
-}
-/// Little-endian, whatever this machine is.
-inline std::uint64_t wire_order(std::uint64_t word) noexcept {
-    return std::endian::native == std::endian::little ? word : __builtin_bswap64(word);
 }
 inline void write_frame_word(std::byte* out, std::uint64_t size, std::size_t head) noexcept {
     const std::uint64_t word = wire_order(size | std::uint64_t{head} << 56);

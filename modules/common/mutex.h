@@ -13,7 +13,6 @@
 #define PLEXUS_MODULE_ANNOTATION(x)
 #endif
 #define PLEXUS_MODULE_GUARDED_BY(m) PLEXUS_MODULE_ANNOTATION(guarded_by(m))
-#define PLEXUS_MODULE_RETURNS(m) PLEXUS_MODULE_ANNOTATION(lock_returned(m))
 #define PLEXUS_MODULE_REQUIRES(...) PLEXUS_MODULE_ANNOTATION(requires_capability(__VA_ARGS__))
 
 namespace plexus::module {

@@ -8,7 +8,6 @@
 #include "common/mutex.h"
 #include "tcp/poller.h"
 
-#include <atomic>
 #include <chrono>
 #include <vector>
 
