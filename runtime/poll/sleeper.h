@@ -55,8 +55,8 @@ class Sleeper {
     // [asleep] announce() pairs with the fence in Scheduler::wake(): the waker sees the sleeper, or the
     // sleeper what happened.
     std::atomic<bool> announced_{false};
-    std::atomic<bool> armed_{
-        false}; // cleared before announced_ is set: who sees that does not see an old one
+    // Cleared before announced_ is set: whoever sees the announcement does not see an older `true`.
+    std::atomic<bool> armed_{false};
 };
 
 } // namespace plexus::poll

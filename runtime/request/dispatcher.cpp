@@ -409,7 +409,7 @@ void Dispatcher::install(const detail::RequestInfo& request, std::unique_ptr<det
 }
 
 void Dispatcher::peer_event(transport::Peer& peer, Status what, const std::string& why) {
-    reporter_.peer_event({peer.id, peer.called(), what, why});
+    reporter_.peer_event({peer.id, peer.name(), what, why});
 }
 
 void Dispatcher::refuse(transport::Channel& to, const wire::RequestHeader& header, Status status,
@@ -428,7 +428,7 @@ void Dispatcher::refuse(transport::Channel& to, const wire::RequestHeader& heade
 void Dispatcher::take_declare(transport::Link& from, wire::View frame) {
     const auto declare = wire::decode_declare(frame);
     if (!declare) return trouble(Status::bad_archive, from.peer->text() + " sent a declaration that is none");
-    from.peer->learn_called(declare->sender);
+    from.peer->learn_name(declare->sender);
     auto& entries = static_cast<Names&>(*from.peer->attachment).entries;
     if (declare->request >= entries.size()) entries.resize(declare->request + std::size_t{1});
     entries[declare->request] = {std::string(declare->name), declare->signature, nullptr};
@@ -450,7 +450,7 @@ Caller caller() {
     if (request::running == nullptr)
         throw Error(Status::bad_argument, "plexus::caller() was used where no handler runs on this thread");
     const auto& from = static_cast<const transport::Channel&>(*request::running->from);
-    return {from.peer().id, from.peer().called(), from.row_name()};
+    return {from.peer().id, from.peer().name(), from.row_name()};
 }
 
 namespace detail {

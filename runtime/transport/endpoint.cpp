@@ -152,10 +152,10 @@ Status Endpoint::answer(Channel& to, Frame& frame, std::string* why) {
     Status status = to.send(frame, why);
     const auto table = status == Status::link_lost ? to.peer().owners_table() : nullptr;
     if (table != nullptr && !closing()) status = way(to.peer().shared_from_this(), table)->send(frame, why);
-    const bool waits = status == Status::again || status == Status::link_lost ||
-                       status == Status::peer_lost || status == Status::no_method ||
-                       status == Status::message_lost;
-    if (waits && frame.from_reserve && !closing()) note_dropped_answer(to.peer());
+    const bool dropped = status == Status::again || status == Status::link_lost ||
+                         status == Status::peer_lost || status == Status::no_method ||
+                         status == Status::message_lost;
+    if (dropped && frame.from_reserve && !closing()) note_dropped_answer(to.peer());
     return status;
 }
 

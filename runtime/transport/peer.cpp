@@ -38,27 +38,27 @@ void KnownTables::learn(const std::shared_ptr<const KnownTable>& table, bool fro
 
 Peer::Peer(const ContextId& the_id)
   : id(the_id)
-  , name(to_string(the_id).substr(0, 8)) {
+  , short_id(to_string(the_id).substr(0, 8)) {
     crypto::fill_random(&relation.memory, sizeof relation.memory);
     relation.memory |= 1; // never 0
 }
 
 Peer::~Peer() = default;
 
-std::string Peer::called() const {
-    const std::string* const what = called_.load(std::memory_order_acquire); // [called]
-    return what == nullptr ? std::string() : *what;
+std::string Peer::name() const {
+    const std::string* const name = name_.load(std::memory_order_acquire); // [name]
+    return name == nullptr ? std::string() : *name;
 }
 
-void Peer::learn_called(std::string_view what) {
-    if (owned_called_ != nullptr || what.empty()) return;
-    owned_called_ = std::make_unique<const std::string>(what);
-    called_.store(owned_called_.get(), std::memory_order_release); // [called]
+void Peer::learn_name(std::string_view name) {
+    if (owned_name_ != nullptr || name.empty()) return;
+    owned_name_ = std::make_unique<const std::string>(name);
+    name_.store(owned_name_.get(), std::memory_order_release); // [name]
 }
 
 std::string Peer::text() const {
-    const std::string what = called();
-    return "context " + name + (what.empty() ? "" : " (" + what + ")");
+    const std::string said = name();
+    return "context " + short_id + (said.empty() ? "" : " (" + said + ")");
 }
 
 std::shared_ptr<const KnownTable> Peer::find_table(std::uint64_t hash) const {

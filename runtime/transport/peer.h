@@ -104,11 +104,11 @@ class Peer : public std::enable_shared_from_this<Peer> {
 
     const ContextId id;
     /// The first eight digits of the id.
-    const std::string name;
-    /// What it is called; empty if it has not said, or has no name. @thread any
-    std::string called() const;
-    /// The first word counts. @thread progress
-    void learn_called(std::string_view what);
+    const std::string short_id;
+    /// Its key `name`; empty if it has not said one, or has none. @thread any
+    std::string name() const;
+    /// The first name that it says stays. @thread progress
+    void learn_name(std::string_view name);
     /// "context 0123abcd (ocean)", for texts. @thread any
     std::string text() const;
 
@@ -137,9 +137,9 @@ class Peer : public std::enable_shared_from_this<Peer> {
     std::unique_ptr<Attachment> attachment; ///< set before the peer is found by others
 
   private:
-    // [called] set once, by the leader, and never changed: whoever sees it may read it.
-    std::atomic<const std::string*> called_{nullptr};
-    std::unique_ptr<const std::string> owned_called_;
+    // [name] set once, by the leader, and never changed: whoever sees it may read it.
+    std::atomic<const std::string*> name_{nullptr};
+    std::unique_ptr<const std::string> owned_name_;
 };
 
 } // namespace plexus::transport

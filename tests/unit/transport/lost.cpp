@@ -112,3 +112,23 @@ TEST_CASE("an answer that no method takes any more is counted, and told on every
     REQUIRE(told.size() == 1);
     CHECK(wire::decode_stream(wire::View(told.front()))->count == 1);
 }
+
+TEST_CASE("an answer that finds no way is counted for its peer") {
+    Rig rig;
+    const auto peer = rig.transport.endpoint().peer(Rig::id(9)); // its table is not known
+    Channel& way = rig.transport.endpoint().channel(*peer, rig.peer->owners_table()->table[0]);
+    rig.one.connect = PLEXUS_BAD_ARGUMENT;
+    way.reconnect();
+    rig.turns();
+    REQUIRE(way.dead());
+    const auto answer = [&](bool from_reserve) {
+        Message message(100);
+        message.from_reserve = from_reserve;
+        std::string why;
+        return rig.transport.endpoint().answer(way, message, &why);
+    };
+    CHECK(answer(false) == Status::link_lost); // whoever asked is told by its return
+    CHECK(peer->dropped_answers == 0);
+    CHECK(answer(true) == Status::link_lost);
+    CHECK(peer->dropped_answers == 1);
+}
