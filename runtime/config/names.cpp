@@ -11,7 +11,6 @@ namespace plexus::config {
 namespace {
 
 constexpr std::string_view kMethodSection = "method.";
-constexpr std::string_view kVariable = "PLEXUS_";
 
 std::string lower(std::string_view text) {
     std::string result(text);

@@ -7,6 +7,9 @@
 
 namespace plexus::config {
 
+/// What the name of each variable begins with.
+inline constexpr std::string_view kVariable = "PLEXUS_";
+
 /// "method.tcp.sndbuf" -> "PLEXUS_METHOD_TCP_SNDBUF".
 std::string variable_of(std::string_view key);
 

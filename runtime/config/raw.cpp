@@ -22,7 +22,6 @@ namespace plexus::config {
 namespace {
 
 constexpr std::string_view kOption = "--plexus-";
-constexpr std::string_view kVariable = "PLEXUS_";
 constexpr std::size_t kMaxFile = std::size_t{1} << 20; // a configuration, not a device that never ends
 
 std::string system_text(int error) { return std::system_category().message(error); }
