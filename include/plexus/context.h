@@ -174,6 +174,11 @@ class PLEXUS_API Context {
     /// Makes progress until `done()`, which is asked between turns.
     void run_until(const std::function<bool()>& done);
     void stop() noexcept;
+    /// Runs `action` once when the context begins to close, before anything of it ends: for libraries that
+    /// keep threads or unfinished work of their own beside a context. The newest action runs first. Not in a
+    /// forked child. What it throws is logged. @thread any; the action runs on the one that closes @error
+    /// closed (thrown)
+    void at_close(std::function<void()> action);
 
     /// A descriptor for a foreign event loop, readable when progress() would find something
     /// in any method, or when a timer of a method has run out. Ask arm() before each sleep; false: do not

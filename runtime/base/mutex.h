@@ -5,6 +5,7 @@
 // 10 eco/group/mailbox.h, eco/group/monitor.h, eco/group/group_state.h, eco/group/planner.h: a group's calls
 // 11 eco/host/shared_memory.cpp: what this process has mapped
 // 14 transport/route.h: what a pointer wishes
+// 16 context/closing_actions.h: what happens before a context closes
 // 18 transport/endpoint.h: table of peers
 // 19 bootstrap/job.cpp: the job's key
 // 20 transport/peer.h, bootstrap/book.h, bootstrap/local_directory.cpp: names, states

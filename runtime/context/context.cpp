@@ -49,6 +49,8 @@ void Context::install(const detail::RequestInfo& request, std::unique_ptr<detail
     core_->dispatcher().install(request, std::move(handler));
 }
 
+void Context::at_close(std::function<void()> action) { core_->closing_actions().add(std::move(action)); }
+
 void Context::publish_bytes(std::string_view name, const std::vector<std::byte>& bytes) {
     core_->directory().publish(name, bytes).value();
 }

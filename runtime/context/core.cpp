@@ -235,6 +235,7 @@ void Core::meet(const Options& options, const bootstrap::Key& key) {
 void Core::close() {
     if (std::exchange(closed_, true) || transport_ == nullptr) return;
     if (birth_.left()) return abandon();
+    closing_actions_.run();
     const auto patience = settings_.duration("progress.close_timeout");
     const auto deadline = Clock::now() + patience;
     // Their answers still have a way. A quarter of the time remains for what was accepted to leave.

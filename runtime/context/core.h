@@ -7,6 +7,7 @@
 #include "bootstrap/directory.h"
 #include "bulk/bulk.h"
 #include "config/settings.h"
+#include "context/closing_actions.h"
 #include "loader/modules.h"
 #include "plexus/context.h"
 #include "poll/scheduler.h"
@@ -45,6 +46,7 @@ class Core : public std::enable_shared_from_this<Core> {
     request::Dispatcher& dispatcher() { return refuse_forked(), *dispatcher_; }
     bulk::Bulk& bulk() { return refuse_forked(), *bulk_; }
     bootstrap::Directory& directory() { return refuse_forked(), *directory_; }
+    ClosingActions& closing_actions() { return refuse_forked(), closing_actions_; }
     std::string url() const;
 
     /// The lane of a method. @error bad_argument there is none (thrown)
@@ -89,6 +91,7 @@ class Core : public std::enable_shared_from_this<Core> {
     std::unique_ptr<transport::Transport> transport_;
     std::unique_ptr<bootstrap::DirectoryServer> server_;
     std::shared_ptr<bootstrap::Directory> directory_;
+    ClosingActions closing_actions_;
     bool closed_ = false;
 };
 

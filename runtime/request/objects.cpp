@@ -67,9 +67,9 @@ Status Objects::remove(const detail::Target& target, const std::function<void()>
         const std::uint64_t pins = slot.pins.load(std::memory_order_seq_cst); // [pins]
         const std::uint32_t used = used_in(pins);
         if (used <= own) break;
-        const std::uint32_t running = running_in(pins);
+        const std::uint32_t active = running_in(pins);
         const std::uint32_t waiting = slot.waiting.load(std::memory_order_acquire);
-        if (!turn && used > running - std::min(running, waiting)) status = Status::would_deadlock;
+        if (!turn && used > active - std::min(active, waiting)) status = Status::would_deadlock;
         if (Clock::now() >= deadline) status = Status::timed_out;
         if (turn) turn();
         spin_pause(round);

@@ -32,7 +32,7 @@ inline std::string_view text_of(plexus_view bytes) {
 /// Copies what fits into `out`.
 inline void write(plexus_text& out, std::string_view text) {
     out.size = std::min(text.size(), out.capacity);
-    std::memcpy(out.data, text.data(), out.size);
+    if (out.size > 0) std::memcpy(out.data, text.data(), out.size);
 }
 
 /// Appends a row to `rows`. @return PLEXUS_TOO_LARGE if it does not fit.

@@ -50,18 +50,48 @@ KnownContexts& contexts() {
     return known;
 }
 
+/// Null: that context has no groups now.
+std::shared_ptr<Mailbox> known_mailbox(const ContextId& id) {
+    KnownContexts& known = contexts();
+    const Lock hold(known.mutex);
+    const auto found = known.all.find(id);
+    return found == known.all.end() ? nullptr : found->second.mailbox.lock();
+}
+
 /// True while this thread runs jobs, whose context may have ended if this is no handler.
 thread_local bool runs_jobs = false;
 
 } // namespace
+
+/// What of() returns. Handlers and the monitor keep the mailbox while they use it. The context waits for
+/// handlers when it closes, but knows nothing of the monitor: the last holder stops the monitor.
+struct Mailbox::Holder {
+    std::shared_ptr<Mailbox> mailbox;
+
+    explicit Holder(std::shared_ptr<Mailbox> held)
+      : mailbox(std::move(held)) {}
+    Holder(const Holder&) = delete;
+    Holder& operator=(const Holder&) = delete;
+    ~Holder() {
+        const std::shared_ptr<Monitor> monitor = mailbox->any_monitor();
+        mailbox.reset();
+        if (monitor != nullptr) monitor->stop();
+    }
+};
 
 std::shared_ptr<Mailbox> Mailbox::of(Context& context) {
     KnownContexts& known = contexts();
     const Lock hold(known.mutex);
     KnownContext& entry = known.of(context);
     if (auto mailbox = entry.mailbox.lock()) return mailbox;
-    auto mailbox = std::make_shared<Mailbox>(context);
-    if (!entry.installed) mailbox->install();
+    const auto holder = std::make_shared<Holder>(std::make_shared<Mailbox>(context));
+    std::shared_ptr<Mailbox> mailbox(holder, holder->mailbox.get());
+    if (!entry.installed) {
+        mailbox->install();
+        context.at_close([id = context.id()] {
+            if (const auto open = known_mailbox(id)) open->close();
+        });
+    }
     entry.installed = true;
     entry.mailbox = mailbox;
     return mailbox;
@@ -294,10 +324,27 @@ void Mailbox::tell_broken(const GlobalPointer<Mailbox>& member, std::uint64_t id
         });
 }
 
+void Mailbox::close() {
+    if (const auto monitor = any_monitor()) monitor->stop();
+    std::vector<std::shared_ptr<GroupState>> open;
+    {
+        const Lock hold(mutex_);
+        for (const auto& [id, group] : groups_)
+            if (auto held = group.lock()) open.push_back(std::move(held));
+    }
+    for (const auto& group : open)
+        group->break_up(Status::closed, "the context of this member was closed during the call", false);
+}
+
+std::shared_ptr<Monitor> Mailbox::any_monitor() const {
+    const Lock hold(mutex_);
+    return monitor_;
+}
+
 Monitor& Mailbox::monitor() {
     const Lock hold(mutex_);
     if (monitor_ == nullptr)
-        monitor_ = std::make_unique<Monitor>([self = weak_from_this()](Job job) {
+        monitor_ = std::make_shared<Monitor>([self = weak_from_this()](Job job) {
             if (const auto mailbox = self.lock()) mailbox->post(std::move(job));
         });
     return *monitor_;

@@ -91,7 +91,9 @@ class Mailbox : public std::enable_shared_from_this<Mailbox> {
   public:
     using Job = Monitor::Job;
 
-    /// The mailbox of a context, created at the first call.
+    /// The mailbox of a context, created at the first call. The context may end as soon as the last holder of
+    /// what of() returns has let go, or close() was called: no thread of the mailbox uses the context after
+    /// that.
     static std::shared_ptr<Mailbox> of(Context& context);
     explicit Mailbox(Context& context);
     ~Mailbox();
@@ -121,7 +123,14 @@ class Mailbox : public std::enable_shared_from_this<Mailbox> {
     /// @thread any, under no lock @error the system provides no thread (thrown, std::system_error)
     Monitor& monitor() PLEXUS_EXCLUDES(mutex_);
 
+    /// The context closes: no timer runs any more, and the calls of all groups here end with closed. @thread
+    /// any
+    void close() PLEXUS_EXCLUDES(mutex_);
+
   private:
+    struct Holder;
+    /// Null: none was needed yet.
+    std::shared_ptr<Monitor> any_monitor() const PLEXUS_EXCLUDES(mutex_);
     struct Pending {
         std::vector<EarlyMessage> messages;
         Status status = Status::ok; ///< else: the group is broken already
@@ -145,14 +154,14 @@ class Mailbox : public std::enable_shared_from_this<Mailbox> {
     void post_again() PLEXUS_EXCLUDES(mutex_);
 
     Context& context_;
-    RankedMutex<10> mutex_;
+    mutable RankedMutex<10> mutex_;
     std::unordered_map<std::uint64_t, std::weak_ptr<GroupState>> groups_ PLEXUS_GUARDED_BY(mutex_);
     std::unordered_map<std::uint64_t, Pending> pending_ PLEXUS_GUARDED_BY(mutex_); ///< of groups to come
     std::size_t pending_bytes_ PLEXUS_GUARDED_BY(mutex_) = 0;
     std::deque<std::uint64_t> left_ PLEXUS_GUARDED_BY(mutex_);
     std::unordered_map<std::uint64_t, Roster> rosters_ PLEXUS_GUARDED_BY(mutex_);
     std::vector<Job> jobs_ PLEXUS_GUARDED_BY(mutex_);
-    std::unique_ptr<Monitor> monitor_ PLEXUS_GUARDED_BY(mutex_); // created when first needed
+    std::shared_ptr<Monitor> monitor_ PLEXUS_GUARDED_BY(mutex_); // created when first needed
 
     Bound<Mailbox> bound_; // ends first: no handler runs after that
     const GlobalPointer<Mailbox> self_;

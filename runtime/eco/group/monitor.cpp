@@ -2,22 +2,29 @@
 #include "group/monitor.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace plexus::eco::detail {
 
 using Clock = std::chrono::steady_clock;
 
 Monitor::Monitor(std::function<void(Job)> hand_over)
-  : state_(new State{std::move(hand_over), {}, {}, {}, {}})
+  : state_(new State{std::move(hand_over), {}, {}, {}, {}, {}})
   , thread_([state = state_] { loop(*state); }) {}
 
 Monitor::~Monitor() {
+    stop();
+    thread_.get_id() == std::this_thread::get_id() ? thread_.detach() : thread_.join();
+}
+
+void Monitor::stop() {
+    const bool own = thread_.get_id() == std::this_thread::get_id();
     {
         const Lock hold(state_->mutex);
         state_->stops = true;
+        while (state_->hands_over && !own) state_->changed.wait(state_->mutex);
     }
     state_->changed.notify_all();
-    thread_.get_id() == std::this_thread::get_id() ? thread_.detach() : thread_.join();
 }
 
 void Monitor::after(std::chrono::milliseconds time, Job job) {
@@ -45,11 +52,17 @@ void Monitor::loop(State& state) {
                 } else {
                     due = std::move(next->job);
                     state.timers.erase(next);
+                    state.hands_over = true;
                     break;
                 }
             }
         }
-        state.hand_over(std::move(due));
+        state.hand_over(std::exchange(due, nullptr));
+        {
+            const Lock hold(state.mutex);
+            state.hands_over = false;
+        }
+        state.changed.notify_all();
     }
 }
 

@@ -24,6 +24,10 @@ class Monitor {
     Monitor(const Monitor&) = delete;
     Monitor& operator=(const Monitor&) = delete;
 
+    /// No job is handed over any more. Waits for one that just is, except on the monitor's own thread.
+    /// @thread any
+    void stop();
+
     /// Hands `job` over after this time. Jobs that are not due when the monitor ends are dropped. @thread any
     void after(std::chrono::milliseconds time, Job job);
 
@@ -39,6 +43,7 @@ class Monitor {
         std::condition_variable_any changed;
         std::vector<Timer> timers PLEXUS_GUARDED_BY(mutex);
         bool stops PLEXUS_GUARDED_BY(mutex) = false;
+        bool hands_over PLEXUS_GUARDED_BY(mutex) = false;
     };
     static void loop(State& state);
 

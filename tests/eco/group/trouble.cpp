@@ -142,6 +142,29 @@ TEST_CASE("a future hears that the only other member has ended while everybody s
           })) == "");
 }
 
+TEST_CASE("a context may end right after its last group, whatever the group's timers are doing") {
+    const auto lost = expect_warning("");
+    GroupOptions restless;
+    restless.watch = std::chrono::milliseconds(1);
+    for (int round = 0; round < 60; ++round) {
+        Future<void> open; // the timers of the group ask after the other member
+        {
+            Party party(2, "shm");
+            std::barrier<> left(2);
+            CHECK(complaints(party.run(
+                      [&](const Group& all) -> std::string {
+                          if (all.rank() == 0) open = all.async().barrier();
+                          left.arrive_and_wait();
+                          std::this_thread::sleep_for(std::chrono::microseconds(500 + 25 * round));
+                          return {};
+                      },
+                      restless)) == "");
+        }
+        CHECK(status_of([&] { open.get(); }) == "closed: the context of this member was closed during the "
+                                                "call; the group is broken, make another");
+    }
+}
+
 TEST_CASE("each group is looked after as often as it wants, whatever others of the context want") {
     const auto lost = expect_warning("");
     Party party(2, "shm");

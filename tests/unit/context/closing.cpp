@@ -161,3 +161,24 @@ TEST_CASE("a handler that ends in time keeps its answer, and closing waits no lo
     CHECK(near.over);
     CHECK(refusal_of(std::move(answer)).status == Status::ok);
 }
+
+TEST_CASE(
+    "actions of at_close() run once, the newest first, while the context still answers, and may throw") {
+    const auto logged = expect_warning("an action of at_close() threw");
+    std::vector<std::string> ran;
+    Near near;
+    Bound<Near> bound;
+    {
+        Context context(by("local"));
+        bound = context.bind(near);
+        context.on(work, [](Near& it) { ++it.inside; });
+        context.at_close([&] { ran.emplace_back("oldest"); });
+        context.at_close([] { throw 1; });
+        context.at_close([&] {
+            bound.pointer().call(work).get();
+            ran.push_back("newest, after " + std::to_string(near.inside) + " call");
+        });
+    }
+    CHECK(ran == std::vector<std::string>{"newest, after 1 call", "oldest"});
+    CHECK(logged.count() == 1);
+}
