@@ -160,8 +160,10 @@ TEST_CASE("a context may end right after its last group, whatever the group's ti
                       },
                       restless)) == "");
         }
-        CHECK(status_of([&] { open.get(); }) == "closed: the context of this member was closed during the "
-                                                "call; the group is broken, make another");
+        const std::string said = status_of([&] { open.get(); });
+        CAPTURE(said);
+        CHECK((said.starts_with("closed: the context of this member was closed during the call") ||
+               said.starts_with("peer lost: member 1 has left the group"))); // who was the first to go
     }
 }
 
