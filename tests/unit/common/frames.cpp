@@ -3,8 +3,10 @@
 
 #include "support/catch.h"
 
+#include <chrono>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 using namespace plexus::module;
@@ -33,6 +35,7 @@ struct Host {
         };
         table.placed = [](void* cookie, void*, std::int32_t status) {
             auto& host = *static_cast<Host*>(cookie);
+            if (host.given_up) ++host.told_too_late;
             ++host.placed;
             if (status == PLEXUS_OK) host.messages.push_back(host.coming);
         };
@@ -44,6 +47,7 @@ struct Host {
     Mutex border;
     bool refuse = false;
     int placed = 0;
+    int told_too_late = 0; ///< callbacks after given_up
     Bytes coming;
     std::vector<Bytes> messages;
 };
@@ -150,4 +154,85 @@ TEST_CASE("a stream that ends inside a large message ends its placement, once") 
     reader.abandon(host.owner());
     CHECK(host.placed == 1);
     CHECK(host.messages.empty());
+}
+
+TEST_CASE("messages up to the eager size come out of the buffer, larger ones go to a place") {
+    constexpr FrameReader::Limits kLimits{256, 0};
+    for (const std::size_t size : {255, 256, 257}) {
+        Host host;
+        FrameReader reader(kLimits);
+        Bytes stream;
+        append_frame(stream, message_of(size));
+        std::uint32_t budget = 8;
+        CHECK(reader.take(host.owner(), stream, budget) == stream.size());
+        CHECK(host.placed == (size > 256 ? 1 : 0));
+        CHECK(host.messages == std::vector<Bytes>{message_of(size)});
+    }
+}
+
+TEST_CASE("a reader stops when its budget is spent, by small messages and by large ones") {
+    constexpr FrameReader::Limits kLimits{256, 0};
+    for (const std::size_t size : {40, 4000}) {
+        CAPTURE(size);
+        Host host;
+        FrameReader reader(kLimits);
+        Bytes stream;
+        for (int i = 0; i < 5; ++i) append_frame(stream, message_of(size));
+        std::uint32_t budget = 2;
+        const std::size_t done = reader.take(host.owner(), stream, budget);
+        CHECK(host.messages.size() == 2);
+        CHECK(budget == 0);
+        CHECK(done == 2 * frame_bytes(size));
+        budget = 8;
+        CHECK(reader.take(host.owner(), std::span(stream).subspan(done), budget) == stream.size() - done);
+        CHECK(host.messages.size() == 5);
+        CHECK(budget == 5);
+    }
+}
+
+TEST_CASE("the longest message that was agreed on is taken, one byte more is corrupt") {
+    constexpr FrameReader::Limits kLimits{256, 1000};
+    for (const std::size_t size : {1000, 1001}) {
+        Host host;
+        FrameReader reader(kLimits);
+        Bytes stream;
+        append_frame(stream, message_of(size));
+        std::uint32_t budget = 8;
+        reader.take(host.owner(), stream, budget);
+        CHECK((reader.corrupt() == nullptr) == (size == 1000));
+        CHECK(host.messages.size() == (size == 1000 ? 1u : 0u));
+    }
+}
+
+TEST_CASE("once a link is given up its host is told nothing, and nothing is written to its memory") {
+    constexpr FrameReader::Limits kLimits{256, 0};
+    Host host;
+    FrameReader reader(kLimits);
+    Bytes stream;
+    append_frame(stream, message_of(4000));
+    std::uint32_t budget = 8;
+    const std::size_t done = reader.take(host.owner(), std::span(stream).first(1000), budget);
+    REQUIRE(reader.landing().size() == stream.size() - done);
+    const Bytes before = host.coming;
+
+    // Another thread gives the link up between the reader's look at it and the copy.
+    SECTION("bytes that take() would copy") {
+        host.border.lock();
+        std::thread polling([&] { reader.take(host.owner(), std::span(stream).subspan(done), budget); });
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        host.given_up = true;
+        host.border.unlock();
+        polling.join();
+        CHECK(host.coming == before);
+    }
+    SECTION("the last bytes of a message that were read to their place") {
+        host.given_up = true;
+        reader.landed(host.owner(), reader.landing().size(), budget);
+    }
+    SECTION("the end of the stream") {
+        host.given_up = true;
+        reader.abandon(host.owner());
+    }
+    CHECK(host.told_too_late == 0);
+    CHECK(host.placed == 0);
 }
