@@ -32,6 +32,8 @@ std::string quote(std::string_view text) {
 
 std::string number(double value) { return std::isfinite(value) ? fmt::format("{:.6g}", value) : "null"; }
 
+std::string exact(double value) { return std::isfinite(value) ? fmt::format("{}", value) : "null"; }
+
 std::string list(const std::vector<std::string>& values) {
     return fmt::format("[{}]", fmt::join(values, ","));
 }

@@ -16,6 +16,8 @@ namespace plexus::tools::json {
 std::string quote(std::string_view text);
 /// Six digits; "null" where JSON has no number for it.
 std::string number(double value);
+/// As many digits as the value needs to be read back the same; "null" where JSON has no number for it.
+std::string exact(double value);
 /// A list of values that are JSON already.
 std::string list(const std::vector<std::string>& values);
 

@@ -2,6 +2,7 @@
 // `plexus map`: reads the command line and calls the part that does the work. Starts no context.
 #include "tools/common/command_line.h"
 #include "tools/common/quantity.h"
+#include "tools/map/models.h"
 #include "tools/map/options.h"
 #include "tools/verb.h"
 
@@ -19,7 +20,14 @@ constexpr char kFooter[] =
     "show FILE writes an HTML page that needs no network: the costs, the subnets, and plans of\n"
     "collective operations, stepped through in time by the estimate. --svg and --dot make a\n"
     "picture of one plan: broadcast by eco of 64 KiB from the first host, unless options say\n"
-    "otherwise. With options a page holds the plans that they leave.";
+    "otherwise. With options a page holds the plans that they leave.\n"
+    "\n"
+    "intercluster FILE predicts the orders in which one message goes from cluster to cluster, and\n"
+    "chooses the earliest. FILE is JSON, all times in seconds, row i column j from i to j:\n"
+    "{\"L\": latencies, \"g\": gaps, \"T\": [time inside each cluster], \"root\": 0}.\n"
+    "\n"
+    "table3 predicts a broadcast inside one cluster: linear, pipeline, binary and binomial as the\n"
+    "poly-model paper's Table 3 prints them, binomial_exact as the tree completes.";
 
 constexpr CommonHelp kHelp{nullptr, "Exit codes: 0 ok, 1 the answer is no, 2 usage, 3 environment.", false};
 
@@ -40,45 +48,136 @@ Value one_of(const std::map<std::string, Value>& words, const std::string& optio
     usage_error("map", option + " takes one of " + all + ", not \"" + word + "\"");
 }
 
+/// The options that only some of the four verbs of maps take, as they were given.
+struct Words {
+    std::string what;
+    std::string tolerance;
+    std::string symmetry;
+    std::string statistic;
+    std::string size;
+    std::string completion;
+    bool svg = false;
+    bool dot = false;
+    Table3Options table3;
+};
+
+void add_model_options(CLI::App& app, Words& words) {
+    const char* const between = "Of intercluster";
+    app.add_option("--completion", words.completion,
+                   "Clusters spread the message inside after their last send, or overlapping (after)")
+        ->type_name("after|overlap")
+        ->group(between);
+    const char* const inside = "Of table3, with --size";
+    Table3Options& table3 = words.table3;
+    app.add_option("--latency", table3.latency, "Of a message")->type_name("S")->group(inside);
+    app.add_option("--gap", table3.gap, "Of the whole message: until its sender is free")
+        ->type_name("S")
+        ->group(inside);
+    app.add_option("--members", table3.members, "Of the cluster")->type_name("P")->group(inside);
+    app.add_option("--segment", table3.segment, "Of the pipeline (the whole message)")
+        ->type_name("BYTES")
+        ->group(inside);
+    app.add_option("--segment-gap", table3.segment_gap, "Of a segment (its share of the gap)")
+        ->type_name("S")
+        ->group(inside);
+}
+
+bool has_map_options(const MapOptions& options, const Words& words) {
+    return words.svg || words.dot || options.levels ||
+           !(options.output + options.operation + options.pattern + options.root + words.tolerance +
+             words.symmetry + words.statistic)
+                .empty();
+}
+
+bool has_table3_options(const Table3Options& table3) {
+    return !(table3.latency + table3.gap + table3.members + table3.segment + table3.segment_gap).empty();
+}
+
+int run_intercluster(const MapOptions& options, const Words& words) {
+    static const std::map<std::string, eco::Completion> kCompletions{{"after", eco::Completion::after},
+                                                                     {"overlap", eco::Completion::overlap}};
+    if (has_map_options(options, words) || has_table3_options(words.table3) || !words.size.empty())
+        usage_error("map", "intercluster takes a FILE, --completion and --json");
+    if (options.file.empty()) usage_error("map", "say which FILE holds the instance");
+    InterclusterOptions out{options.file, eco::Completion::after, options.json};
+    if (!words.completion.empty()) out.completion = one_of(kCompletions, "--completion", words.completion);
+    return print_intercluster(out);
+}
+
+int run_table3(const MapOptions& options, const Words& words) {
+    if (has_map_options(options, words) || !(options.file + words.completion).empty())
+        usage_error("map",
+                    "table3 takes --latency, --gap, --members, --size, --segment, --segment-gap and --json");
+    Table3Options out = words.table3;
+    out.size = words.size;
+    out.json = options.json;
+    return print_table3(out);
+}
+
+/// partition and show.
+int run_on_map(MapOptions& options, const Words& words) {
+    const bool shows = words.what == "show";
+    if (has_table3_options(words.table3) || !words.completion.empty())
+        usage_error(
+            "map",
+            "--completion goes with intercluster; --latency, --gap, --members and --segment with table3");
+    if (!shows && (words.svg || words.dot ||
+                   !(options.output + options.operation + options.pattern + options.root).empty()))
+        usage_error("map", "--svg, --dot, --output, --operation, --pattern and --root go with show");
+    if (shows && (options.json || options.levels || (!words.statistic.empty() && words.statistic != "min")))
+        usage_error("map", "--json, --levels and --cost go with partition");
+    options.picture = words.svg ? Picture::svg : words.dot ? Picture::dot : Picture::page;
+    if (options.file.empty()) usage_error("map", "say which FILE holds the map");
+    if (!words.tolerance.empty()) {
+        const auto ratio = eco::parse_tolerance(words.tolerance);
+        if (!ratio)
+            usage_error("map", "--tolerance takes a share like 20% or 1/5, not \"" + words.tolerance + "\"");
+        options.tolerance = *ratio;
+    }
+    if (!words.symmetry.empty()) options.symmetry = one_of(kSymmetries, "--symmetric", words.symmetry);
+    if (!words.statistic.empty()) options.statistic = one_of(kStatistics, "--cost", words.statistic);
+    if (!words.size.empty()) {
+        options.size_bytes = parse_size(words.size);
+        if (!options.size_bytes)
+            usage_error("map", "--size takes bytes like 8 or 64KiB, not \"" + words.size + "\"");
+    }
+    return shows ? show_map(options) : print_partition(options);
+}
+
 } // namespace
 
 int map_verb(int count, char** arguments) {
-    CommandLine line("map", "Tells what a map of the network shows.", "partition|show FILE [OPTIONS]",
-                     kFooter, kHelp);
+    CommandLine line("map", "Tells what a map of the network shows, and what models predict.",
+                     "partition|show|intercluster|table3 [FILE] [OPTIONS]", kFooter, kHelp);
     MapOptions options;
-    std::string what;
-    std::string tolerance = "20%";
-    std::string symmetry;
-    std::string statistic = "min";
-    std::string size;
-    line.app().add_option("what", what, "partition or show")->type_name("");
-    line.app().add_option("file", options.file, "A map or a plain matrix")->type_name("FILE");
+    Words words;
+    line.app().add_option("what", words.what, "partition, show, intercluster or table3")->type_name("");
     line.app()
-        .add_option("--tolerance", tolerance,
+        .add_option("file", options.file, "A map or a plain matrix; of intercluster: an instance")
+        ->type_name("FILE");
+    line.app()
+        .add_option("--tolerance", words.tolerance,
                     "Hosts share a subnet if their cost exceeds its cheapest by at most this share (20%)")
         ->type_name("N%|P/Q");
     line.app()
-        .add_option("--symmetric", symmetry, "Which counts where the two directions differ")
+        .add_option("--symmetric", words.symmetry, "Which counts where the two directions differ")
         ->type_name("min|max|mean");
     line.app()
-        .add_option(
-            "--size", size,
-            "Costs of messages of this size (the smallest); show: bytes of the plan's vector or blocks")
+        .add_option("--size", words.size,
+                    "Costs of messages of this size (the smallest); show, table3: bytes of the operation")
         ->type_name("BYTES");
     line.app()
-        .add_option("--cost", statistic, "Which of the measured costs counts (min)")
+        .add_option("--cost", words.statistic, "Which of the measured costs counts (min)")
         ->type_name("min|p25|median|p75|p95");
     line.app().add_flag("--levels", options.levels, "Subnets of subnets as well, until nothing merges");
-    bool svg = false;
-    bool dot = false;
     const char* const show_group = "Of show";
     line.app()
         .add_option("-o,--output", options.output, "Where the page or picture goes (standard output)")
         ->type_name("FILE")
         ->group(show_group);
-    line.app().add_flag("--svg", svg, "A picture instead of a page")->group(show_group);
+    line.app().add_flag("--svg", words.svg, "A picture instead of a page")->group(show_group);
     line.app()
-        .add_flag("--dot", dot, "A graph for Graphviz instead of a page")
+        .add_flag("--dot", words.dot, "A graph for Graphviz instead of a page")
         ->group(show_group)
         ->excludes("--svg");
     line.app().add_option("--operation", options.operation, "broadcast, all_reduce, …")->group(show_group);
@@ -89,31 +188,15 @@ int map_verb(int count, char** arguments) {
         .add_option("--root", options.root, "The host where the operation begins or ends")
         ->type_name("HOST")
         ->group(show_group);
+    add_model_options(line.app(), words);
     if (!line.parse(count, arguments)) return kOk;
-    if (what != "partition" && what != "show")
-        usage_error("map", what.empty()
-                               ? "say what to do with a map: partition or show"
-                               : "a map can be used for partition and show, not for \"" + what + "\"");
-    const bool shows = what == "show";
-    if (!shows &&
-        (svg || dot || !(options.output + options.operation + options.pattern + options.root).empty()))
-        usage_error("map", "--svg, --dot, --output, --operation, --pattern and --root go with show");
-    if (shows && (line.json() || options.levels || statistic != "min"))
-        usage_error("map", "--json, --levels and --cost go with partition");
-    options.picture = svg ? Picture::svg : dot ? Picture::dot : Picture::page;
-    if (options.file.empty()) usage_error("map", "say which FILE holds the map");
-    const auto ratio = eco::parse_tolerance(tolerance);
-    if (!ratio) usage_error("map", "--tolerance takes a share like 20% or 1/5, not \"" + tolerance + "\"");
-    options.tolerance = *ratio;
-    if (!symmetry.empty()) options.symmetry = one_of(kSymmetries, "--symmetric", symmetry);
-    options.statistic = one_of(kStatistics, "--cost", statistic);
-    if (!size.empty()) {
-        options.size_bytes = parse_size(size);
-        if (!options.size_bytes)
-            usage_error("map", "--size takes bytes like 8 or 64KiB, not \"" + size + "\"");
-    }
     options.json = line.json();
-    return shows ? show_map(options) : print_partition(options);
+    if (words.what == "intercluster") return run_intercluster(options, words);
+    if (words.what == "table3") return run_table3(options, words);
+    if (words.what == "partition" || words.what == "show") return run_on_map(options, words);
+    usage_error("map", words.what.empty() ? "say what to do: partition, show, intercluster or table3"
+                                          : "there are partition, show, intercluster and table3, not \"" +
+                                                words.what + "\"");
 }
 
 } // namespace plexus::tools

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "plexus/error.h"
+#include "tools/map/models.h"
+
+#include <algorithm>
+#include <cereal/archives/json.hpp> // brings the JSON reader that cereal itself uses
+#include <cerrno>
+#include <fmt/format.h>
+#include <fstream>
+#include <system_error>
+
+namespace plexus::tools {
+namespace {
+
+#ifdef CEREAL_RAPIDJSON_NAMESPACE
+namespace reader = CEREAL_RAPIDJSON_NAMESPACE;
+#else // as Debian has it
+namespace reader = RAPIDJSON_NAMESPACE;
+#endif
+
+using Value = reader::Value;
+
+[[noreturn]] void refuse(const std::string& sentence) { throw Error(Status::bad_config, sentence); }
+
+std::string read(const std::string& path) {
+    constexpr std::size_t kLargest = std::size_t{64} << 20;
+    errno = 0;
+    std::ifstream file(path, std::ios::binary);
+    std::string text;
+    for (char piece[1 << 16]; file && text.size() <= kLargest;) {
+        file.read(piece, sizeof piece);
+        text.append(piece, static_cast<std::size_t>(file.gcount()));
+    }
+    if (!file.is_open() || file.bad())
+        throw Error(Status::not_found,
+                    fmt::format("{} cannot be read: {}", path,
+                                std::generic_category().message(errno != 0 ? errno : EIO)));
+    if (text.size() > kLargest) refuse(path + " is larger than 64 MiB: that is no instance");
+    return text;
+}
+
+const Value& member(const Value& object, const char* name) {
+    const auto found = object.FindMember(name);
+    if (found == object.MemberEnd()) refuse(fmt::format("\"{}\" is missing", name));
+    return found->value;
+}
+
+const Value& list(const Value& value, const std::string& name) {
+    if (!value.IsArray()) refuse(name + " is no list");
+    return value;
+}
+
+double number(const Value& value, const std::string& name) {
+    if (!value.IsNumber()) refuse(name + " is no number");
+    return value.GetDouble();
+}
+
+std::vector<std::vector<double>> matrix(const Value& object, const char* name) {
+    std::vector<std::vector<double>> out;
+    for (const Value& row : list(member(object, name), name).GetArray()) {
+        const std::string in_row = fmt::format("{}[{}]", name, out.size());
+        std::vector<double> numbers;
+        for (const Value& each : list(row, in_row).GetArray())
+            numbers.push_back(numbers.size() == out.size()
+                                  ? 0
+                                  : number(each, fmt::format("{}[{}]", in_row, numbers.size())));
+        out.push_back(std::move(numbers));
+    }
+    return out;
+}
+
+eco::InterclusterInstance instance_in(const reader::Document& document) {
+    if (!document.IsObject()) refuse("an instance is an object: {\"L\": …, \"g\": …, \"T\": …, \"root\": …}");
+    eco::InterclusterInstance out;
+    out.latency_s = matrix(document, "L");
+    out.spacing_s = matrix(document, "g");
+    for (const Value& each : list(member(document, "T"), "T").GetArray())
+        out.inside_s.push_back(number(each, fmt::format("T[{}]", out.inside_s.size())));
+    const Value& root = member(document, "root");
+    if (!root.IsUint64()) refuse("root is no cluster: it is a whole number from 0 on");
+    out.root = root.GetUint64();
+    eco::check(out);
+    return out;
+}
+
+} // namespace
+
+eco::InterclusterInstance load_instance(const std::string& file) {
+    const std::string text = read(file);
+    reader::Document document;
+    document.Parse<reader::kParseFullPrecisionFlag | reader::kParseIterativeFlag>(text.data(), text.size());
+    if (document.HasParseError()) {
+        const auto end =
+            text.begin() + static_cast<std::ptrdiff_t>(std::min(document.GetErrorOffset(), text.size()));
+        refuse(fmt::format("{}:{}: {}", file, 1 + std::count(text.begin(), end, '\n'),
+                           document.GetParseError() == reader::kParseErrorNumberTooBig
+                               ? "the number is too large"
+                               : "this is no JSON (which has neither NaN nor infinity)"));
+    }
+    try {
+        return instance_in(document);
+    } catch (const Error& error) { refuse(fmt::format("{}: {}", file, error.what())); }
+}
+
+} // namespace plexus::tools

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `plexus map intercluster` and `plexus map table3`: what models predict, without a map and without a
+// network.
+#pragma once
+
+#include "plexus/eco/intercluster.h"
+#include "plexus/eco/model.h"
+
+#include <string>
+
+namespace plexus::tools {
+
+/// The instance in `file`: {"L": [[s]], "g": [[s]], "T": [s], "root": 0}. Diagonals are not looked at.
+/// @error not_found, bad_config the file cannot be read, or holds no instance (thrown; names the file and the
+/// place)
+eco::InterclusterInstance load_instance(const std::string& file);
+
+struct InterclusterOptions {
+    std::string file;
+    eco::Completion completion = eco::Completion::after;
+    bool json = false;
+};
+
+/// Prints the schedules and the one chosen. Returns an exit code.
+int print_intercluster(const InterclusterOptions& options);
+
+/// As the command line has them; empty: not given.
+struct Table3Options {
+    std::string latency;
+    std::string gap; ///< of the whole message
+    std::string members;
+    std::string size;
+    std::string segment;     ///< none: the message in one
+    std::string segment_gap; ///< none: the segment's share of the gap
+    bool json = false;
+};
+
+/// Prints the values of Table 3. Returns an exit code. @error bad_argument an option is missing or wrong
+/// (thrown)
+int print_table3(const Table3Options& options);
+
+} // namespace plexus::tools
