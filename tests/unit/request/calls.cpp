@@ -100,6 +100,25 @@ TEST_CASE("calls are ended and moved by the communication object that carries th
     CHECK(calls.take_all(&peers.one, kLost).size() == 1);
 }
 
+TEST_CASE("a broken link without copies ends the calls that were on their way by then, no later ones") {
+    Peers peers;
+    Calls calls(10);
+    auto* const broken = reinterpret_cast<transport::Channel*>(&peers.one);
+    auto* const other = reinterpret_cast<transport::Channel*>(&peers.two);
+    const auto before = waiting(), elsewhere = waiting(), after = waiting();
+    REQUIRE(calls.add({before, &peers.one, {}, broken}));
+    REQUIRE(calls.add({elsewhere, &peers.one, {}, other}));
+    calls.doubt(broken);
+    REQUIRE(calls.add({after, &peers.one, {}, broken}));
+    CHECK(calls.take_all_by(other, kLost, true).empty());
+    const auto lost = calls.take_all_by(broken, kLost, true);
+    REQUIRE(lost.size() == 1);
+    CHECK(lost[0].state == before);
+    CHECK(calls.awaits_by(broken));
+    CHECK(calls.awaits_by(other));
+    CHECK(calls.take_all(&peers.one, kLost).size() == 2);
+}
+
 TEST_CASE("calls are taken out at their deadlines, the others stay") {
     Peers peers;
     Calls calls(10'000);
