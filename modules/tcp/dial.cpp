@@ -88,10 +88,7 @@ void Attempt::receive() {
     if (got < 0) return cut_off(system_text(errno));
     if (got == 0 && (got_ > 0 || !greeting_was_taken(socket_.get())))
         return cut_off("closed before it answered");
-    if (got == 0)
-        return dial_.failed(*this, PLEXUS_DENIED,
-                            "took the greeting and closed the connection: it does not hold this job's key "
-                            "(see job.key_file), or is no context");
+    if (got == 0) return dial_.turned_away(*this);
     got_ += static_cast<std::size_t>(got);
     if (got_ < wanted) return;
     switch (handshake_->feed(std::span(record_).first(wanted))) {
@@ -175,6 +172,17 @@ void Dial::cut_off(Attempt& attempt, const std::string& why) {
     drop(attempt);
     if (others) return next();
     set_deadline(std::min(over_, Clock::now() + kStagger));
+}
+
+// A process that was killed after it had read the greeting closes in order too, but does not listen any more.
+void Dial::turned_away(Attempt& attempt) {
+    const std::string why = "took the greeting and closed the connection";
+    const bool again = std::find(silent_.begin(), silent_.end(), attempt.endpoint()) != silent_.end();
+    if (again || retries_ == kMostRetries)
+        return failed(attempt, PLEXUS_DENIED,
+                      why + ": it does not hold this job's key (see job.key_file), or is no context");
+    silent_.push_back(attempt.endpoint());
+    cut_off(attempt, why);
 }
 
 void Dial::succeeded(Attempt& attempt) {

@@ -67,6 +67,8 @@ class Dial final : public Watched {
     void refused(Attempt& attempt, int error);
     /// The connection ended before there was an answer: the address is tried again, a few times.
     void cut_off(Attempt& attempt, const std::string& why);
+    /// The peer read the greeting and closed: the address is tried once more before that counts as a refusal.
+    void turned_away(Attempt& attempt);
     void succeeded(Attempt& attempt);
 
   private:
@@ -82,7 +84,8 @@ class Dial final : public Watched {
     std::size_t next_ = 0;
     Clock::time_point over_{};
     std::vector<std::unique_ptr<Attempt>> attempts_;
-    std::string notes_; // the result of each address
+    std::vector<asio::ip::tcp::endpoint> silent_; // that were turned_away() once
+    std::string notes_;                           // the result of each address
     bool wrong_peer_ = false;
     bool denied_ = false;
     bool judged_ = false;    ///< some address has failed for good

@@ -54,6 +54,7 @@ class RawListener {
         return socket;
     }
 
+    void close() { listener_.reset(); }
     bool is_waited_at() const {
         pollfd item{listener_.get(), POLLIN, 0};
         return ::poll(&item, 1, 0) > 0;
@@ -109,12 +110,25 @@ struct Fixture {
 
 TEST_CASE("a peer that reads the greeting and closes does not hold the key") {
     Fixture f;
-    plexus::UniqueFd socket = f.listener.accept(f.host);
-    (void)read_hello(f.host, socket.get());
-    socket.reset();
+    for (int i = 0; i < 2; ++i) { // the second time to tell it from a process that has ended meanwhile
+        const plexus::UniqueFd socket = f.listener.accept(f.host);
+        (void)read_hello(f.host, socket.get());
+    }
     REQUIRE(f.lost());
     CHECK(f.end->lost_status() == PLEXUS_DENIED);
     CHECK(f.end->lost_why().find("key") != std::string::npos);
+}
+
+TEST_CASE(
+    "a peer whose process ends after it has read the greeting is lost, and is not said to lack the key") {
+    Fixture f;
+    plexus::UniqueFd socket = f.listener.accept(f.host);
+    (void)read_hello(f.host, socket.get());
+    f.listener.close(); // as the kernel does for a process that is killed
+    socket.reset();
+    REQUIRE(f.lost());
+    CHECK(f.end->lost_status() == PLEXUS_PEER_LOST);
+    CHECK(f.end->lost_why().find("key") == std::string::npos);
 }
 
 TEST_CASE("a peer that closes without reading the greeting is tried again, and is not said to lack the key") {
