@@ -52,7 +52,7 @@ bool Sleeper::arm(std::deque<Lane>& lanes, nanoseconds& longest) {
         if (!polled) continue;
         if (by_thread) {
             if (lane.watcher->raised()) return false;
-        } else if (!lane.source.sleeps) {
+        } else if (!lane.source.sleeps || !watched_[index - 1]) {
             longest = std::min(longest, kWithoutSleep);
         } else {
             std::uint64_t most = UINT64_MAX;
@@ -70,12 +70,8 @@ void Sleeper::watch(std::size_t lane, int fd, bool wanted) {
     epoll_event event{};
     event.events = lane_events_;
     event.data.u64 = lane;
-    ::epoll_ctl(set_.get(),
-                !wanted          ? EPOLL_CTL_DEL
-                : watched_[lane] ? EPOLL_CTL_MOD
-                                 : EPOLL_CTL_ADD,
-                fd, &event);
-    watched_[lane] = wanted;
+    const int what = !wanted ? EPOLL_CTL_DEL : watched_[lane] ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
+    watched_[lane] = ::epoll_ctl(set_.get(), what, fd, &event) == 0 && wanted;
 }
 
 void Sleeper::sleep(nanoseconds longest) {

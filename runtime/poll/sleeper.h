@@ -44,6 +44,7 @@ class Sleeper {
     int fd() const noexcept { return set_.get(); }
 
   private:
+    /// What the kernel refuses stays unwatched, and is tried again before the next sleep.
     void watch(std::size_t lane, int fd, bool wanted);
 
     UniqueFd set_;

@@ -24,7 +24,7 @@ class FakeLane {
             *sleep_ns = std::min(*sleep_ns, of(self).nap_ns.load());
             return of(self).arm();
         };
-        ops_.wait_fd = [](plexus_module* self) { return of(self).fd_.get(); };
+        ops_.wait_fd = [](plexus_module* self) { return of(self).shown_fd(); };
     }
 
     poll::LaneSource source(std::optional<std::uint32_t> skip_poll = std::nullopt) {
@@ -57,11 +57,13 @@ class FakeLane {
     // Set before anybody polls.
     std::function<void()> on_poll;
     std::function<void()> on_arm; ///< before arm() looks for work
+    int other_fd = -1;            ///< what wait_fd() answers instead, if not negative
     bool rings_when_armed =
         false; ///< the descriptor shows only what is posted between arm() and the next poll
 
   private:
     static FakeLane& of(plexus_module* self) { return *reinterpret_cast<FakeLane*>(self); }
+    int shown_fd() const { return other_fd >= 0 ? other_fd : fd_.get(); }
 
     std::int32_t poll(std::uint32_t budget) {
         if (++inside > 1) crowded = true;

@@ -10,6 +10,7 @@
 
 #include <list>
 #include <poll.h>
+#include <sys/mman.h>
 
 using namespace plexus::testing;
 using plexus::poll::Scheduler;
@@ -71,6 +72,23 @@ TEST_CASE("a busy lane does not keep a wait from its deadline") {
     const auto start = Clock::now();
     CHECK_FALSE(scheduler.wait_for_true([] { return false; }, start + 30ms));
     CHECK(Clock::now() - start < 1s * kPatience);
+}
+
+TEST_CASE("a lane whose descriptor the kernel does not watch is looked at all the same") {
+    const plexus::UniqueFd file(::memfd_create("no descriptor to sleep on", MFD_CLOEXEC)); // EPERM to epoll
+    REQUIRE(file.get() >= 0);
+    FakeLane lane;
+    lane.other_fd = file.get();
+    Scheduler scheduler(kSleepy);
+    scheduler.add(lane.source());
+    const auto start = Clock::now();
+    std::thread poster([&] {
+        std::this_thread::sleep_for(50ms); // the other one is asleep then
+        lane.post();
+    });
+    CHECK(scheduler.wait_for_true([&] { return lane.taken == 1; }, start + kLong));
+    CHECK(Clock::now() - start < kLong / 2);
+    poster.join();
 }
 
 TEST_CASE("a waiting thread sleeps and the lane's descriptor wakes it") {
