@@ -39,7 +39,8 @@ struct Link {
     // [ready] Set when the halves are attached; pairs with the load in Module::query.
     std::atomic<bool> ready{false};
     State state = State::opening;
-    bool leaving = false; ///< disconnected, still has posted sends
+    bool leaving = false; ///< disconnected, still has posted sends, which are given up at leaving_until
+    Clock::time_point leaving_until{};
     bool hot = false;
     bool busy = false; ///< in the module's list
     std::uint32_t slot = kNoSlot;

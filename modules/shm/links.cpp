@@ -241,6 +241,7 @@ void Module::leave(Link& link) {
     link.bell.notify();
     if (link.sender.idle()) return release(link);
     link.leaving = true;
+    link.leaving_until = Clock::now() + options_.linger;
     add_busy(link);
 }
 

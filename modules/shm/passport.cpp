@@ -18,7 +18,8 @@ constexpr plexus_parameter kParameters[] = {
      "how long a peer may take to answer; also how long its messages wait where there is no memory or "
      "descriptor "
      "for them"},
-    {"linger", "duration", "1 s", "how long the end of a context waits for messages that a peer is fetching"},
+    {"linger", "duration", "1 s",
+     "how long the end of a context or of a link waits for messages that a peer is fetching"},
     {"area_idle", "duration", "1 s", "after this time without use the shared area is given back"},
 };
 } // namespace

@@ -166,7 +166,14 @@ bool Module::tend(Link& link, std::uint32_t& handled) {
     if (link.state != Link::State::open) return false;
     if (!link.leaving) return link.receiver.is_copying() || link.sender.is_streaming();
     if (link.sender.idle()) return false;
-    if (link.out->deaf.load(std::memory_order_acquire) == 0) return true;
+    if (link.out->deaf.load(std::memory_order_acquire) == 0) {
+        if (Clock::now() < link.leaving_until) return true;
+        host_.log(
+            host_.self, PLEXUS_WARN,
+            "messages of a link that was given up are lost, for the peer has not fetched them within linger: "
+            "is its process stopped?");
+        hang_up(link.socket.get()); // first: what the peer reads of them from now on does not count
+    }
     link.sender.fail(link.cookie); // the peer fetches nothing any more
     return false;
 }
@@ -209,6 +216,8 @@ std::int32_t Module::arm(std::uint64_t& sleep_ns) {
     if (const auto next = door_.next_check()) at_most(*next - now);
     for (const Link* const link : openings_) at_most(until_next_step(*link->opening, now));
     if (!short_.empty()) at_most(kBetweenTries);
+    for (const Link* const link : busy_)
+        if (link->leaving) at_most(link->leaving_until - now);
     if (totals_.area_bytes.load(std::memory_order_relaxed) > 0) at_most(options_.area_idle);
     return PLEXUS_OK;
 }

@@ -4,6 +4,7 @@
 #include "support/catch.h"
 #include "support/log_guard.h"
 
+#include <csignal>
 #include <deque>
 
 using namespace plexus::testing;
@@ -268,4 +269,23 @@ TEST_CASE("parameters of a running link are changed, or the reason is said") {
     CHECK(pair.a.set(*pair.to_b, "ring", "64 KiB", &why) == PLEXUS_UNSUPPORTED);
     CHECK(why.find("only when the method is opened") != std::string::npos);
     exchange(pair, {100'000, 1'000'000});
+}
+
+TEST_CASE("what a stopped peer does not fetch keeps a link that was given up no longer than linger") {
+    Process remote([](Channel& channel) {
+        BareHost host(shm());
+        introduce(host, channel);
+        (void)pump({&host}, 60s, [] { return false; }); // until it is stopped, and killed
+        return 0;
+    });
+    BareHost host(shm(), with({{"linger", "200 ms"}, {"area", "64 KiB"}, {"eager", "4 KiB"}}));
+    End* const end = meet(host, remote.channel());
+    REQUIRE(end != nullptr);
+    remote.kill(SIGSTOP);
+    REQUIRE(host.send(*end, numbered(3'000'000, 1), 24, 2) == PLEXUS_POSTED);
+    const auto expected = expect_warning("has not fetched them within linger");
+    const auto start = std::chrono::steady_clock::now();
+    host.disconnect(*end);
+    REQUIRE(pump({&host}, 10s, [&] { return end->completed() == 1 && host.query(PLEXUS_QUERY_LINKS) == 0; }));
+    CHECK(std::chrono::steady_clock::now() - start >= 200ms); // until then the peer may go on
 }
