@@ -70,7 +70,9 @@ TEST_CASE("a module in two parts is refused where the second is missing or of an
          {std::pair{"nothing", "impl_in_two.so, is no part of a module: install both parts"},
           std::pair{"bare_pointer", "is of another version of Plexus"},
           std::pair{"older_abi", "was built for ABI 1.1, this part for 2.0"},
-          std::pair{"shorter_table", "has a function table of "}}) {
+          std::pair{"shorter_table", "has a function table of "},
+          std::pair{"other_abilities", "claims other abilities than this part: install both parts"},
+          std::pair{"hole", " in its function table: install both parts"}}) {
         with_impl(which);
         check_refused({stub}, part);
     }

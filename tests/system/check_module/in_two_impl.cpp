@@ -23,4 +23,18 @@ const plexus::module::Impl plexus_module_impl = {
     .ops_size = PLEXUS_OPS_SIZE - sizeof(void*),
     .ops = nullptr,
 };
+#elif defined(IMPL_other_abilities) || defined(IMPL_hole)
+namespace {
+constexpr plexus_ops kOps = [] {
+    plexus_ops ops{};
+    ops.size = PLEXUS_OPS_SIZE;
+#if defined(IMPL_hole)
+    ops.caps = PLEXUS_CAP_SLEEP | PLEXUS_CAP_LOCAL; // those of the first part, without any function
+#else
+    ops.caps = PLEXUS_CAP_LOCAL;
+#endif
+    return ops;
+}();
+} // namespace
+PLEXUS_IMPL(kOps);
 #endif
