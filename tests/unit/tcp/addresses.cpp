@@ -176,6 +176,25 @@ TEST_CASE("a link is tried at an address of our own network first") {
     CHECK(code == 0);
 }
 
+TEST_CASE("a peer that its own host refuses at an address beyond loopback is lost") {
+    Process child([](Channel&) {
+        if (!enter_own_network("10.77.0.1")) return 77;
+        BareHost target(tcp());
+        Descriptor there = descriptor_of(target);
+        there.addresses = {asio::ip::make_address("10.77.0.1")};
+        target.close();
+        target.drain();
+        target.destroy(); // nobody listens at its port any more
+        BareHost from(tcp());
+        End* end = from.connect(bytes_of(there), target.id());
+        if (end == nullptr || !pump({&from}, 10s, [&] { return end->is_lost(); })) return 1;
+        return end->lost_status() == PLEXUS_PEER_LOST ? 0 : 2;
+    });
+    const auto code = child.wait(20s);
+    if (code == 77) SKIP_TEST("no network namespace can be made here");
+    CHECK(code == 0);
+}
+
 TEST_CASE("an address that never answers ends after connect_timeout") {
     BareHost from(tcp(), with({{"connect_timeout", "200 ms"}}));
     // Listens, but nobody accepts: the greeting is never answered.
