@@ -87,7 +87,7 @@ void Execution::store(const ScheduleOp& op, std::uint64_t from, Bytes bytes) con
                  [](std::byte* place, Bytes run) { std::memcpy(place, run.data(), run.size()); });
 }
 
-void Execution::merge(const ScheduleOp& op, std::uint64_t from, Bytes bytes) const noexcept {
+void Execution::merge(const ScheduleOp& op, std::uint64_t from, Bytes bytes) const {
     if (op.merge == Merge::store) return store(op, from, bytes);
     const std::size_t size = planned->signature.element_bytes;
     for_each_run(op, from, bytes, [&](std::byte* here, Bytes run) {
@@ -109,6 +109,7 @@ void Execution::reset(Pool& pool) {
     scratch = {};
     planned.reset();
     combine = {};
+    thrown = nullptr;
     sleeper.reset();
     ready.store(false, std::memory_order_relaxed);
     at = 0;

@@ -111,9 +111,10 @@ struct Execution {
     bool parked = false;
     bool replaying = false; ///< messages that arrived before the call began are being stored
     bool failed = false;
-    std::uint64_t sent = 0; ///< the owner's: bytes of the present operation's message that have left
-    unsigned refusals = 0;  ///< the owner's: times in a row that a handler found no room to send
-    bool undone = false;    ///< a message of this call was not sent, or not completely
+    std::uint64_t sent = 0;    ///< the owner's: bytes of the present operation's message that have left
+    unsigned refusals = 0;     ///< the owner's: times in a row that a handler found no room to send
+    bool undone = false;       ///< a message of this call was not sent, or not completely
+    std::exception_ptr thrown; ///< by the user's operation on this member
     static constexpr Rank kNobody = UINT32_MAX;
     Rank peer = kNobody;  ///< in shared memory: the member that has been awaited for too long
     unsigned writers = 0; ///< handlers that write to the call's memory
@@ -143,8 +144,8 @@ struct Execution {
     Bytes bytes_to_send(const ScheduleOp& op, Buffer& packed) const noexcept;
     /// Copies `bytes` to offset `from` of the message that `op` receives.
     void store(const ScheduleOp& op, std::uint64_t from, Bytes bytes) const noexcept;
-    /// The same, or combines them with the content.
-    void merge(const ScheduleOp& op, std::uint64_t from, Bytes bytes) const noexcept;
+    /// The same, or combines them with the content. Throws what the user's operation throws.
+    void merge(const ScheduleOp& op, std::uint64_t from, Bytes bytes) const;
     /// Makes it ready for another call. Buffers go back to `pool`. Under the group's lock.
     void reset(Pool& pool);
 

@@ -259,8 +259,27 @@ bool GroupState::take(Execution& call, const ScheduleOp& op) {
             if (call.future != nullptr) finish(call);
             return false;
         }
-        call.merge(op, from, kept.bytes());
+        try {
+            call.merge(op, from, kept.bytes());
+        } catch (...) {
+            {
+                const Lock hold(mutex_);
+                call.thrown = std::current_exception();
+            }
+            break_up(Status::bad_argument, text_of_throw(), true);
+        }
     }
+}
+
+std::string GroupState::text_of_throw() const {
+    return fmt::format("the operation threw on member {}", name(me_));
+}
+
+GroupState::Consequence GroupState::broken_by_operation() const {
+    Consequence what{Consequence::Kind::break_up};
+    what.status = Status::bad_argument;
+    what.why = text_of_throw();
+    return what;
 }
 
 void GroupState::arrive(const MessageHeader& head, Bytes bytes) {
@@ -301,7 +320,7 @@ void GroupState::take_early(std::vector<EarlyMessage> early) {
     }
 }
 
-/// Releases the lock while it writes to the call's memory, which throws nothing.
+/// Releases the lock while it writes to the call's memory.
 GroupState::Consequence GroupState::take_message(Execution& call, const MessageHeader& head, Bytes bytes) {
     const Schedule& schedule = call.planned->schedule;
     const bool known = head.digest == call.planned->digest && head.slot < schedule.op_of_slot.size();
@@ -336,10 +355,18 @@ GroupState::Consequence GroupState::take_message(Execution& call, const MessageH
         call.parked = false;                                // this thread is the owner now
         ++call.writers;
         mutex_.unlock();
-        call.merge(op, from, bytes);
+        std::exception_ptr thrown;
+        try {
+            call.merge(op, from, bytes);
+        } catch (...) { thrown = std::current_exception(); }
         mutex_.lock();
         --call.writers;
         call.parked = true;
+        if (thrown != nullptr) {
+            call.thrown = std::move(thrown);
+            // A group that broke meanwhile has left the call to this thread.
+            return call.failed ? resume(call) : broken_by_operation();
+        }
         if (!last && !call.failed) return {};
     } else {
         if (slot.kept.size == 0) {
@@ -418,6 +445,7 @@ void GroupState::wait(Execution& call) {
 void GroupState::finish(Execution& call) {
     Status status = Status::ok;
     std::string why;
+    std::exception_ptr thrown;
     // What may be the last reference to a group ends without the lock.
     std::shared_ptr<GroupState> keep;
     std::shared_ptr<CompletionState> future;
@@ -430,6 +458,7 @@ void GroupState::finish(Execution& call) {
                 keep = std::move(call.group);
                 future = std::move(call.future);
                 combine = std::move(call.combine);
+                thrown = std::move(call.thrown);
                 if (call.failed && (call.undone || call.at < call.ops().size())) {
                     status = broken_->first;
                     why = why_broken();
@@ -444,6 +473,7 @@ void GroupState::finish(Execution& call) {
         release(call);
     }
     if (future != nullptr) return settle(*future, status, why);
+    if (thrown != nullptr) std::rethrow_exception(thrown);
     if (status != Status::ok) throw Error(status, why);
 }
 

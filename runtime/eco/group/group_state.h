@@ -139,6 +139,8 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
     }
     Execution* find(std::uint32_t number) PLEXUS_REQUIRES(mutex_);
     [[noreturn]] void throw_broken() const PLEXUS_REQUIRES(mutex_);
+    std::string text_of_throw() const;
+    Consequence broken_by_operation() const;
     std::string why_broken() const PLEXUS_REQUIRES(mutex_);
 
     const std::shared_ptr<Mailbox> mailbox_;

@@ -23,7 +23,7 @@ void GroupState::run_here(Execution& call, Body body) {
         break_up(Status::too_large, fmt::format("member {} has no memory left for its call", name(me_)),
                  true);
     } catch (...) { // of a type that only a user's operation throws
-        break_up(Status::bad_argument, fmt::format("the operation threw on member {}", name(me_)), true);
+        break_up(Status::bad_argument, text_of_throw(), true);
         thrown = std::current_exception();
     }
     const Lock hold(mutex_);

@@ -8,12 +8,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace plexus::eco {
 namespace {
-
-constexpr double kNever = std::numeric_limits<double>::infinity();
 
 void check_matrix(const std::vector<std::vector<double>>& matrix, std::size_t clusters,
                   std::string_view name) {

@@ -3,12 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 
 namespace plexus::eco {
 namespace {
-
-constexpr double kNever = std::numeric_limits<double>::infinity();
 
 template <class Value>
 using PerCluster = std::array<Value, kOptimalClusters>;
@@ -22,9 +19,10 @@ struct State {
 };
 
 /// Every schedule has an order in which starts do not fall: only those are visited, so each once.
-class Search {
+class OptimumSearch {
   public:
-    Search(const InterclusterInstance& instance, Completion completion, const InterclusterSchedule& known)
+    OptimumSearch(const InterclusterInstance& instance, Completion completion,
+                  const InterclusterSchedule& known)
       : clusters_(instance.inside_s.size())
       , is_after_(completion == Completion::after)
       , best_s_(known.completion_s(completion))
@@ -129,7 +127,7 @@ class Search {
 
 std::vector<ClusterSend> best_sends(const InterclusterInstance& instance, Completion completion,
                                     const InterclusterSchedule& known) {
-    return Search(instance, completion, known).take();
+    return OptimumSearch(instance, completion, known).take();
 }
 
 } // namespace plexus::eco

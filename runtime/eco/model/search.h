@@ -4,7 +4,12 @@
 
 #include "plexus/eco/intercluster.h"
 
+#include <limits>
+
 namespace plexus::eco {
+
+/// Of a cluster that does not have the message yet.
+inline constexpr double kNever = std::numeric_limits<double>::infinity();
 
 /// Searches below `known`, which is a whole schedule; returns its sends where nothing is better. `instance`
 /// is checked and has at most kOptimalClusters clusters.

@@ -11,7 +11,7 @@
 namespace plexus::eco {
 namespace {
 
-using Cost = std::function<double(Rank, Rank)>;
+using PairCost = std::function<double(Rank, Rank)>;
 using Places = std::vector<Rank>;
 
 class Lattice {
@@ -45,12 +45,12 @@ class Lattice {
         }
     }
 
-    double cost_at(const Places& who, Rank place, const Cost& cost) const {
+    double cost_at(const Places& who, Rank place, const PairCost& cost) const {
         double sum = 0;
         for (const Rank next : near_[place]) sum += cost(who[place], who[next]);
         return sum;
     }
-    double cost_of(const Places& who, const Cost& cost) const {
+    double cost_of(const Places& who, const PairCost& cost) const {
         double sum = 0;
         for (Rank place = 0; place < who.size(); ++place) sum += cost_at(who, place, cost);
         return sum / 2;
@@ -95,7 +95,7 @@ class Lattice {
 };
 
 /// From member 0 on, always to the nearest that is left.
-Places nearest_first(Rank members, const Cost& cost) {
+Places nearest_first(Rank members, const PairCost& cost) {
     Places left(members);
     std::iota(left.begin(), left.end(), Rank{0});
     Places order;
@@ -112,7 +112,7 @@ Places nearest_first(Rank members, const Cost& cost) {
 }
 
 /// Swaps that help, until none does or it has taken long enough.
-void improve(Places& who, const Lattice& lattice, const Cost& cost) {
+void improve(Places& who, const Lattice& lattice, const PairCost& cost) {
     std::uint64_t looks = 200'000;
     for (bool better = true; better;) {
         better = false;
@@ -133,7 +133,7 @@ void improve(Places& who, const Lattice& lattice, const Cost& cost) {
 
 } // namespace
 
-std::vector<Rank> arrange(const GridShape& shape, Rank members, const Cost& cost) {
+std::vector<Rank> arrange(const GridShape& shape, Rank members, const PairCost& cost) {
     const Lattice lattice(shape, members);
     Places best(members); // the ranks as they are: taken where nothing is better
     std::iota(best.begin(), best.end(), Rank{0});

@@ -365,16 +365,22 @@ TEST_CASE("who meets a member that could not finish its meeting is told, and doe
     CHECK(said.find("left") != std::string::npos);
 }
 
-TEST_CASE("an operation that throws in shared memory breaks the group, and its exception comes out") {
-    const auto late = expect_warning("plexus.eco.arrive");
+TEST_CASE("an operation that throws breaks the group, and its exception comes out where it threw") {
+    const auto lost = expect_warning("");
+    const auto how = GENERATE(as<std::string>{}, "memory", "messages");
+    const std::size_t elements = GENERATE(as<std::size_t>{}, 3, 3 * 6000);
+    const bool waits = GENERATE(false, true); // the others' messages are there before member 1 calls
+    CAPTURE(how, elements, waits);
     Party party(3, "shm");
     std::barrier<> told(3);
+    const auto algorithm = how == "memory" ? Algorithm::memory() : Algorithm::messages();
     const auto said = party.run([&](const Group& all) -> std::string {
-        std::vector<int> data(64, 1);
+        std::vector<int> data(elements, 1), part(elements);
+        const auto operation = [](int, int) -> int { throw 7; };
         std::string heard;
         try {
-            for (;;)
-                all.with(Algorithm::memory()).all_reduce(std::span(data), [](int, int) -> int { throw 7; });
+            if (waits && all.rank() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+            for (;;) all.with(algorithm).all_reduce(std::span(data), operation);
         } catch (int thrown) { heard = std::to_string(thrown); } catch (const Error& error) {
             heard = error.what();
         }
@@ -385,7 +391,49 @@ TEST_CASE("an operation that throws in shared memory breaks the group, and its e
     for (const std::string& each : said) {
         CAPTURE(each);
         threw += each == "7" ? 1 : 0;
-        CHECK((each == "7" || each.find("the operation threw") != std::string::npos));
+        CHECK((each == "7" || each.find("the operation threw on member") != std::string::npos));
     }
     CHECK(threw > 0);
+}
+
+TEST_CASE(
+    "every operation that combines ends with what a member's function throws, also where a future waits") {
+    const auto lost = expect_warning("");
+    const auto name = GENERATE(as<std::string>{}, "reduce", "all_reduce", "reduce_scatter", "scan");
+    const bool future = GENERATE(false, true);
+    CAPTURE(name, future);
+    Party party(3, "shm");
+    std::barrier<> told(3);
+    const auto said = party.run([&](const Group& all) -> std::string {
+        std::vector<int> data(6, 1), to(6);
+        const auto operation = [](int, int) -> int { throw 7; };
+        const auto call = [&](const auto& group) {
+            const std::span<const int> from(data);
+            if (name == "reduce") return group.reduce(from, std::span(to), operation, 2);
+            if (name == "all_reduce") return group.all_reduce(from, std::span(to), operation);
+            if (name == "reduce_scatter")
+                return group.reduce_scatter(from, std::span(to).first(2), operation);
+            return group.scan(from, std::span(to), operation);
+        };
+        std::string heard = "nothing";
+        try {
+            for (;;) {
+                future ? call(all.async()).get() : call(all.with(Algorithm::messages()));
+                all.barrier(); // nobody is calls ahead
+            }
+        } catch (int thrown) { heard = std::to_string(thrown); } catch (const Error& error) {
+            heard = error.what();
+        }
+        told.arrive_and_wait();
+        return heard;
+    });
+    int threw = 0;
+    for (const std::string& each : said) {
+        CAPTURE(each);
+        threw += each == "7" ? 1 : 0;
+        CHECK((each == "7" || each.find("the operation threw on member") != std::string::npos));
+    }
+    CHECK((threw > 0) == !future);
+    // The contexts go on.
+    CHECK(complaints(party.run([](const Group& all) -> std::string { return all.barrier(), ""; })) == "");
 }
