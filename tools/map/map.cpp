@@ -70,14 +70,14 @@ void add_model_options(CLI::App& app, Words& words) {
     const char* const inside = "Of table3, with --size";
     Table3Options& table3 = words.table3;
     app.add_option("--latency", table3.latency, "Of a message")->type_name("S")->group(inside);
-    app.add_option("--gap", table3.gap, "Of the whole message: until its sender is free")
+    app.add_option("--gap", table3.gap, "Of a message: until its sender is free")
         ->type_name("S")
         ->group(inside);
     app.add_option("--members", table3.members, "Of the cluster")->type_name("P")->group(inside);
     app.add_option("--segment", table3.segment, "Of the pipeline (the whole message)")
         ->type_name("BYTES")
         ->group(inside);
-    app.add_option("--segment-gap", table3.segment_gap, "Of a segment (its share of the gap)")
+    app.add_option("--segment-gap", table3.segment_gap, "Of a segment (the same gap)")
         ->type_name("S")
         ->group(inside);
 }

@@ -27,11 +27,11 @@ int print_intercluster(const InterclusterOptions& options);
 /// As the command line has them; empty: not given.
 struct Table3Options {
     std::string latency;
-    std::string gap; ///< of the whole message
+    std::string gap; ///< of a message
     std::string members;
     std::string size;
     std::string segment;     ///< none: the message in one
-    std::string segment_gap; ///< none: the segment's share of the gap
+    std::string segment_gap; ///< none: `gap`
     bool json = false;
 };
 

@@ -56,11 +56,8 @@ eco::BroadcastTask task_of(const Table3Options& options) {
     if (asked == 0 && size > 0) usage_error("map", "--segment takes one byte at least");
     const std::uint64_t segment = std::min(asked, size);
     const std::uint64_t segments = segment == 0 ? 1 : size / segment + (size % segment != 0);
-    double segment_gap = gap;
-    if (!options.segment_gap.empty())
-        segment_gap = seconds(options.segment_gap, "--segment-gap");
-    else if (segments > 1)
-        segment_gap = gap * (static_cast<double>(segment) / static_cast<double>(size));
+    const double segment_gap =
+        options.segment_gap.empty() ? gap : seconds(options.segment_gap, "--segment-gap");
     return {{latency, gap}, {latency, segment_gap}, *members, segments};
 }
 

@@ -113,7 +113,7 @@ TEST_CASE("table3 prints the paper's values, and the exact binomial time") {
     const std::string three = out_of(table3("0.004", "3", {"--segment", "256"}));
     REQUIRE(is_json(three));
     CHECK(number_of(three, "linear").value_or(0) == Approx(0.009));
-    CHECK(number_of(three, "pipeline").value_or(0) == Approx(2 * (0.001 + 0.001) + 3 * 0.001));
+    CHECK(number_of(three, "pipeline").value_or(0) == Approx(2 * (0.004 + 0.001) + 3 * 0.004));
     CHECK(number_of(three, "binary").value_or(0) == Approx(2 * 0.009));
     CHECK(number_of(three, "binomial").value_or(0) == Approx(2 * 0.001 + 0.004));
     CHECK(number_of(three, "binomial_exact").value_or(0) == Approx(2 * 0.004 + 0.001));
