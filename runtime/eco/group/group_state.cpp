@@ -364,8 +364,10 @@ GroupState::Consequence GroupState::take_message(Execution& call, const MessageH
         call.parked = true;
         if (thrown != nullptr) {
             call.thrown = std::move(thrown);
-            // A group that broke meanwhile has left the call to this thread.
-            return call.failed ? resume(call) : broken_by_operation();
+            call.undone = true;
+            // A group that broke meanwhile has left the call to this thread. Else nothing more is combined
+            // until it is broken.
+            return std::exchange(call.failed, true) ? resume(call) : broken_by_operation();
         }
         if (!last && !call.failed) return {};
     } else {
