@@ -40,10 +40,11 @@ ECO_ROOMS = {
     "topology": ["base"],
     "plan": ["topology"],
     "model": ["topology", "plan"],
+    "synthesis": [],
     "host": ["base"],
     "group": ["base", "topology", "plan", "host"],
 }
-ECO_PURE = ("topology", "plan", "model")
+ECO_PURE = ("topology", "plan", "model", "synthesis")
 ECO_PURE_HEADERS = ("plexus/eco/", "plexus/error.h", "plexus/export.h", "plexus/status.h")
 ECO_IMPURE_SYSTEM = r"chrono|ctime|time\.h|thread|future|sys/.*|netinet/.*|unistd\.h|asio.*"
 DEFAULT_ORDER = "runtime/config/default_order.cpp"  # the one place that names modules
