@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Lower bounds on rounds, each with its reason. The simplest reason of the greatest bound is told.
+#include "plexus/eco/round_schedule.h"
+#include "plexus/error.h"
+#include "synthesis/routes.h"
+#include "synthesis/tree_broadcast.h"
+#include "synthesis/weights.h"
+
+#include <algorithm>
+#include <bit>
+#include <fmt/format.h>
+#include <functional>
+
+namespace plexus::eco {
+namespace {
+
+std::uint64_t divided_up(std::uint64_t a, std::uint64_t b) noexcept { return (a + b - 1) / b; }
+
+std::string link_text(const LinkGraph& graph, std::size_t link) {
+    return fmt::format("{} -> {}", graph.vertices[graph.links[link].from],
+                       graph.vertices[graph.links[link].to]);
+}
+
+class Bounds {
+  public:
+    Bounds(const LinkGraph& graph, std::uint32_t root)
+      : graph_(graph)
+      , routes_(graph)
+      , root_(root)
+      , others_(graph.terminals.size() - 1)
+      , entering_(graph.vertices.size())
+      , leaving_(graph.vertices.size()) {
+        for (const DirectedLink& each : graph.links) {
+            ++leaving_[each.from];
+            ++entering_[each.to];
+        }
+    }
+
+    RoundBound broadcast() {
+        ports_of_broadcast();
+        const auto exact = tree_broadcast(graph_, root_, kTreeWork);
+        if (exact && exact->rounds.size() > best_.rounds)
+            consider(exact->rounds.size(),
+                     fmt::format("of a tree every use of every link in {} rounds was tried: they are too few",
+                                 exact->rounds.size() - 1));
+        return best_;
+    }
+
+    RoundBound all_broadcast() {
+        accepting();
+        for (std::uint32_t centre = 0; graph_.ports == Ports::all && centre < graph_.terminals.size();
+             ++centre)
+            surroundings(centre);
+        return best_;
+    }
+
+    RoundBound scatter() {
+        sending(root_);
+        links(root_);
+        return best_;
+    }
+
+    RoundBound all_scatter() {
+        accepting();
+        for (std::uint32_t each = 0; each < graph_.terminals.size(); ++each) sending(each);
+        links(std::nullopt);
+        return best_;
+    }
+
+  private:
+    void consider(std::uint64_t rounds, const std::string& reason) {
+        if (rounds > best_.rounds) best_ = {rounds, reason};
+    }
+
+    std::uint32_t out_links(std::uint32_t terminal) const {
+        return graph_.ports == Ports::one ? 1 : leaving_[graph_.terminals[terminal].in];
+    }
+    std::uint32_t in_links(std::uint32_t terminal) const {
+        return graph_.ports == Ports::one ? 1 : entering_[graph_.terminals[terminal].out];
+    }
+
+    std::string through(std::uint32_t links) const {
+        if (graph_.ports == Ports::one) return "one in a round";
+        return links == 1 ? "on one link" : fmt::format("on {} links", links);
+    }
+
+    void accepting() {
+        for (std::uint32_t each = 0; each < graph_.terminals.size(); ++each)
+            consider(
+                divided_up(others_, in_links(each)),
+                fmt::format("terminal {} accepts {} messages {}", each, others_, through(in_links(each))));
+    }
+
+    void sending(std::uint32_t terminal) {
+        consider(
+            divided_up(others_, out_links(terminal)),
+            fmt::format("terminal {} sends {} messages {}", terminal, others_, through(out_links(terminal))));
+    }
+
+    /// Who has the message sends it on all ports; those with the most links have it first.
+    void ports_of_broadcast() {
+        if (graph_.ports == Ports::one) {
+            consider(
+                static_cast<std::uint64_t>(std::bit_width(others_)),
+                fmt::format("the terminals that have the message double at most: {} take that many rounds",
+                            graph_.terminals.size()));
+            return;
+        }
+        std::vector<std::uint32_t> links;
+        for (std::uint32_t each = 0; each < graph_.terminals.size(); ++each)
+            if (each != root_) links.push_back(out_links(each));
+        std::sort(links.begin(), links.end(), std::greater<>());
+        std::uint64_t have = 1;
+        std::uint64_t sends = out_links(root_);
+        std::uint64_t rounds = 0;
+        for (; have <= others_; ++rounds) {
+            const std::uint64_t then = std::min<std::uint64_t>(have + sends, others_ + 1);
+            for (; have < then; ++have) sends += links[have - 1];
+        }
+        consider(rounds,
+                 fmt::format("each terminal that has the message sends it on all its links: {} terminals "
+                             "take that many rounds, even if those with the most links have it first",
+                             graph_.terminals.size()));
+    }
+
+    /// The messages of terminals outside have to come in over the links there are.
+    void surroundings(std::uint32_t centre) {
+        for (std::uint32_t radius = 0;; ++radius) {
+            const auto near = [&](std::uint32_t vertex) {
+                return routes_.distance(vertex, centre) <= radius;
+            };
+            const auto outside = std::count_if(graph_.terminals.begin(), graph_.terminals.end(),
+                                               [&](const Terminal& each) { return !near(each.in); });
+            const auto entering =
+                std::count_if(graph_.links.begin(), graph_.links.end(),
+                              [&](const DirectedLink& each) { return !near(each.from) && near(each.to); });
+            if (outside == 0 || entering == 0) return;
+            consider(
+                divided_up(static_cast<std::uint64_t>(outside), static_cast<std::uint64_t>(entering)),
+                fmt::format("{} messages come over {} links to the terminals up to {} links from terminal {}",
+                            outside, entering, radius, centre));
+        }
+    }
+
+    void links(std::optional<std::uint32_t> root) {
+        const auto proof =
+            WeightedLinks(routes_, root).search(best_.rounds + (graph_.terminals.size() << 20));
+        if (proof.rounds <= best_.rounds) return;
+        std::vector<std::size_t> counted;
+        for (std::size_t link = 0; link < proof.weights.size(); ++link)
+            if (proof.weights[link] > 0) counted.push_back(link);
+        const bool alike = std::all_of(counted.begin(), counted.end(), [&](std::size_t link) {
+            return proof.weights[link] == proof.weights[counted.front()];
+        });
+        if (counted.size() == 1) {
+            consider(proof.rounds, fmt::format("{} messages cross the link {}", proof.rounds,
+                                               link_text(graph_, counted[0])));
+        } else if (alike) {
+            consider(proof.rounds,
+                     fmt::format("messages cross {} links, the first {}, {} times in all", counted.size(),
+                                 link_text(graph_, counted[0]), proof.ways / proof.weights[counted[0]]));
+        } else {
+            consider(proof.rounds,
+                     fmt::format("by weights of {} links (sum {}) the lightest ways of all messages weigh {}",
+                                 counted.size(), proof.links, proof.ways));
+        }
+    }
+
+    const LinkGraph& graph_;
+    Routes routes_;
+    std::uint32_t root_;
+    std::uint64_t others_;
+    std::vector<std::uint32_t> entering_; ///< links, of each vertex
+    std::vector<std::uint32_t> leaving_;
+    RoundBound best_;
+};
+
+} // namespace
+
+RoundBound lower_bound(const LinkGraph& graph, CollectiveKind kind, std::uint32_t root) {
+    check(graph);
+    if (root >= graph.terminals.size())
+        throw Error(Status::bad_argument, fmt::format("the root is terminal {}, but terminals are 0 to {}",
+                                                      root, graph.terminals.size() - 1));
+    Bounds bounds(graph, root);
+    switch (kind) {
+    case CollectiveKind::oab:
+        return bounds.broadcast();
+    case CollectiveKind::aab:
+        return bounds.all_broadcast();
+    case CollectiveKind::oas:
+        return bounds.scatter();
+    case CollectiveKind::aas:
+        break;
+    }
+    return bounds.all_scatter();
+}
+
+} // namespace plexus::eco

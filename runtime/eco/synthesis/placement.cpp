@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "synthesis/placement.h"
+
+#include <algorithm>
+
+namespace plexus::eco {
+
+Placement::Placement(const Routes& routes)
+  : routes_(&routes)
+  , resources_(static_cast<std::uint32_t>(routes.graph().links.size())) {
+    if (routes.graph().ports == Ports::one) resources_ += 2 * routes.terminals();
+}
+
+Placement Placement::of_root(const Routes& routes, std::uint32_t root) {
+    Placement out(routes);
+    for (std::uint32_t dst = 0; dst < routes.terminals(); ++dst) {
+        if (dst == root) continue;
+        out.begin_task();
+        out.add_ways(root, dst);
+    }
+    return out;
+}
+
+Placement Placement::of_pairs(const Routes& routes) {
+    Placement out(routes);
+    for (std::uint32_t src = 0; src < routes.terminals(); ++src)
+        for (std::uint32_t dst = 0; dst < routes.terminals(); ++dst) {
+            if (dst == src) continue;
+            out.begin_task();
+            out.add_ways(src, dst);
+        }
+    return out;
+}
+
+std::uint32_t Placement::add_ways(std::uint32_t src, std::uint32_t dst) {
+    auto paths = routes_->paths(src, dst, kWaysTried);
+    const auto links = static_cast<std::uint32_t>(routes_->graph().links.size());
+    for (LinkPath& path : paths) {
+        if (routes_->graph().ports == Ports::one)
+            path.insert(path.end(), {links + src, links + routes_->terminals() + dst});
+        add_way(src, dst, path);
+    }
+    return static_cast<std::uint32_t>(paths.size());
+}
+
+void Placement::add_way(std::uint32_t src, std::uint32_t dst, const std::vector<std::uint32_t>& used) {
+    used_.insert(used_.end(), used.begin(), used.end());
+    first_used_.push_back(static_cast<std::uint32_t>(used_.size()));
+    ends_.push_back({src, dst});
+    ++tasks_.back().ways;
+}
+
+Transfer Placement::transfer(std::uint32_t way) const {
+    auto used = used_by(way);
+    if (routes_->graph().ports == Ports::one) used = used.first(used.size() - 2);
+    return {src(way), dst(way), src(way), LinkPath(used.begin(), used.end())};
+}
+
+bool is_valid(const Placement& placement, const Assignment& assignment) {
+    std::vector<std::vector<std::uint32_t>> used(assignment.rounds);
+    for (std::size_t task = 0; task < placement.tasks().size(); ++task) {
+        if (assignment.round[task] >= assignment.rounds) return false;
+        const auto resources = placement.used_by(assignment.way[task]);
+        auto& round = used[assignment.round[task]];
+        round.insert(round.end(), resources.begin(), resources.end());
+    }
+    return std::all_of(used.begin(), used.end(), [](std::vector<std::uint32_t>& round) {
+        std::sort(round.begin(), round.end());
+        return std::adjacent_find(round.begin(), round.end()) == round.end();
+    });
+}
+
+std::vector<Round> to_rounds(const Placement& placement, const Assignment& assignment) {
+    std::vector<Round> out(assignment.rounds);
+    for (std::size_t task = 0; task < placement.tasks().size(); ++task)
+        out[assignment.round[task]].push_back(placement.transfer(assignment.way[task]));
+    return out;
+}
+
+} // namespace plexus::eco
