@@ -21,6 +21,10 @@ std::string link_text(const LinkGraph& graph, std::size_t link) {
                        graph.vertices[graph.links[link].to]);
 }
 
+std::string rounds_text(std::uint64_t rounds) {
+    return fmt::format("{} round{}", rounds, rounds == 1 ? "" : "s");
+}
+
 class Bounds {
   public:
     Bounds(const LinkGraph& graph, std::uint32_t root)
@@ -40,9 +44,11 @@ class Bounds {
         ports_of_broadcast();
         const auto exact = tree_broadcast(graph_, root_, kTreeWork);
         if (exact && exact->rounds.size() > best_.rounds)
-            consider(exact->rounds.size(),
-                     fmt::format("of a tree every use of every link in {} rounds was tried: they are too few",
-                                 exact->rounds.size() - 1));
+            consider(
+                exact->rounds.size(),
+                fmt::format(
+                    "{} rounds do not reach all terminals, however each link of the tree is used in them",
+                    exact->rounds.size() - 1));
         return best_;
     }
 
@@ -51,6 +57,7 @@ class Bounds {
         for (std::uint32_t centre = 0; graph_.ports == Ports::all && centre < graph_.terminals.size();
              ++centre)
             surroundings(centre);
+        prove(WeightedLinks(routes_, std::nullopt).search_forwarded());
         return best_;
     }
 
@@ -100,10 +107,10 @@ class Bounds {
     /// Who has the message sends it on all ports; those with the most links have it first.
     void ports_of_broadcast() {
         if (graph_.ports == Ports::one) {
-            consider(
-                static_cast<std::uint64_t>(std::bit_width(others_)),
-                fmt::format("the terminals that have the message double at most: {} take that many rounds",
-                            graph_.terminals.size()));
+            const auto rounds = static_cast<std::uint64_t>(std::bit_width(others_));
+            consider(rounds,
+                     fmt::format("a round at most doubles those of {} terminals that have the message",
+                                 others_ + 1));
             return;
         }
         std::vector<std::uint32_t> links;
@@ -118,9 +125,9 @@ class Bounds {
             for (; have < then; ++have) sends += links[have - 1];
         }
         consider(rounds,
-                 fmt::format("each terminal that has the message sends it on all its links: {} terminals "
-                             "take that many rounds, even if those with the most links have it first",
-                             graph_.terminals.size()));
+                 fmt::format("{} terminals are not reached in {}, even if those with the most links have "
+                             "the message first",
+                             others_ + 1, rounds_text(rounds - 1)));
     }
 
     /// The messages of terminals outside have to come in over the links there are.
@@ -142,9 +149,9 @@ class Bounds {
         }
     }
 
-    void links(std::optional<std::uint32_t> root) {
-        const auto proof =
-            WeightedLinks(routes_, root).search(best_.rounds + (graph_.terminals.size() << 20));
+    void links(std::optional<std::uint32_t> root) { prove(WeightedLinks(routes_, root).search()); }
+
+    void prove(const WeightedLinks::Proof& proof) {
         if (proof.rounds <= best_.rounds) return;
         std::vector<std::size_t> counted;
         for (std::size_t link = 0; link < proof.weights.size(); ++link)

@@ -12,7 +12,6 @@
 #include "synthesis/tree_broadcast.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace plexus::eco {
 namespace {
@@ -91,7 +90,11 @@ class Finder {
         if (done()) return;
         const Placement placement = Placement::of_pairs(routes_);
         structured(placement);
-        do { keep(spread(routes_, random_, go_on())); } while (again());
+        if (!done()) attempt_scatter(placement, 1); // each terminal's own message straight to all others
+        while (again()) {
+            keep(spread(routes_, random_, go_on()));
+            if (result_.tries % 16 == 0 && !done()) attempt_scatter(placement, 1);
+        }
     }
 
     void all_scatter() {
@@ -115,7 +118,7 @@ class Finder {
         if (scatter.placement().tasks().empty()) return;
         const auto bound = static_cast<std::uint32_t>(result_.bound.rounds);
         Assignment attempt = list_schedule(scatter.placement(), bound, random_, go_on());
-        const TabuOptions options{.rounds = bound, .patience = moves(scatter.placement(), bound, 1)};
+        const TabuOptions options{.rounds = bound, .patience = moves(scatter.placement(), bound, 0.1)};
         if (tabu_search(scatter.placement(), options, attempt, random_, go_on()))
             keep(scatter.rounds(attempt));
     }
@@ -126,35 +129,33 @@ class Finder {
         if (auto found = by_permutations(routes_, random_, go_on())) keep(*std::move(found));
     }
 
-    /// A schedule of whatever length first; then attempts at the bound, and at one round less than the best.
     void scatter(const Placement& placement) {
-        constexpr auto kAnyNumber = std::numeric_limits<std::uint32_t>::max() - 1;
-        const auto bound = static_cast<std::uint32_t>(result_.bound.rounds);
         double patience = 1;
         do {
-            const auto best = static_cast<std::uint32_t>(result_.schedule.rounds.size());
-            const bool first = best == 0;
-            const std::uint32_t wanted = result_.tries % 2 == 0 || first ? bound : best - 1;
-            Assignment attempt = list_schedule(placement, wanted, random_, go_on());
-            if (tabu_search(placement, {.rounds = wanted, .patience = moves(placement, wanted, patience)},
-                            attempt, random_, go_on())) {
-                keep(to_rounds(placement, attempt));
-            } else if (first) {
-                attempt = list_schedule(placement, kAnyNumber, random_, go_on());
-                if (is_valid(placement, attempt)) keep(to_rounds(placement, attempt));
-            }
+            attempt_scatter(placement, patience);
             patience = std::min(1.1 * patience, kMostPatience);
-            for (int attempts = 8; attempts > 0 && placement.tasks().size() >= routes_.terminals() && !done();
-                 --attempts)
+            for (int left = 8; left > 0 && placement.tasks().size() >= routes_.terminals() && !done(); --left)
                 scatter_symmetrically();
         } while (again());
+    }
+
+    /// At the bound, or at one round less than the best; what finds no place then has further rounds.
+    void attempt_scatter(const Placement& placement, double patience) {
+        const auto bound = static_cast<std::uint32_t>(result_.bound.rounds);
+        const auto best = static_cast<std::uint32_t>(result_.schedule.rounds.size());
+        const std::uint32_t wanted = result_.tries % 2 == 0 || best == 0 ? bound : best - 1;
+        Assignment attempt = list_schedule(placement, wanted, random_, go_on());
+        tabu_search(placement, {.rounds = wanted, .patience = moves(placement, wanted, patience)}, attempt,
+                    random_, go_on());
+        add_rounds(placement, attempt);
+        keep(to_rounds(placement, attempt));
     }
 
     /// A move costs about as many looks as there are rounds and ways of a task.
     static std::uint64_t moves(const Placement& placement, std::uint32_t rounds, double patience) {
         const double ways =
             static_cast<double>(placement.ways()) / static_cast<double>(placement.tasks().size());
-        return 100 + static_cast<std::uint64_t>(patience * 1e5 / (rounds * ways));
+        return 100 + static_cast<std::uint64_t>(patience * 1e6 / (rounds * ways));
     }
 
     Routes routes_;

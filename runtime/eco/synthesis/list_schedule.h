@@ -14,4 +14,7 @@ namespace plexus::eco {
 Assignment list_schedule(const Placement& placement, std::uint32_t rounds, Random& random,
                          const std::function<bool()>& go_on);
 
+/// Places what is left in further rounds, each task in the first where one of its ways fits.
+void add_rounds(const Placement& placement, Assignment& assignment);
+
 } // namespace plexus::eco

@@ -24,6 +24,17 @@ WeightedLinks::WeightedLinks(const Routes& routes, std::optional<std::uint32_t> 
     }
 }
 
+void WeightedLinks::weigh(const std::vector<std::uint32_t>& weights, std::uint32_t to,
+                          std::vector<std::uint64_t>& lightest) const {
+    for (const std::uint32_t vertex : order_[to]) {
+        lightest[vertex] = routes_.distance(vertex, to) == 0 ? 0 : std::numeric_limits<std::uint64_t>::max();
+        for (const std::uint32_t link : routes_.leaving(vertex))
+            if (routes_.leads(link, to))
+                lightest[vertex] =
+                    std::min(lightest[vertex], weights[link] + lightest[routes_.graph().links[link].to]);
+    }
+}
+
 WeightedLinks::Proof WeightedLinks::prove(std::vector<std::uint32_t> weights) {
     const LinkGraph& graph = routes_.graph();
     Proof out;
@@ -31,22 +42,14 @@ WeightedLinks::Proof WeightedLinks::prove(std::vector<std::uint32_t> weights) {
     std::vector<std::uint64_t> lightest(graph.vertices.size());
     std::vector<double> passing(graph.vertices.size());
     for (std::uint32_t to = 0; to < routes_.terminals(); ++to) {
-        const auto& order = order_[to];
-        for (const std::uint32_t vertex : order) {
-            lightest[vertex] =
-                routes_.distance(vertex, to) == 0 ? 0 : std::numeric_limits<std::uint64_t>::max();
-            passing[vertex] = 0;
-            for (const std::uint32_t link : routes_.leaving(vertex))
-                if (routes_.leads(link, to))
-                    lightest[vertex] =
-                        std::min(lightest[vertex], weights[link] + lightest[graph.links[link].to]);
-        }
+        weigh(weights, to, lightest);
+        std::fill(passing.begin(), passing.end(), 0.0);
         for (const std::uint32_t from : senders_) {
             if (from == to) continue;
             out.ways += lightest[graph.terminals[from].in];
             passing[graph.terminals[from].in] += 1;
         }
-        for (auto vertex = order.rbegin(); vertex != order.rend(); ++vertex) { // equal ways share
+        for (auto vertex = order_[to].rbegin(); vertex != order_[to].rend(); ++vertex) { // equal ways share
             if (passing[*vertex] == 0) continue;
             std::uint32_t equals = 0;
             const auto is_lightest = [&](std::uint32_t link) {
@@ -100,7 +103,7 @@ void WeightedLinks::try_single_links() {
 void WeightedLinks::try_surroundings() {
     const LinkGraph& graph = routes_.graph();
     for (std::uint32_t centre = 0; centre < routes_.terminals(); ++centre)
-        for (std::uint32_t radius = 0; best_.rounds < enough_; ++radius) {
+        for (std::uint32_t radius = 0; best_.rounds < least_load_; ++radius) {
             const auto near = [&](std::uint32_t vertex) {
                 return routes_.distance(vertex, centre) <= radius;
             };
@@ -124,7 +127,7 @@ void WeightedLinks::try_loads() {
     constexpr int kTurns = 100;
     constexpr double kScale = 1 << 16;
     std::vector<double> heavy(loads_.size(), 1.0);
-    for (int turn = 0; turn < kTurns && best_.rounds < enough_ && best_.rounds < least_load_; ++turn) {
+    for (int turn = 0; turn < kTurns && best_.rounds < least_load_; ++turn) {
         const double most = *std::max_element(heavy.begin(), heavy.end());
         std::vector<std::uint32_t> weights;
         std::vector<std::uint32_t> alone;
@@ -140,13 +143,53 @@ void WeightedLinks::try_loads() {
     }
 }
 
-WeightedLinks::Proof WeightedLinks::search(std::uint64_t enough) {
-    enough_ = enough;
+WeightedLinks::Proof WeightedLinks::search() {
     try_single_links();
     consider(std::vector<std::uint32_t>(loads_.size(), 1));
-    const auto open = [this] { return best_.rounds < enough_ && best_.rounds < least_load_; };
+    const auto open = [this] { return best_.rounds < least_load_; };
     if (open()) try_loads();
     if (open()) try_surroundings();
+    return best_;
+}
+
+WeightedLinks::Proof WeightedLinks::search_forwarded() {
+    const LinkGraph& graph = routes_.graph();
+    std::vector<std::uint32_t> layer(graph.vertices.size(),
+                                     Routes::kUnreachable); // distance from the next terminal
+    std::vector<std::uint32_t> reached;
+    for (const Terminal& each : graph.terminals) {
+        layer[each.in] = 0;
+        reached.push_back(each.in);
+    }
+    for (std::size_t at = 0; at < reached.size(); ++at)
+        for (const std::uint32_t link : routes_.leaving(reached[at])) {
+            const std::uint32_t next = graph.links[link].to;
+            if (layer[next] != Routes::kUnreachable) continue;
+            layer[next] = layer[reached[at]] + 1;
+            reached.push_back(next);
+        }
+    std::vector<std::vector<std::uint32_t>> candidates{std::vector<std::uint32_t>(graph.links.size(), 1)};
+    for (std::uint32_t depth = 0; depth <= layer[reached.back()]; ++depth) {
+        std::vector<std::uint32_t> weights;
+        for (const DirectedLink& each : graph.links) weights.push_back(layer[each.from] == depth ? 1 : 0);
+        if (std::find(weights.begin(), weights.end(), 1) != weights.end())
+            candidates.push_back(std::move(weights));
+    }
+    std::vector<std::uint64_t> lightest(graph.vertices.size());
+    for (std::vector<std::uint32_t>& weights : candidates) {
+        Proof proof;
+        for (std::uint32_t to = 0; to < routes_.terminals(); ++to) {
+            weigh(weights, to, lightest);
+            std::uint64_t nearest = std::numeric_limits<std::uint64_t>::max();
+            for (const std::uint32_t from : senders_)
+                if (from != to) nearest = std::min(nearest, lightest[graph.terminals[from].in]);
+            proof.ways += nearest * (routes_.terminals() - 1);
+        }
+        proof.links = std::accumulate(weights.begin(), weights.end(), std::uint64_t{0});
+        proof.rounds = (proof.ways + proof.links - 1) / proof.links;
+        proof.weights = std::move(weights);
+        if (proof.rounds > best_.rounds) best_ = std::move(proof);
+    }
     return best_;
 }
 

@@ -28,11 +28,17 @@ class WeightedLinks {
     /// What `weights`, not all 0, prove.
     Proof prove(std::vector<std::uint32_t> weights);
     /// The best of those that were tried: links alone, links that leave the surroundings of a vertex, all
-    /// alike, and weights that grow with the loads they cause. Ends early at `enough` rounds.
-    Proof search(std::uint64_t enough);
+    /// alike, and weights that grow with the loads they cause.
+    Proof search();
+    /// Of messages that are passed on: each terminal accepts N - 1, each from whichever terminal is the
+    /// nearest. Tried are all links alike and those that begin equally far from where messages enter.
+    Proof search_forwarded();
 
   private:
     void consider(std::vector<std::uint32_t> weights);
+    /// Into `lightest`: the weight of the lightest of the shortest ways from each vertex to terminal `to`.
+    void weigh(const std::vector<std::uint32_t>& weights, std::uint32_t to,
+               std::vector<std::uint64_t>& lightest) const;
     void try_single_links();
     void try_surroundings();
     void try_loads();
@@ -42,7 +48,6 @@ class WeightedLinks {
     std::vector<std::vector<std::uint32_t>> order_; ///< for each terminal: vertices by rising distance to it
     std::vector<double> loads_;                     ///< of each link, by the lightest ways of the last proof
     std::uint64_t least_load_ = 0; ///< rounds that some spreading of messages needs by links' loads alone
-    std::uint64_t enough_ = 0;
     Proof best_;
 };
 
