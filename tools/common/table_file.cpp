@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/common/table_file.h"
 
-#include "plexus/error.h"
+#include "runtime/base/bounded_file.h"
+
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <fmt/format.h>
-#include <fstream>
-#include <system_error>
 
 namespace plexus::tools {
 
@@ -73,21 +71,11 @@ std::optional<DescriptorTable> read_table(std::string_view text, std::string* wh
 }
 
 std::vector<std::byte> read_file(const std::string& path) {
-    constexpr std::size_t kLargest = 1 << 20;
-    errno = 0;
-    std::ifstream file(path, std::ios::binary);
-    std::vector<char> bytes(kLargest + 1);
-    if (file) file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    if (!file.is_open() || file.bad())
-        throw Error(Status::not_found,
-                    fmt::format("{} cannot be read: {}", path,
-                                std::generic_category().message(errno != 0 ? errno : EIO)));
-    const auto size = static_cast<std::size_t>(file.gcount());
-    if (size > kLargest)
-        throw Error(Status::too_large,
-                    fmt::format("{} is larger than a megabyte: that is no table and no pointer", path));
-    std::vector<std::byte> out(size);
-    std::transform(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size), out.begin(),
+    constexpr std::size_t kLargest = std::size_t{1} << 20;
+    const std::string text =
+        read_bounded_file(path, kLargest, "is larger than a megabyte: that is no table and no pointer");
+    std::vector<std::byte> out(text.size());
+    std::transform(text.begin(), text.end(), out.begin(),
                    [](char each) { return static_cast<std::byte>(each); });
     return out;
 }

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "plexus/error.h"
+#include "runtime/base/bounded_file.h"
 #include "tools/map/models.h"
 
 #include <algorithm>
 #include <cereal/archives/json.hpp> // brings the JSON reader that cereal itself uses
-#include <cerrno>
 #include <fmt/format.h>
-#include <fstream>
-#include <system_error>
 
 namespace plexus::tools {
 namespace {
@@ -21,23 +19,6 @@ namespace reader = RAPIDJSON_NAMESPACE;
 using Value = reader::Value;
 
 [[noreturn]] void refuse(const std::string& sentence) { throw Error(Status::bad_config, sentence); }
-
-std::string read(const std::string& path) {
-    constexpr std::size_t kLargest = std::size_t{64} << 20;
-    errno = 0;
-    std::ifstream file(path, std::ios::binary);
-    std::string text;
-    for (char piece[1 << 16]; file && text.size() <= kLargest;) {
-        file.read(piece, sizeof piece);
-        text.append(piece, static_cast<std::size_t>(file.gcount()));
-    }
-    if (!file.is_open() || file.bad())
-        throw Error(Status::not_found,
-                    fmt::format("{} cannot be read: {}", path,
-                                std::generic_category().message(errno != 0 ? errno : EIO)));
-    if (text.size() > kLargest) refuse(path + " is larger than 64 MiB: that is no instance");
-    return text;
-}
 
 const Value& member(const Value& object, const char* name) {
     const auto found = object.FindMember(name);
@@ -86,7 +67,8 @@ eco::InterclusterInstance instance_in(const reader::Document& document) {
 } // namespace
 
 eco::InterclusterInstance load_instance(const std::string& file) {
-    const std::string text = read(file);
+    constexpr std::size_t kLargest = std::size_t{64} << 20;
+    const std::string text = read_bounded_file(file, kLargest, "is larger than 64 MiB: that is no instance");
     reader::Document document;
     document.Parse<reader::kParseFullPrecisionFlag | reader::kParseIterativeFlag>(text.data(), text.size());
     if (document.HasParseError()) {

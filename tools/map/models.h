@@ -11,8 +11,8 @@
 namespace plexus::tools {
 
 /// The instance in `file`: {"L": [[s]], "g": [[s]], "T": [s], "root": 0}. Diagonals are not looked at.
-/// @error not_found, bad_config the file cannot be read, or holds no instance (thrown; names the file and the
-/// place)
+/// @error not_found, too_large, bad_config the file cannot be read, is above 64 MiB, or holds no instance
+/// (thrown; names the file and the place)
 eco::InterclusterInstance load_instance(const std::string& file);
 
 struct InterclusterOptions {
