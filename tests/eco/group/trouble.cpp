@@ -17,6 +17,24 @@ std::string status_of(const std::function<void()>& call) {
     } catch (const Error& error) { return std::string(to_string(error.status())) + ": " + error.what(); }
 }
 
+/// As status_of(), of a call whose operation may throw 7.
+std::string ending_of(const std::function<void()>& call) {
+    try {
+        return status_of(call);
+    } catch (int thrown) { return std::to_string(thrown); }
+}
+
+/// On how many members the operation threw 7, by what their calls ended with. All others were told.
+int members_that_threw(const std::vector<std::string>& endings) {
+    int threw = 0;
+    for (const std::string& each : endings) {
+        CAPTURE(each);
+        threw += each == "7" ? 1 : 0;
+        CHECK((each == "7" || each.find("the operation threw on member") != std::string::npos));
+    }
+    return threw;
+}
+
 } // namespace
 
 TEST_CASE("members that call different things are named, and all are told") {
@@ -375,25 +393,16 @@ TEST_CASE("an operation that throws breaks the group, and its exception comes ou
     std::barrier<> told(3);
     const auto algorithm = how == "memory" ? Algorithm::memory() : Algorithm::messages();
     const auto said = party.run([&](const Group& all) -> std::string {
-        std::vector<int> data(elements, 1), part(elements);
+        std::vector<int> data(elements, 1);
         const auto operation = [](int, int) -> int { throw 7; };
-        std::string heard;
-        try {
+        const std::string heard = ending_of([&] {
             if (waits && all.rank() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(10));
             for (;;) all.with(algorithm).all_reduce(std::span(data), operation);
-        } catch (int thrown) { heard = std::to_string(thrown); } catch (const Error& error) {
-            heard = error.what();
-        }
+        });
         told.arrive_and_wait();
         return heard;
     });
-    int threw = 0;
-    for (const std::string& each : said) {
-        CAPTURE(each);
-        threw += each == "7" ? 1 : 0;
-        CHECK((each == "7" || each.find("the operation threw on member") != std::string::npos));
-    }
-    CHECK(threw > 0);
+    CHECK(members_that_threw(said) > 0);
 }
 
 TEST_CASE(
@@ -415,25 +424,16 @@ TEST_CASE(
                 return group.reduce_scatter(from, std::span(to).first(2), operation);
             return group.scan(from, std::span(to), operation);
         };
-        std::string heard = "nothing";
-        try {
+        const std::string heard = ending_of([&] {
             for (;;) {
                 future ? call(all.async()).get() : call(all.with(Algorithm::messages()));
                 all.barrier(); // nobody is calls ahead
             }
-        } catch (int thrown) { heard = std::to_string(thrown); } catch (const Error& error) {
-            heard = error.what();
-        }
+        });
         told.arrive_and_wait();
         return heard;
     });
-    int threw = 0;
-    for (const std::string& each : said) {
-        CAPTURE(each);
-        threw += each == "7" ? 1 : 0;
-        CHECK((each == "7" || each.find("the operation threw on member") != std::string::npos));
-    }
-    CHECK((threw > 0) == !future);
+    CHECK((members_that_threw(said) > 0) == !future);
     // The contexts go on.
     CHECK(complaints(party.run([](const Group& all) -> std::string { return all.barrier(), ""; })) == "");
 }
