@@ -50,8 +50,9 @@ Commuting(Op) -> Commuting<Op>;
 /// bit_xor, logical_and and logical_or on numbers. Specialise it for types of your own. Of
 /// any other function contributions are combined in the order of ranks: op(op(x0, x1), x2) with
 /// brackets as the pattern has them. The same plan always combines in the same order, and every
-/// member gets the same bits. What it throws comes out of the blocking call of the member on which it threw,
-/// and the group is broken for all: the others' calls, and futures, end with bad_argument.
+/// member gets the same bits. What it throws, a plexus::Error or another, comes out of the blocking call of
+/// the member on which it threw, and the group is broken for all: the others' calls, futures, and later
+/// calls end with bad_argument.
 template <class Op, class T>
 inline constexpr bool commutes = false;
 template <class Op, class T>

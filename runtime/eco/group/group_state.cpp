@@ -2,6 +2,7 @@
 // Calls by messages from their beginning to their end: operations, arrivals, waiting.
 #include "group/group_state.h"
 
+#include "host/collective.h"
 #include "topology/refuse.h"
 
 #include <algorithm>
@@ -28,6 +29,11 @@ void settle(CompletionState& future, Status status, const std::string& why) {
 }
 
 } // namespace
+
+void ParentGroup::rethrow(const std::exception_ptr& thrown) const {
+    if (whole.expired()) std::rethrow_exception(thrown);
+    throw host::OperationThrew{thrown};
+}
 
 GroupState::GroupState(std::shared_ptr<Mailbox> mailbox, std::uint64_t id, Rank me,
                        std::vector<Member> members, GroupOptions options, ParentGroup parent)
@@ -475,7 +481,7 @@ void GroupState::finish(Execution& call) {
         release(call);
     }
     if (future != nullptr) return settle(*future, status, why);
-    if (thrown != nullptr) std::rethrow_exception(thrown);
+    if (thrown != nullptr) parent_.rethrow(thrown);
     if (status != Status::ok) throw Error(status, why);
 }
 

@@ -10,6 +10,7 @@
 #include "host/shared_arena.h"
 #include "plexus/eco/algorithm.h"
 
+#include <exception>
 #include <map>
 #include <optional>
 #include <utility>
@@ -25,6 +26,10 @@ struct Member {
 struct ParentGroup {
     std::weak_ptr<GroupState> whole = {};
     std::vector<Rank> names = {}; ///< the members' ranks in the other group, for error texts
+
+    /// Ends a call with what the user's operation threw; a part of the other group's call with
+    /// host::OperationThrew, because that call has to tell it from errors of its own.
+    [[noreturn]] void rethrow(const std::exception_ptr& thrown) const;
 };
 
 class GroupState : public std::enable_shared_from_this<GroupState> {
@@ -112,7 +117,7 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
     void finish(Execution& call) PLEXUS_EXCLUDES(mutex_);
     void release(Execution& call) PLEXUS_REQUIRES(mutex_);
     /// Runs a call on this thread, and gives it back. `body` gives true if the call is whole; what it throws
-    /// breaks the group. @error what broke it, or of a type that only a user's operation throws (thrown)
+    /// breaks the group. @error what broke it, or what the user's operation threw here (thrown)
     template <class Body>
     void run_here(Execution& call, Body body) PLEXUS_EXCLUDES(mutex_);
     void run_in_memory(std::shared_ptr<const PlannedCall> planned, const CollectiveArgs& args,

@@ -7,6 +7,8 @@
 #include "host/shared_arena.h"
 #include "plexus/eco/collectives.h"
 
+#include <exception>
+
 namespace plexus::eco::host {
 
 /// Thrown if a member publishes a part of another length than this member expects.
@@ -16,11 +18,17 @@ struct LengthMismatch {
     std::uint64_t expected;
 };
 
+/// Thrown instead of what the user's operation threw, which may be of any type.
+struct OperationThrew {
+    std::exception_ptr thrown;
+};
+
 /// True if shared memory supports the operation: the same answer on all members.
 bool supports(const detail::CollectiveArgs& args, Rank members) noexcept;
 
 /// Executes one call whose arguments were checked. After SharedArena::begin(). @error Aborted, CallMismatch,
-/// Unreadable, LengthMismatch (thrown): the call has failed, and the arena must not be used again
+/// Unreadable, LengthMismatch, OperationThrew (thrown): the call has failed, and the arena must not be used
+/// again
 void run(SharedArena& arena, const detail::CollectiveArgs& args);
 
 } // namespace plexus::eco::host

@@ -9,19 +9,26 @@ namespace {
 /// member combines a share.
 constexpr std::size_t kEveryoneCombines = std::size_t{16} << 10;
 
+/// into = op(left, right): `bytes` bytes of each.
+void combine(const detail::CollectiveArgs& args, std::byte* into, const std::byte* left,
+             const std::byte* right, std::size_t bytes) {
+    try {
+        args.combine.run(args.combine.op.get(), into, left, right, bytes / args.element_bytes);
+    } catch (...) { throw OperationThrew{std::current_exception()}; }
+}
+
 /// Combines the contributions of the first `members` members in this round, which are in slots of `whole`
 /// bytes: `bytes` bytes of each, from offset `from` on. `into` must not overlap them. This member's own
 /// contribution is read from `own`.
 void fold(SharedArena& arena, const detail::CollectiveArgs& args, Rank members, std::byte* into,
           const std::byte* own, std::size_t whole, std::size_t from, std::size_t bytes) {
     if (bytes == 0) return;
-    const detail::Combine& combine = args.combine;
     const auto part_of = [&](Rank member) {
         return member == arena.me() ? own : arena.await(member, whole) + from;
     };
     const std::byte* left = part_of(0);
     for (Rank member = 1; member < members; ++member) {
-        combine.run(combine.op.get(), into, left, part_of(member), bytes / args.element_bytes);
+        combine(args, into, left, part_of(member), bytes);
         left = into;
     }
     copy_bytes(into, left, bytes); // if there is only one contribution
@@ -117,7 +124,7 @@ void scan(SharedArena& arena, const detail::CollectiveArgs& args, bool exclusive
         const std::byte* sum = args.send + at;
         if (before != nullptr && !(exclusive && is_last)) {
             std::byte* const all_before = exclusive ? arena.scratch() : args.receive + at;
-            args.combine.run(args.combine.op.get(), all_before, before, sum, bytes / args.element_bytes);
+            combine(args, all_before, before, sum, bytes);
             sum = all_before;
         }
         if (!is_last) {
