@@ -176,8 +176,8 @@ class PLEXUS_API Context {
     void stop() noexcept;
     /// Runs `action` once when the context begins to close, before anything of it ends: for libraries that
     /// keep threads or unfinished work of their own beside a context. The newest action runs first. Not in a
-    /// forked child. What it throws is logged. @thread any; the action runs on the one that closes @error
-    /// closed (thrown)
+    /// forked child. What it waits for here ends with `closed` after half of progress.close_timeout. What it
+    /// throws is logged. @thread any; the action runs on the one that closes @error closed (thrown)
     void at_close(std::function<void()> action);
 
     /// A descriptor for a foreign event loop, readable when progress() would find something

@@ -235,9 +235,11 @@ void Core::meet(const Options& options, const bootstrap::Key& key) {
 void Core::close() {
     if (std::exchange(closed_, true) || transport_ == nullptr) return;
     if (birth_.left()) return abandon();
-    closing_actions_.run();
     const auto patience = settings_.duration("progress.close_timeout");
     const auto deadline = Clock::now() + patience;
+    scheduler_->limit_waits(deadline - patience / 2);
+    closing_actions_.run();
+    scheduler_->limit_waits(Clock::time_point::max());
     // Their answers still have a way. A quarter of the time remains for what was accepted to leave.
     dispatcher_->finish_handlers(*scheduler_, deadline - patience / 4);
     // From here on every lane counts: a confined one may hold what closing waits for.

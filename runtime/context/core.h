@@ -27,8 +27,9 @@ class Core : public std::enable_shared_from_this<Core> {
     static std::shared_ptr<Core> start(const std::vector<std::string>& arguments, const Options& options);
     ~Core();
 
-    /// The three verbs, in order; once. Takes little longer than progress.close_timeout, whatever handlers
-    /// do. In a forked child it does nothing. @thread setup
+    /// The three verbs, in order; once. Takes little longer than progress.close_timeout, whatever threaded
+    /// handlers do, and whatever closing actions and continuations wait for. In a forked child it does
+    /// nothing. @thread setup
     void close();
     /// True in a process that was forked from the one that started this. @thread any
     bool forked() const noexcept { return birth_.left(); }

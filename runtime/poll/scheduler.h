@@ -59,6 +59,11 @@ class Scheduler {
     void start_progress_thread();
     /// Every wait ends, except those of the calling thread: wait() gives false. Turns go on. @thread setup
     void end_waits() noexcept;
+    /// Waits that begin from now on end at this time at the latest, those of the calling thread, too: wait()
+    /// gives false. max(): no such limit. @thread setup
+    void limit_waits(Clock::time_point latest) noexcept {
+        end_.latest.store(latest.time_since_epoch().count(), std::memory_order_relaxed);
+    }
     /// No poll runs any more when it returns, and none will start. @thread setup
     void stop();
 
@@ -71,8 +76,8 @@ class Scheduler {
     /// One turn if nobody leads. Never blocks. @thread any
     std::uint32_t progress();
 
-    /// Makes progress until the condition holds (true), or until the deadline has passed, end_waits() or
-    /// stop() was called (false). What the condition throws ends the wait.
+    /// Makes progress until the condition holds (true), or until the deadline or the limit of waits has
+    /// passed, end_waits() or stop() was called (false). What the condition throws ends the wait.
     /// @thread any, but not from inside a turn
     bool wait(Condition until, Clock::time_point deadline = Clock::time_point::max());
     template <class F>
@@ -106,6 +111,8 @@ class Scheduler {
     struct End {
         std::atomic<Phase> phase{Phase::running};
         std::atomic<pthread_t> closer{}; ///< may wait while `ending`; stored before
+        std::atomic<Clock::rep> latest{
+            Clock::time_point::max().time_since_epoch().count()}; ///< limit_waits()
     };
     /// Between the progress thread and threads that wait.
     struct Handover {
@@ -132,6 +139,9 @@ class Scheduler {
     bool lead(Condition until, Clock::time_point deadline);
     std::optional<bool> follow(Condition until, Clock::time_point deadline);
     bool over() const noexcept;
+    Clock::time_point latest() const noexcept {
+        return Clock::time_point(Clock::duration(end_.latest.load(std::memory_order_relaxed)));
+    }
     void tell_everybody() noexcept;
     std::uint32_t turn();
     bool prepare_to_sleep(Sleeper& sleeper, std::chrono::nanoseconds& longest);

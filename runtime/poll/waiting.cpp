@@ -38,6 +38,7 @@ void Scheduler::yield() {
 }
 
 bool Scheduler::wait(Condition until, Clock::time_point deadline) {
+    deadline = std::min(deadline, latest());
     for (;;) {
         if (until.holds(until.self)) return true;
         if (over()) return false;

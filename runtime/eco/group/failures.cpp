@@ -31,13 +31,24 @@ void GroupState::break_up(Status status, const std::string& why, bool tell) {
     // The whole group first, which then breaks its parts: a thread that wakes up in a part finds the whole
     // group broken.
     if (const auto whole = parent_.whole.lock()) whole->break_up(status, why, tell);
-    std::vector<Execution*> ours; // to be ended here, because no thread waits in them
+    const std::function<void()> end_calls = break_now(status, why);
+    if (end_calls == nullptr) return;
     std::shared_ptr<Hierarchy> hierarchy;
     {
         const Lock hold(mutex_);
-        if (broken_) return;
-        broken_ = {status, why};
         hierarchy = hierarchy_;
+    }
+    if (hierarchy != nullptr) hierarchy->break_up(status, why);
+    if (tell) tell_others(status, why);
+    end_calls();
+}
+
+std::function<void()> GroupState::break_now(Status status, const std::string& why) {
+    std::vector<Execution*> ours; // to be ended here, because no thread waits in them
+    {
+        const Lock hold(mutex_);
+        if (broken_) return {};
+        broken_ = {status, why};
         for (const auto& each : calls_) {
             each->failed = true;
             if (!each->parked) continue; // its owner will see it
@@ -49,11 +60,10 @@ void GroupState::break_up(Status status, const std::string& why, bool tell) {
             }
         }
     }
-    const auto keep = shared_from_this();
     wake_sleepers();
-    if (hierarchy != nullptr) hierarchy->break_up(status, why);
-    if (tell) tell_others(status, why);
-    for (Execution* each : ours) finish(*each);
+    return [group = shared_from_this(), ours = std::move(ours)] {
+        for (Execution* each : ours) group->finish(*each);
+    };
 }
 
 /// A thread that sleeps in a call is woken by a future of its own.

@@ -11,6 +11,7 @@
 #include "plexus/eco/algorithm.h"
 
 #include <exception>
+#include <functional>
 #include <map>
 #include <optional>
 #include <utility>
@@ -85,6 +86,10 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
     void take_early(std::vector<EarlyMessage> early) PLEXUS_EXCLUDES(mutex_);
     /// No call can end well any more. `tell`: informs the other members.
     void break_up(Status status, const std::string& why, bool tell) PLEXUS_EXCLUDES(mutex_);
+    /// The first step of it: from now on every call fails, and threads that wait in one are woken. What it
+    /// gives is the second: it ends the calls with a future, whose continuations run there. Empty: the group
+    /// was broken before.
+    std::function<void()> break_now(Status status, const std::string& why) PLEXUS_EXCLUDES(mutex_);
 
   private:
     class ArenaWait;

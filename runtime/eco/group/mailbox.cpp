@@ -332,8 +332,13 @@ void Mailbox::close() {
         for (const auto& [id, group] : groups_)
             if (auto held = group.lock()) open.push_back(std::move(held));
     }
+    // All of them before any continuation runs, which may want to wait for another group.
+    std::vector<std::function<void()>> ends;
     for (const auto& group : open)
-        group->break_up(Status::closed, "the context of this member was closed during the call", false);
+        ends.push_back(
+            group->break_now(Status::closed, "the context of this member was closed during the call"));
+    for (const auto& end_calls : ends)
+        if (end_calls != nullptr) end_calls();
 }
 
 std::shared_ptr<Monitor> Mailbox::any_monitor() const {

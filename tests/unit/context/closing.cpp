@@ -182,3 +182,23 @@ TEST_CASE(
     CHECK(ran == std::vector<std::string>{"newest, after 1 call", "oldest"});
     CHECK(logged.count() == 1);
 }
+
+TEST_CASE("an action of at_close() that waits for an answer which never comes ends in time") {
+    Near near;
+    Context far(by("local", {{"progress.close_timeout", "200 ms"}}));
+    far.on(work, threaded, [](Near& it) {
+        while (!it.release) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    });
+    const Bound<Near> bound = far.bind(near);
+    auto context = std::make_unique<Context>(by("local", {{"progress.close_timeout", "400 ms"}}));
+    const GlobalPointer<Near> pointer = handed(*context, bound.pointer());
+    Status first = Status::ok;
+    Status second = Status::ok;
+    context->at_close([&] { second = refusal_of([&] { pointer.call(work).get(); }).status; });
+    context->at_close(
+        [&] { first = refusal_of([&] { pointer.call(work).wait_for(std::chrono::hours(1)); }).status; });
+    CHECK(time_to_close(context) < kLongest * kPatience);
+    CHECK(first == Status::closed);
+    CHECK(second == Status::closed);
+    near.release = true;
+}

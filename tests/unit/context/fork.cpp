@@ -31,8 +31,10 @@ struct Two {
         owner->on(increment, [](Counter& it) { ++it.count; });
         bound = owner->bind(counter);
         far = handed(*user, bound.pointer());
+        owner->at_close([this] { ++closed; });
     }
     Counter counter;
+    int closed = 0; ///< how often the action of at_close() ran
     std::unique_ptr<Context> owner;
     std::unique_ptr<Context> user;
     Bound<Counter> bound;
@@ -60,12 +62,14 @@ int try_everything(Two& two) {
     if (status_of([&] { two.user->fence().get(); }) != Status::closed) return 9;
     if (status_of([&] { return two.owner->bind(two.counter); }) != Status::closed) return 10;
     if (status_of([&] { return two.user->lanes(); }) != Status::closed) return 11;
+    bool acted = false;
+    if (status_of([&] { two.owner->at_close([&] { acted = true; }); }) != Status::closed) return 12;
     two.user->stop(); // wakes nobody
     two.far.reset();
     two.bound = {};
     two.user.reset();
     two.owner.reset();
-    return 0;
+    return two.closed != 0 || acted ? 13 : 0;
 }
 
 } // namespace fork_test

@@ -331,6 +331,27 @@ TEST_CASE("end_waits() ends the waits of other threads, while its own thread and
     CHECK_FALSE(scheduler.wait_for_true([] { return false; }));
 }
 
+TEST_CASE("limit_waits() bounds each wait that begins, until there is no limit any more") {
+    FakeLane lane;
+    Scheduler scheduler(kSleepy);
+    scheduler.add(lane.source());
+    const auto never = [] { return false; };
+    const auto limit = Scheduler::Clock::now() + 20ms;
+    scheduler.limit_waits(limit);
+    CHECK_FALSE(scheduler.wait_for_true(never));
+    CHECK(Scheduler::Clock::now() >= limit);
+    CHECK_FALSE(scheduler.wait_for_true(never, Scheduler::Clock::now() + std::chrono::hours(1)));
+    lane.post();
+    CHECK(scheduler.wait_for_true([&] { return lane.taken == 1; })); // what is there is still found
+    scheduler.limit_waits(Scheduler::Clock::time_point::max());
+    std::thread later([&] {
+        std::this_thread::sleep_for(20ms);
+        lane.post();
+    });
+    CHECK(scheduler.wait_for_true([&] { return lane.taken == 2; }));
+    later.join();
+}
+
 TEST_CASE("in a forked child nothing is polled and no wait begins") {
     Running running;
     std::atomic<bool> stop{false};
