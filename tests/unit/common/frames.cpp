@@ -2,14 +2,17 @@
 #include "common/frames.h"
 
 #include "support/catch.h"
+#include "support/eventually.h"
 
-#include <chrono>
+#include <fstream>
 #include <random>
 #include <string>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 using namespace plexus::module;
+using namespace plexus::testing;
 
 namespace {
 
@@ -91,6 +94,15 @@ void feed(FrameReader& reader, Host& host, const Bytes& stream, std::size_t most
         if (reader.corrupt() != nullptr) return;
         if (cut == 0) REQUIRE(taken > 0); // it must get on
     }
+}
+
+/// True while that thread of this process waits in the kernel.
+bool is_asleep(pid_t thread) {
+    std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
+    std::string all;
+    std::getline(file, all);
+    const std::size_t name = all.rfind(')');
+    return name != all.npos && all.substr(name, 3) == ") S";
 }
 
 } // namespace
@@ -218,11 +230,16 @@ TEST_CASE("once a link is given up its host is told nothing, and nothing is writ
     // Another thread gives the link up between the reader's look at it and the copy.
     SECTION("bytes that take() would copy") {
         host.border.lock();
-        std::thread polling([&] { reader.take(host.owner(), std::span(stream).subspan(done), budget); });
-        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        std::atomic<pid_t> reads{0};
+        std::thread polling([&] {
+            reads = ::gettid();
+            reader.take(host.owner(), std::span(stream).subspan(done), budget);
+        });
+        const bool waits = eventually(5s, [&] { return reads != 0 && is_asleep(reads); }); // for the border
         host.given_up = true;
         host.border.unlock();
         polling.join();
+        CHECK(waits);
         CHECK(host.coming == before);
     }
     SECTION("the last bytes of a message that were read to their place") {
