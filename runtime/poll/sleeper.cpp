@@ -42,17 +42,16 @@ void Sleeper::announce() noexcept {
 
 bool Sleeper::arm(std::deque<Lane>& lanes, nanoseconds& longest) {
     watched_.resize(lanes.size());
-    std::size_t index = 0;
-    for (Lane& lane : lanes) {
+    for (std::size_t index = 0; index < lanes.size(); ++index) {
+        Lane& lane = lanes[index];
         const bool polled =
             !lane.confined.load(std::memory_order_relaxed) || lane.guards.load(std::memory_order_relaxed) > 0;
         const bool by_thread = lane.watcher != nullptr;
         if (lane.source.sleeps) watch(index, lane.source.ops->wait_fd(lane.module), polled && !by_thread);
-        ++index;
         if (!polled) continue;
         if (by_thread) {
             if (lane.watcher->raised()) return false;
-        } else if (!lane.source.sleeps || !watched_[index - 1]) {
+        } else if (!lane.source.sleeps || !watched_[index]) {
             longest = std::min(longest, kWithoutSleep);
         } else {
             std::uint64_t most = UINT64_MAX;
