@@ -21,10 +21,10 @@ std::string to_json(const eco::InterclusterSchedule& schedule) {
 
 int print_intercluster(const InterclusterOptions& options) {
     const auto schedules = eco::schedules(load_instance(options.file), options.completion);
-    const std::string chosen(to_string(eco::earliest(schedules, options.completion).rule));
+    const std::string chosen(to_string(*eco::earliest(schedules, options.completion).rule));
     if (options.json) {
         json::Object all;
-        for (const eco::InterclusterSchedule& each : schedules) all.raw(to_string(each.rule), to_json(each));
+        for (const eco::InterclusterSchedule& each : schedules) all.raw(to_string(*each.rule), to_json(each));
         json::Object out;
         out.raw("schedules", all.text()).add("chosen", chosen);
         std::printf("%s\n", out.text().c_str());
@@ -35,7 +35,7 @@ int print_intercluster(const InterclusterOptions& options) {
         std::string sends;
         for (const auto& [from, to] : each.sends)
             sends += fmt::format("{}{}>{}", sends.empty() ? "" : " ", from, to);
-        table.add({std::string(to_string(each.rule)), fmt::format("{:.6g}", each.after_s),
+        table.add({std::string(to_string(*each.rule)), fmt::format("{:.6g}", each.after_s),
                    fmt::format("{:.6g}", each.overlap_s), sends});
     }
     table.print(stdout);

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -57,9 +58,9 @@ struct ClusterSend {
 };
 
 struct InterclusterSchedule {
-    ScheduleRule rule = ScheduleRule::flat;
-    std::vector<ClusterSend> sends; ///< each from a cluster that has the message by then
-    double after_s = 0;             ///< completion by Completion::after
+    std::optional<ScheduleRule> rule; ///< by which it was made; none: of play()
+    std::vector<ClusterSend> sends;   ///< each from a cluster that has the message by then
+    double after_s = 0;               ///< completion by Completion::after
     double overlap_s = 0;
     double completion_s(Completion completion) const noexcept {
         return completion == Completion::after ? after_s : overlap_s;
@@ -71,8 +72,8 @@ struct InterclusterSchedule {
 /// @error bad_argument (thrown)
 PLEXUS_API void check(const InterclusterInstance& instance);
 
-/// The completions of `sends`. @error bad_argument no such instance; a send from who has nothing or to who
-/// has it already; a cluster that is not reached (thrown)
+/// The schedule of these sends, with its completions. @error bad_argument no such instance; a send from who
+/// has nothing or to who has it already; a cluster that is not reached (thrown)
 PLEXUS_API InterclusterSchedule play(const InterclusterInstance& instance, std::vector<ClusterSend> sends);
 
 /// `completion` is what `optimal` makes least; the heuristics do not ask for it.

@@ -55,7 +55,7 @@ class Progress {
         sends_.push_back({from, to});
     }
 
-    InterclusterSchedule take(ScheduleRule rule) {
+    InterclusterSchedule take(std::optional<ScheduleRule> rule) {
         InterclusterSchedule out{rule, std::move(sends_), 0, 0};
         for (std::size_t cluster = 0; cluster < ready_s_.size(); ++cluster) {
             out.after_s = std::max(out.after_s, ready_s_[cluster] + instance_.inside_s[cluster]);
@@ -203,7 +203,7 @@ InterclusterSchedule play(const InterclusterInstance& instance, std::vector<Clus
     }
     if (!progress.waiting().empty())
         refuse(Status::bad_argument, "cluster {} is sent no message", progress.waiting().front());
-    return progress.take(ScheduleRule::flat);
+    return progress.take({});
 }
 
 InterclusterSchedule schedule(const InterclusterInstance& instance, ScheduleRule rule,

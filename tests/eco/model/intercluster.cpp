@@ -238,6 +238,8 @@ TEST_CASE("a schedule that is played again completes at the same times") {
     const Instance in = random_instance(random, 8);
     for (const InterclusterSchedule& each : schedules(in)) {
         const InterclusterSchedule again = play(in, each.sends);
+        CHECK_FALSE(again.rule.has_value());
+        CHECK(again.sends == each.sends);
         CHECK(again.after_s == each.after_s);
         CHECK(again.overlap_s == each.overlap_s);
         CHECK(each.overlap_s <= each.after_s);
