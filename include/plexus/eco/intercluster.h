@@ -67,9 +67,8 @@ struct InterclusterSchedule {
     }
 };
 
-/// Nothing, or why this is no instance: no cluster, rows of other lengths, a root that is none, a number that
-/// is negative or not finite.
-/// @error bad_argument (thrown)
+/// Returns where `instance` is one. @error bad_argument no cluster, rows of other lengths, a root that is
+/// none, a number that is negative or not finite (thrown; names it)
 PLEXUS_API void check(const InterclusterInstance& instance);
 
 /// The schedule of these sends, with its completions. @error bad_argument no such instance; a send from who

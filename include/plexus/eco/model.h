@@ -113,7 +113,8 @@ struct Lastovetsky {
 
 using Model = std::variant<Hockney, LogP, LogGP, LoPC, LoGPC, PLogP, Cappello, Steffenel, Lastovetsky>;
 
-/// A row of the poly-model paper's Table 1.
+/// A row of the poly-model paper's Table 1, which has pLogP hierarchical: PLogP here is for one level, and
+/// Steffenel is pLogP for each.
 struct ModelFacts {
     std::string_view name;
     std::string_view source;

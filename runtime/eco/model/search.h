@@ -8,7 +8,7 @@
 
 namespace plexus::eco {
 
-/// Of a cluster that does not have the message yet.
+/// Later than any time: when a cluster without the message is ready, and the start of a search for the least.
 inline constexpr double kNever = std::numeric_limits<double>::infinity();
 
 /// Searches below `known`, which is a whole schedule; returns its sends where nothing is better. `instance`
