@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Leave one size out: each size is predicted by the model of the others.
+#include "plexus/eco/fit.h"
+
+#include "model/parameters.h"
+#include "model/sample.h"
+#include "plexus/error.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <utility>
+
+namespace plexus::eco {
+namespace {
+
+static_assert(std::size(kModelKinds) == std::variant_size_v<Model>);
+
+bool knows_processors(ModelKind kind) {
+    return kind == ModelKind::cappello || kind == ModelKind::lastovetsky;
+}
+
+/// |predicted - measured| / measured of each message and operation of one size.
+std::vector<double> errors_of(ModelKind kind, const Model& model, const Sample& sample, std::uint64_t bytes) {
+    std::vector<double> out;
+    const auto add = [&](double predicted, double measured) {
+        out.push_back(std::abs(predicted - measured) / measured);
+    };
+    std::map<std::size_t, double> by_level;
+    for (const auto& [message, time] : sample.messages) {
+        if (message.bytes != bytes) continue;
+        if (knows_processors(kind)) {
+            add(predict_s(model, message), time);
+            continue;
+        }
+        const auto [known, is_new] = by_level.try_emplace(message.level);
+        if (is_new) known->second = predict_s(model, ModelMessage{bytes, message.level});
+        add(known->second, time);
+    }
+    for (const MeasuredOperation& each : sample.operations)
+        if (bytes_of(each) == bytes && each.request.members > 1)
+            add(predict_s(model, each.request, each.options), each.time_s);
+    return out;
+}
+
+/// By the model of the other sizes; nothing: they are too few, or without something that the model needs.
+std::optional<std::vector<double>> errors_left_out(ModelKind kind, const Sample& sample,
+                                                   std::uint64_t bytes) {
+    try {
+        return errors_of(kind, parameters_of(kind, without(sample, bytes)).model, sample, bytes);
+    } catch (const Error&) { return std::nullopt; }
+}
+
+void judge(ModelFit& fit, const Sample& sample) {
+    std::map<std::uint64_t, std::optional<std::vector<double>>> by_size;
+    for (const MeasuredMessage& each : sample.messages) by_size[each.message.bytes];
+    fit.cross_validated = true;
+    for (auto& [bytes, errors] : by_size) {
+        errors = errors_left_out(fit.kind, sample, bytes);
+        fit.cross_validated = fit.cross_validated && errors;
+    }
+    std::vector<double> all;
+    for (auto& [bytes, errors] : by_size) {
+        if (!fit.cross_validated) errors = errors_of(fit.kind, *fit.model, sample, bytes);
+        fit.by_size.push_back({bytes, median_of(*errors)});
+        all.insert(all.end(), errors->begin(), errors->end());
+    }
+    fit.error = median_of(std::move(all));
+}
+
+} // namespace
+
+std::string_view to_string(ModelKind kind) noexcept {
+    switch (kind) {
+    case ModelKind::hockney:
+        return "hockney";
+    case ModelKind::logp:
+        return "logp";
+    case ModelKind::loggp:
+        return "loggp";
+    case ModelKind::lopc:
+        return "lopc";
+    case ModelKind::logpc:
+        return "logpc";
+    case ModelKind::plogp:
+        return "plogp";
+    case ModelKind::cappello:
+        return "cappello";
+    case ModelKind::steffenel:
+        return "steffenel";
+    case ModelKind::lastovetsky:
+        return "lastovetsky";
+    }
+    return "unknown";
+}
+
+ModelFit fit(ModelKind kind, const Sample& sample) {
+    ModelFit out;
+    out.kind = kind;
+    try {
+        check(sample);
+        Parameters found = parameters_of(kind, sample);
+        out.model = std::move(found.model);
+        out.words = std::move(found.assumed);
+        judge(out, sample);
+    } catch (const Error& error) {
+        out = {};
+        out.kind = kind;
+        out.words = error.what();
+    }
+    return out;
+}
+
+std::vector<ModelFit> fits(const Sample& sample) {
+    std::vector<ModelFit> out;
+    for (const ModelKind kind : kModelKinds) out.push_back(fit(kind, sample));
+    return out;
+}
+
+double error_at(const ModelFit& fit, std::uint64_t bytes) noexcept {
+    if (fit.by_size.empty()) return fit.error;
+    const auto above =
+        std::lower_bound(fit.by_size.begin(), fit.by_size.end(), bytes,
+                         [](const SizeError& each, std::uint64_t size) { return each.bytes < size; });
+    if (above == fit.by_size.end()) return fit.by_size.back().error;
+    if (above == fit.by_size.begin() || above->bytes == bytes) return above->error;
+    return (above->error + std::prev(above)->error) / 2;
+}
+
+std::optional<std::size_t> choose(const std::vector<ModelFit>& among, std::uint64_t bytes) noexcept {
+    const bool has_validated = std::any_of(
+        among.begin(), among.end(), [](const ModelFit& each) { return each.model && each.cross_validated; });
+    const auto counts = [&](const ModelFit& each) {
+        return each.model && each.cross_validated == has_validated;
+    };
+    std::optional<double> least;
+    for (const ModelFit& each : among)
+        if (counts(each)) least = std::min(least.value_or(error_at(each, bytes)), error_at(each, bytes));
+    for (std::size_t place = 0; place < among.size(); ++place)
+        if (counts(among[place]) && error_at(among[place], bytes) <= *least + kErrorTie) return place;
+    return std::nullopt;
+}
+
+} // namespace plexus::eco
