@@ -73,9 +73,11 @@ struct Sample {
     std::uint64_t packet_bytes = 0; ///< LogP, LoPC; 0: the power of two from 64 B to 64 KiB that fits best
 };
 
+/// Of the relative errors |predicted - measured| / measured at one size: the medians over its messages, its
+/// gaps and its operations, as far as there are any, and of these the mean.
 struct SizeError {
     std::uint64_t bytes = 0;
-    double error = 0; ///< median of |predicted - measured| / measured over what was measured of this size
+    double error = 0;
 };
 
 /// A model with what its predictions are worth.
@@ -84,7 +86,7 @@ struct ModelFit {
     std::optional<Model> model; ///< nothing: `words` say why
     /// Why there is no model, or what the sample does not tell and is taken for granted; may be empty.
     std::string words;
-    double error = 0; ///< median of |predicted - measured| / measured over all that was measured
+    double error = 0; ///< the median over sizes
     /// True: each size was predicted by a model of the other sizes. False: there are too few for that.
     bool cross_validated = false;
     std::vector<SizeError> by_size; ///< rising

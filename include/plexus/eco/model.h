@@ -135,9 +135,10 @@ PLEXUS_API LinkCost cost(const Model& model, const ModelMessage& message);
 /// One message, from its send to its arrival. @error as cost()
 PLEXUS_API double predict_s(const Model& model, const ModelMessage& message);
 
-/// One operation by one pattern among equal members: its plan, with every message at the model's cost for its
-/// size. A member sends one message after another, and takes in one after another, a spacing apart. One
-/// member: 0.
+/// One operation by one pattern inside a cluster: its plan, with every message at the model's cost for its
+/// size on level 0. Where a model has a processor for each member, they are those of the same number; else
+/// all members are equal. A member sends one message after another, and takes in one after another, a spacing
+/// apart. One member: 0.
 /// @error bad_argument, unsupported: as cost() and plan() (thrown)
 PLEXUS_API double predict_s(const Model& model, const PlanRequest& request, const AlgorithmOptions& options);
 

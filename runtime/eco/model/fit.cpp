@@ -21,50 +21,78 @@ bool knows_processors(ModelKind kind) {
     return kind == ModelKind::cappello || kind == ModelKind::lastovetsky;
 }
 
-/// |predicted - measured| / measured of each message and operation of one size.
-std::vector<double> errors_of(ModelKind kind, const Model& model, const Sample& sample, std::uint64_t bytes) {
-    std::vector<double> out;
-    const auto add = [&](double predicted, double measured) {
-        out.push_back(std::abs(predicted - measured) / measured);
-    };
-    std::map<std::size_t, double> by_level;
-    for (const auto& [message, time] : sample.messages) {
-        if (message.bytes != bytes) continue;
-        if (knows_processors(kind)) {
-            add(predict_s(model, message), time);
-            continue;
-        }
-        const auto [known, is_new] = by_level.try_emplace(message.level);
-        if (is_new) known->second = predict_s(model, ModelMessage{bytes, message.level});
-        add(known->second, time);
+/// Of what was measured of one size: the mean, over its messages, gaps and operations, of their medians of
+/// |predicted - measured| / measured.
+class SizeJudge {
+  public:
+    SizeJudge(ModelKind kind, const Model& model, const Sample& sample, std::uint64_t bytes)
+      : bytes_(bytes) {
+        take_messages(kind, model, sample);
+        for (const MeasuredOccupancy& each : sample.occupancy)
+            if (each.bytes == bytes && each.gap_s.value_or(0) > 0)
+                add(cost(model, ModelMessage{bytes, each.level}).spacing_s, *each.gap_s);
+        close();
+        for (const MeasuredOperation& each : sample.operations)
+            if (bytes_of(each) == bytes && each.request.members > 1)
+                add(predict_s(model, each.request, each.options), each.time_s);
+        close();
     }
-    for (const MeasuredOperation& each : sample.operations)
-        if (bytes_of(each) == bytes && each.request.members > 1)
-            add(predict_s(model, each.request, each.options), each.time_s);
-    return out;
-}
+
+    double error() const { return sum_ / medians_; }
+
+  private:
+    void take_messages(ModelKind kind, const Model& model, const Sample& sample) {
+        std::map<std::size_t, double> by_level;
+        for (const auto& [message, time] : sample.messages) {
+            if (message.bytes != bytes_) continue;
+            if (knows_processors(kind)) {
+                add(predict_s(model, message), time);
+                continue;
+            }
+            const auto [known, is_new] = by_level.try_emplace(message.level);
+            if (is_new) known->second = predict_s(model, ModelMessage{bytes_, message.level});
+            add(known->second, time);
+        }
+        close();
+    }
+
+    void add(double predicted, double measured) {
+        errors_.push_back(std::abs(predicted - measured) / measured);
+    }
+    void close() {
+        if (errors_.empty()) return;
+        sum_ += median_of(std::move(errors_));
+        medians_ += 1;
+        errors_.clear();
+    }
+
+    std::uint64_t bytes_;
+    std::vector<double> errors_;
+    double sum_ = 0;
+    double medians_ = 0;
+};
 
 /// By the model of the other sizes; nothing: they are too few, or without something that the model needs.
-std::optional<std::vector<double>> errors_left_out(ModelKind kind, const Sample& sample,
-                                                   std::uint64_t bytes) {
+std::optional<double> error_left_out(ModelKind kind, const Sample& sample, std::uint64_t bytes) {
     try {
-        return errors_of(kind, parameters_of(kind, without(sample, bytes)).model, sample, bytes);
+        const Model model = parameters_of(kind, without(sample, bytes)).model;
+        return SizeJudge(kind, model, sample, bytes).error();
     } catch (const Error&) { return std::nullopt; }
 }
 
 void judge(ModelFit& fit, const Sample& sample) {
-    std::map<std::uint64_t, std::optional<std::vector<double>>> by_size;
+    std::map<std::uint64_t, std::optional<double>> by_size;
     for (const MeasuredMessage& each : sample.messages) by_size[each.message.bytes];
     fit.cross_validated = true;
-    for (auto& [bytes, errors] : by_size) {
-        errors = errors_left_out(fit.kind, sample, bytes);
-        fit.cross_validated = fit.cross_validated && errors;
+    for (auto& [bytes, error] : by_size) {
+        error = error_left_out(fit.kind, sample, bytes);
+        fit.cross_validated = fit.cross_validated && error;
     }
     std::vector<double> all;
-    for (auto& [bytes, errors] : by_size) {
-        if (!fit.cross_validated) errors = errors_of(fit.kind, *fit.model, sample, bytes);
-        fit.by_size.push_back({bytes, median_of(*errors)});
-        all.insert(all.end(), errors->begin(), errors->end());
+    for (auto& [bytes, error] : by_size) {
+        if (!fit.cross_validated) error = SizeJudge(fit.kind, *fit.model, sample, bytes).error();
+        fit.by_size.push_back({bytes, *error});
+        all.push_back(*error);
     }
     fit.error = median_of(std::move(all));
 }

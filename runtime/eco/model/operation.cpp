@@ -8,25 +8,41 @@
 #include <bit>
 #include <cmath>
 #include <map>
+#include <tuple>
 
 namespace plexus::eco {
 namespace {
 
-/// A model's cost for each size that a plan has, computed once.
-class CostBySize {
-  public:
-    explicit CostBySize(const Model& model)
-      : model_(model) {}
+std::size_t processors_of(const Model& model) {
+    if (const auto* cappello = std::get_if<Cappello>(&model)) return cappello->processing_s.size();
+    if (const auto* lastovetsky = std::get_if<Lastovetsky>(&model)) return lastovetsky->processors.size();
+    return 0;
+}
 
-    LinkCost at(std::uint64_t bytes) {
-        const auto [place, is_new] = known_.try_emplace(bytes);
-        if (is_new) place->second = cost(model_, {bytes});
+/// A model's cost for each kind of message that a plan has, computed once.
+class KnownCosts {
+  public:
+    KnownCosts(const Model& model, const Plan& plan)
+      : model_(model)
+      , plan_(plan)
+      , has_each_member_(processors_of(model) >= plan.members) {}
+
+    LinkCost of(const Message& message) {
+        ModelMessage asked{plan_.bytes_of(message)};
+        if (has_each_member_) {
+            asked.sender = message.from;
+            asked.receiver = message.to;
+        }
+        const auto [place, is_new] = known_.try_emplace({asked.bytes, asked.sender, asked.receiver});
+        if (is_new) place->second = cost(model_, asked);
         return place->second;
     }
 
   private:
     const Model& model_;
-    std::map<std::uint64_t, LinkCost> known_;
+    const Plan& plan_;
+    bool has_each_member_;
+    std::map<std::tuple<std::uint64_t, std::size_t, std::size_t>, LinkCost> known_;
 };
 
 } // namespace
@@ -34,7 +50,7 @@ class CostBySize {
 double predict_s(const Model& model, const PlanRequest& request, const AlgorithmOptions& options) {
     check(model);
     const Plan made = plan(request, options);
-    CostBySize costs(model);
+    KnownCosts costs(model, made);
     std::vector<double> clock_s(made.members, 0);
     std::vector<double> taken_s(made.members, 0);
     std::vector<double> arrival_s(made.messages.size(), 0);
@@ -42,7 +58,7 @@ double predict_s(const Model& model, const PlanRequest& request, const Algorithm
         made,
         [&](std::uint32_t place) {
             const Message& message = made.messages[place];
-            const LinkCost cost = costs.at(made.bytes_of(message));
+            const LinkCost cost = costs.of(message);
             clock_s[message.from] += cost.spacing_s;
             arrival_s[place] = clock_s[message.from] + cost.latency_s;
             return true;
@@ -50,7 +66,7 @@ double predict_s(const Model& model, const PlanRequest& request, const Algorithm
         [&](std::uint32_t place) {
             const Message& message = made.messages[place];
             double& taken = taken_s[message.to];
-            taken = std::max(arrival_s[place], taken + costs.at(made.bytes_of(message)).spacing_s);
+            taken = std::max(arrival_s[place], taken + costs.of(message).spacing_s);
             clock_s[message.to] = std::max(clock_s[message.to], taken);
             return true;
         });

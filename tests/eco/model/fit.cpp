@@ -174,7 +174,8 @@ TEST_CASE("Cappello and Lastovetsky come back where the least processor takes no
     check_alike(lastovetsky.bytes_per_s, kLastovetsky.bytes_per_s);
 }
 
-// Without occupancy LogGP is a line over sizes, as Hockney is; mean waits are part of a latency.
+// Mean waits are part of a latency for LogP and LogGP; without gaps LogGP is a line over sizes, as Hockney
+// is.
 TEST_CASE("each model is chosen on its own data, or a cheaper one that describes the same") {
     CHECK(chosen_of(with_occupancy(kHockney, 0), 4096) == ModelKind::hockney);
     CHECK(chosen_of(with_occupancy(kLogP, kLogP.overhead_s), 4096) == ModelKind::logp);
@@ -183,19 +184,17 @@ TEST_CASE("each model is chosen on its own data, or a cheaper one that describes
     CHECK(chosen_of(plain(kCappello, 4, 2), 4096) == ModelKind::cappello);
     CHECK(chosen_of(with_occupancy(kSteffenel, 1e-6, 2), 4096) == ModelKind::steffenel);
     CHECK(chosen_of(plain(kLastovetsky, 4), 4096) == ModelKind::lastovetsky);
-    CHECK(chosen_of(with_occupancy(kLogGP, kLogGP.overhead_s), 4096) == ModelKind::hockney);
-    CHECK(chosen_of(contended(), 4096) == ModelKind::hockney);
-    // Operations tell LogGP's gap from a part of the latency, which Hockney takes it for.
-    for (const Model& model : {Model{kLogGP}, Model{kLoGPC}}) {
-        Sample sample = std::holds_alternative<LogGP>(model) ? with_occupancy(model, 2e-6) : contended();
-        for (const std::uint64_t bytes : kSizes)
-            for (const Operation operation : {Operation::broadcast, Operation::scatter, Operation::gather}) {
-                const PlanRequest request{operation, 16, 0, bytes, 1, true};
-                sample.operations.push_back(
-                    {request, {Pattern::star}, predict_s(model, request, {Pattern::star})});
-            }
-        CHECK(chosen_of(sample, 64) == ModelKind::loggp);
-    }
+    CHECK(chosen_of(with_occupancy(kLogGP, kLogGP.overhead_s), 4096) == ModelKind::loggp);
+    CHECK(chosen_of(contended(), 4096) == ModelKind::loggp);
+    CHECK(chosen_of(plain(kLogGP), 4096) == ModelKind::hockney);
+    Sample stars = plain(kLogGP); // operations tell the gap from a part of the latency as well
+    for (const std::uint64_t bytes : kSizes)
+        for (const Operation operation : {Operation::broadcast, Operation::scatter}) {
+            const PlanRequest request{operation, 16, 0, bytes, 1, true};
+            stars.operations.push_back(
+                {request, {Pattern::star}, predict_s(kLogGP, request, {Pattern::star})});
+        }
+    CHECK(chosen_of(stars, 64) == ModelKind::loggp);
 }
 
 TEST_CASE("the error is what the model of the other sizes is wrong by, and 0 on its own data") {
@@ -228,6 +227,19 @@ TEST_CASE("the error is what the model of the other sizes is wrong by, and 0 on 
     REQUIRE(refused.model);
     CHECK(!refused.cross_validated);
     CHECK(refused.by_size.size() == 3);
+}
+
+TEST_CASE("at each size messages, gaps and operations count alike, however many there are") {
+    Sample sample = plain(kHockney, 5);
+    const PlanRequest star{Operation::broadcast, 2, 0, 64, 1, true};
+    const double message = predict_s(kHockney, ModelMessage{64});
+    const double gap = cost(kHockney, ModelMessage{64}).spacing_s;
+    sample.operations = {{star, {Pattern::star}, message / 1.5}}; // predicted half too long
+    CHECK(error_at(fit(ModelKind::hockney, sample), 64) == Approx(0.25));
+    sample.occupancy = {{64, 0, {}, {}, gap / 2}, {64, 0, {}, {}, gap / 1.25}, {64, 0, {}, {}, gap / 1.25}};
+    CHECK(error_at(fit(ModelKind::hockney, sample), 64) == Approx(0.25)); // of 0, 0.25, 0.5
+    CHECK(error_at(fit(ModelKind::hockney, sample), 128) < 1e-9);
+    CHECK(fit(ModelKind::hockney, sample).error < 1e-9);
 }
 
 TEST_CASE("of models that err alike the cheaper one is taken, and those that were validated go first") {
