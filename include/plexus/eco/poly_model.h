@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The poly-model of a map: for each cluster the model that describes it best and the pattern that ends first
+// under it, and between clusters the schedule that completes first. Times in seconds. Pure. Any thread.
+#pragma once
+
+#include "plexus/eco/fit.h"
+#include "plexus/eco/intercluster.h"
+#include "plexus/eco/map.h"
+#include "plexus/eco/partition.h"
+#include "plexus/eco/pattern_choice.h"
+#include "plexus/export.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace plexus::eco {
+
+struct PolyRequest {
+    Operation operation = Operation::broadcast;
+    std::uint64_t bytes =
+        0; ///< of the whole vector where blocks are its parts, else of each block; of barrier: 0
+    std::size_t root = 0; ///< a place in Map::hosts()
+    Tolerance tolerance = {};
+    Symmetry symmetry = Symmetry::mean; ///< decides subnets alone: messages count as each way was measured
+    Statistic statistic = Statistic::min;
+    Completion completion = Completion::after;
+};
+
+/// One cluster: a subnet of the map by its smallest size.
+struct ClusterPrediction {
+    Subnet hosts;
+    std::size_t coordinator = 0; ///< a place in Map::hosts(): the root, or the cluster's first host
+    std::vector<ModelFit> models;
+    std::optional<std::size_t> model; ///< a place in `models`; nothing: one host, or no model describes it
+    std::vector<PatternTime> patterns;
+    PatternTime fastest; ///< of `patterns`; of one host: 0 s
+};
+
+struct PolyPrediction {
+    std::vector<ClusterPrediction> clusters;
+    /// Links by Hockney or pLogP, whichever errs less, of all messages from cluster to cluster. Of a
+    /// reduction: the links the other way, since its schedule is that of a broadcast, run backwards.
+    InterclusterInstance between;
+    std::vector<InterclusterSchedule> schedules;
+    std::size_t chosen = 0;           ///< a place in `schedules`
+    std::vector<std::string> remarks; ///< on what the prediction rests, in sentences
+    /// Why there is no choice, and then no instance or schedule; empty: there is one.
+    std::string missing;
+};
+
+/// What a map holds counts as a sample: messages of each size between each two hosts, both ways. Operations
+/// inside clusters are those of the request, from or to the coordinator; between clusters there are schedules
+/// of broadcast and reduce alone. A link that was measured in one direction counts so in both, one that was
+/// not measured as the slowest of all.
+/// @error bad_argument no such root, or the operation has too many blocks (thrown)
+/// @error bad_config   the map differs by direction and `symmetry` is refuse (thrown)
+PLEXUS_API PolyPrediction predict(const Map& map, const PolyRequest& request);
+
+} // namespace plexus::eco

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "plexus/eco/poly_model.h"
+
+#include "plan/builder.h"
+#include "topology/refuse.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace plexus::eco {
+namespace {
+
+constexpr double kSecondsPerUs = 1e-6;
+
+PlanRequest inside(const PolyRequest& request, Rank members, Rank root) {
+    PlanRequest out{request.operation, members, root, request.bytes, 1, true};
+    if (reduces(request.operation) && request.bytes % sizeof(double) == 0) {
+        out.elements /= sizeof(double);
+        out.element_bytes = sizeof(double);
+    }
+    return out;
+}
+
+/// Messages from each of `senders` to each of `receivers`, which count as processors from `first_receiver`
+/// on.
+Sample sample_of(const Map& map, Statistic statistic, const Subnet& senders, const Subnet& receivers,
+                 std::size_t first_receiver) {
+    Sample out;
+    for (std::size_t size = 0; size < map.sizes_bytes().size(); ++size)
+        for (std::size_t from = 0; from < senders.size(); ++from)
+            for (std::size_t to = 0; to < receivers.size(); ++to) {
+                const Cost& cost = map.cost(size, senders[from], receivers[to]);
+                if (senders[from] == receivers[to] || !cost.measured()) continue;
+                out.messages.push_back({{map.sizes_bytes()[size], 0, from, first_receiver + to},
+                                        cost.at(statistic) * kSecondsPerUs});
+            }
+    return out;
+}
+
+ClusterPrediction cluster_of(const Map& map, const PolyRequest& request, const Subnet& hosts) {
+    ClusterPrediction out;
+    out.hosts = hosts;
+    const auto root = std::find(hosts.begin(), hosts.end(), request.root);
+    const auto coordinator = root == hosts.end() ? hosts.begin() : root;
+    out.coordinator = *coordinator;
+    if (hosts.size() == 1) return out;
+    out.models = fits(sample_of(map, request.statistic, hosts, hosts, 0));
+    out.model = choose(out.models, request.bytes);
+    if (!out.model) return out;
+    out.patterns = predict_patterns(
+        *out.models[*out.model].model,
+        inside(request, static_cast<Rank>(hosts.size()), static_cast<Rank>(coordinator - hosts.begin())));
+    out.fastest = earliest(out.patterns);
+    return out;
+}
+
+/// The links between all clusters, and what is to be said of them.
+class Links {
+  public:
+    Links(const Map& map, const PolyRequest& request, const std::vector<ClusterPrediction>& clusters)
+      : map_(map)
+      , request_(request)
+      , clusters_(clusters)
+      , links_(clusters.size(), std::vector<Link>(clusters.size())) {
+        for (std::size_t from = 0; from < clusters.size(); ++from)
+            for (std::size_t to = 0; to < clusters.size(); ++to)
+                if (from != to) links_[from][to] = measured(from, to);
+        complete();
+    }
+
+    /// Why they give no instance; empty: they do.
+    const std::string& missing() const { return missing_; }
+    const std::vector<std::string>& remarks() const { return remarks_; }
+
+    /// Of links of which nothing is missing.
+    InterclusterInstance instance() const {
+        InterclusterInstance out;
+        out.latency_s.assign(clusters_.size(), std::vector<double>(clusters_.size(), 0));
+        out.spacing_s = out.latency_s;
+        const bool backwards = request_.operation == Operation::reduce;
+        for (std::size_t from = 0; from < clusters_.size(); ++from) {
+            const Subnet& hosts = clusters_[from].hosts;
+            if (std::find(hosts.begin(), hosts.end(), request_.root) != hosts.end()) out.root = from;
+            out.inside_s.push_back(clusters_[from].fastest.time_s);
+            for (std::size_t to = 0; to < clusters_.size(); ++to) {
+                if (from == to) continue;
+                const LinkCost& cost = backwards ? *links_[to][from].cost : *links_[from][to].cost;
+                out.latency_s[from][to] = cost.latency_s;
+                out.spacing_s[from][to] = cost.spacing_s;
+            }
+        }
+        return out;
+    }
+
+  private:
+    struct Link {
+        std::optional<LinkCost> cost;
+        std::string words; ///< why something that was measured gives no cost
+    };
+
+    const std::string& name(std::size_t cluster) const {
+        return map_.hosts()[clusters_[cluster].coordinator];
+    }
+
+    Link measured(std::size_t from, std::size_t to) const {
+        const Subnet& senders = clusters_[from].hosts;
+        const Sample sample =
+            sample_of(map_, request_.statistic, senders, clusters_[to].hosts, senders.size());
+        if (sample.messages.empty()) return {};
+        const std::vector<ModelFit> models{fit(ModelKind::hockney, sample), fit(ModelKind::plogp, sample)};
+        if (const auto place = choose(models, request_.bytes))
+            return {cost(*models[*place].model, ModelMessage{request_.bytes}), {}};
+        return {{}, fmt::format("hockney: {}; plogp: {}", models[0].words, models[1].words)};
+    }
+
+    std::optional<LinkCost> slowest() const {
+        std::optional<LinkCost> out;
+        for (const auto& row : links_)
+            for (const auto& [cost, words] : row)
+                if (cost && (!out || cost->message_s() > out->message_s())) out = cost;
+        return out;
+    }
+
+    /// Gives each link a cost, or says why one has none.
+    void complete() {
+        const auto in_place = slowest();
+        for (std::size_t from = 0; from < clusters_.size() && missing_.empty(); ++from)
+            for (std::size_t to = from + 1; to < clusters_.size() && missing_.empty(); ++to)
+                complete(from, to, in_place);
+    }
+
+    void complete(std::size_t one, std::size_t other, const std::optional<LinkCost>& in_place) {
+        Link& there = links_[one][other];
+        Link& back = links_[other][one];
+        if (!there.cost && !back.cost) {
+            const std::string& words = there.words.empty() ? back.words : there.words;
+            if (!words.empty()) {
+                missing_ = fmt::format("no model describes the link between the clusters of {} and {}: {}",
+                                       name(one), name(other), words);
+                return;
+            }
+            if (!in_place) {
+                missing_ = fmt::format("between the clusters of {} and {} nothing was measured", name(one),
+                                       name(other));
+                return;
+            }
+            there.cost = in_place;
+            remarks_.push_back(fmt::format("Between the clusters of {} and {} nothing was measured: this "
+                                           "link counts as the slowest of all.",
+                                           name(one), name(other)));
+        }
+        if (!there.cost) there.cost = back.cost;
+        if (!back.cost) back.cost = there.cost;
+    }
+
+    const Map& map_;
+    const PolyRequest& request_;
+    const std::vector<ClusterPrediction>& clusters_;
+    std::vector<std::vector<Link>> links_;
+    std::string missing_;
+    std::vector<std::string> remarks_;
+};
+
+/// The first cluster without a model; empty: each has one.
+std::string without_model(const Map& map, const std::vector<ClusterPrediction>& clusters) {
+    for (const ClusterPrediction& each : clusters)
+        if (each.hosts.size() > 1 && !each.model)
+            return fmt::format("no model describes the cluster of {}: hockney: {}",
+                               map.hosts()[each.coordinator], each.models.front().words);
+    return {};
+}
+
+bool has_schedules(Operation operation) {
+    return operation == Operation::broadcast || operation == Operation::reduce;
+}
+
+void schedule_between(const Map& map, const PolyRequest& request, PolyPrediction& out) {
+    out.missing = without_model(map, out.clusters);
+    if (out.missing.empty() && out.clusters.size() > 1 && !has_schedules(request.operation))
+        out.missing = "between clusters there are schedules of broadcast and reduce alone";
+    if (!out.missing.empty()) return;
+    Links links(map, request, out.clusters);
+    out.missing = links.missing();
+    if (!out.missing.empty()) return;
+    out.between = links.instance();
+    out.remarks.insert(out.remarks.end(), links.remarks().begin(), links.remarks().end());
+    out.schedules = schedules(out.between, request.completion);
+    const InterclusterSchedule& best = earliest(out.schedules, request.completion);
+    out.chosen = static_cast<std::size_t>(&best - out.schedules.data());
+}
+
+} // namespace
+
+PolyPrediction predict(const Map& map, const PolyRequest& asked) {
+    PolyRequest request = asked;
+    if (request.operation == Operation::barrier) request.bytes = 0;
+    if (request.root >= map.hosts().size())
+        refuse(Status::bad_argument, "root {} is no host: the map has {}", request.root, map.hosts().size());
+    PolyPrediction out;
+    for (const Subnet& hosts :
+         partition(map.matrix(0, request.statistic, request.symmetry), request.tolerance))
+        out.clusters.push_back(cluster_of(map, request, hosts));
+    const std::vector<std::uint64_t>& sizes = map.sizes_bytes();
+    if (request.bytes > sizes.back())
+        out.remarks.push_back(fmt::format(
+            "The map knows messages of up to {} B: beyond, the models go on as before.", sizes.back()));
+    if (!map.same_both_ways())
+        out.remarks.emplace_back("The map differs by direction: models have each direction as measured, "
+                                 "subnets one number for both.");
+    schedule_between(map, request, out);
+    return out;
+}
+
+} // namespace plexus::eco

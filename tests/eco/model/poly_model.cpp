@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The poly-model of a map: clusters, links and the choice, on the poly-model paper's network and on maps that
+// lack something.
+#include "support/catch.h"
+
+#include "eco/model/samples.h"
+#include "eco/model/words.h"
+#include "eco/topology/networks.h"
+#include "plexus/eco/poly_model.h"
+
+#include <cmath>
+#include <functional>
+#include <string>
+
+using namespace plexus::eco;
+using namespace plexus::testing;
+
+namespace {
+
+/// Hosts of `clusters` one after another; `us(size, from cluster, to cluster)`, nothing below 0.
+Map map_of(const std::vector<std::size_t>& clusters, const std::vector<std::uint64_t>& sizes,
+           const std::function<double(std::uint64_t, std::size_t, std::size_t)>& us) {
+    std::vector<std::string> hosts;
+    std::vector<std::size_t> cluster_of;
+    for (std::size_t cluster = 0; cluster < clusters.size(); ++cluster)
+        for (std::size_t host = 0; host < clusters[cluster]; ++host) {
+            hosts.push_back(std::string(1, static_cast<char>('a' + cluster)) + std::to_string(host));
+            cluster_of.push_back(cluster);
+        }
+    Map out(hosts, {"tcp"}, sizes, "");
+    for (std::size_t size = 0; size < sizes.size(); ++size)
+        for (std::size_t from = 0; from < hosts.size(); ++from)
+            for (std::size_t to = 0; to < hosts.size(); ++to) {
+                const double cost = us(sizes[size], cluster_of[from], cluster_of[to]);
+                if (from != to && cost >= 0) out.set(size, from, to, cost_of(std::vector<double>{cost}, 0));
+            }
+    return out;
+}
+
+/// 20 us and 0.01 us a byte inside, 1,000 us and 0.1 us a byte between.
+double two_levels_us(std::uint64_t bytes, std::size_t from, std::size_t to) {
+    return from == to ? 20 + 0.01 * static_cast<double>(bytes) : 1000 + 0.1 * static_cast<double>(bytes);
+}
+
+const std::vector<std::uint64_t> kSizes = doubled_sizes(8, 1 << 20);
+
+/// Table 2 at 1 Gb/s: 10 us and 8 ns a byte on top of the latencies.
+Map grid5000_map() {
+    const CostMatrix latencies = grid5000();
+    std::vector<std::size_t> first{0};
+    for (const std::size_t size : kGridSizes) first.push_back(first.back() + size);
+    return map_of(kGridSizes, kSizes, [&](std::uint64_t bytes, std::size_t from, std::size_t to) {
+        const double latency = latencies(first[from], from == to ? first[from] + 1 : first[to]);
+        return latency + 10 + 0.008 * static_cast<double>(bytes);
+    });
+}
+
+PolyRequest request(std::uint64_t bytes, std::size_t root = 0) {
+    PolyRequest out;
+    out.bytes = bytes;
+    out.root = root;
+    return out;
+}
+
+bool has_remark(const PolyPrediction& made, const std::string& part) {
+    for (const std::string& each : made.remarks)
+        if (each.find(part) != std::string::npos) return true;
+    return false;
+}
+
+} // namespace
+
+TEST_CASE(
+    "Grid'5000: six clusters, binomial inside at 8 kB, pipeline at 512 kB, and never flat between them") {
+    const Map map = grid5000_map();
+    for (const auto& [bytes, pattern] :
+         {std::pair{std::uint64_t{8192}, Pattern::binomial}, {std::uint64_t{524288}, Pattern::chain}}) {
+        const PolyPrediction made = predict(map, request(bytes));
+        REQUIRE(made.missing.empty());
+        REQUIRE(made.clusters.size() == 6);
+        for (const ClusterPrediction& each : made.clusters) {
+            INFO(bytes << " B in the cluster of " << map.hosts()[each.coordinator]);
+            if (each.hosts.size() == 1) {
+                CHECK(!each.model);
+                CHECK(each.patterns.empty());
+                CHECK(each.fastest.time_s == 0);
+                continue;
+            }
+            REQUIRE(each.model);
+            CHECK(each.models[*each.model].error < 1e-6);
+            CHECK(to_string(each.fastest.options.pattern) == to_string(pattern));
+        }
+        REQUIRE(made.schedules.size() == std::size(kScheduleRules));
+        const InterclusterSchedule& chosen = made.schedules[made.chosen];
+        for (const InterclusterSchedule& each : made.schedules) CHECK(chosen.after_s <= each.after_s);
+        CHECK(made.schedules.front().rule == ScheduleRule::flat);
+        CHECK(chosen.after_s < made.schedules.front().after_s);
+        CHECK(!has_remark(made, "beyond"));
+    }
+}
+
+TEST_CASE("the instance between clusters has the links' parameters and the times inside") {
+    const Map map = map_of({3, 2, 1}, kSizes, two_levels_us);
+    const PolyPrediction made = predict(map, request(1000, 4));
+    REQUIRE(made.missing.empty());
+    CHECK(made.between.root == 1);
+    CHECK(made.clusters[0].coordinator == 0);
+    CHECK(made.clusters[1].coordinator == 4);
+    for (const std::size_t from : {0, 1, 2})
+        for (const std::size_t to : {0, 1, 2}) {
+            if (from == to) continue;
+            CHECK(made.between.latency_s[from][to] == Approx(1e-3));
+            CHECK(made.between.spacing_s[from][to] == Approx(1e-4));
+        }
+    CHECK(made.between.inside_s[0] == Approx(40e-6)); // one after the other: 10, 10 and 20 us
+    CHECK(made.between.inside_s[1] == Approx(30e-6));
+    CHECK(made.between.inside_s[2] == 0);
+    CHECK(made.schedules[made.chosen].after_s == Approx(1.2e-3)); // a first, then c
+}
+
+TEST_CASE("each direction of a link counts as measured, and a reduction has them backwards") {
+    const Map map = map_of({2, 2}, kSizes, [](std::uint64_t bytes, std::size_t from, std::size_t to) {
+        return two_levels_us(bytes, from, to) * (from < to ? 3 : 1);
+    });
+    PolyRequest asked = request(1000);
+    const PolyPrediction down = predict(map, asked);
+    CHECK(has_remark(down, "differs by direction"));
+    CHECK(down.between.latency_s[0][1] == Approx(3e-3));
+    CHECK(down.between.latency_s[1][0] == Approx(1e-3));
+    asked.operation = Operation::reduce;
+    const PolyPrediction up = predict(map, asked);
+    CHECK(up.between.latency_s[0][1] == Approx(1e-3));
+    CHECK(up.between.spacing_s[1][0] == Approx(3e-4));
+    asked.symmetry = Symmetry::refuse;
+    CHECK_THROWS_AS(predict(map, asked), plexus::Error);
+}
+
+TEST_CASE("sizes 0 and 1, one host, clusters of one host and every operation have defined results") {
+    const Map map = map_of({3, 1}, kSizes, two_levels_us);
+    const Map one = map_of({1}, {8}, two_levels_us);
+    const Map flat = map_of({5}, kSizes, two_levels_us);
+    for (const std::uint64_t bytes : {0, 1}) {
+        const PolyPrediction made = predict(map, request(bytes, 3));
+        CHECK(made.missing.empty());
+        CHECK(std::isfinite(made.schedules[made.chosen].after_s));
+        CHECK(made.schedules[made.chosen].after_s > 1e-3);
+        const PolyPrediction alone = predict(one, request(bytes));
+        CHECK(alone.missing.empty());
+        CHECK(alone.schedules[alone.chosen].after_s == 0);
+    }
+    for (const Operation operation : kOperations) {
+        PolyRequest asked = request(1000, 2);
+        asked.operation = operation;
+        INFO(to_string(operation));
+        const PolyPrediction inside = predict(flat, asked);
+        CHECK(inside.missing.empty());
+        CHECK(inside.schedules[inside.chosen].after_s == inside.clusters[0].fastest.time_s);
+        CHECK(inside.clusters[0].fastest.time_s > 0);
+        const bool goes_between = operation == Operation::broadcast || operation == Operation::reduce;
+        const PolyPrediction made = predict(map, asked);
+        CHECK(made.missing.empty() == goes_between);
+        CHECK(made.schedules.empty() != goes_between);
+        CHECK(made.clusters[0].model);
+    }
+    PolyRequest barrier = request(1000);
+    barrier.operation = Operation::barrier;
+    const double with_size = predict(flat, barrier).clusters[0].fastest.time_s;
+    barrier.bytes = 0;
+    CHECK(predict(flat, barrier).clusters[0].fastest.time_s == with_size);
+    CHECK(words_of([&] { predict(flat, request(8, 5)); }).find("root 5 is no host") != std::string::npos);
+}
+
+TEST_CASE("the cost that is asked for is the one that counts, and the completion") {
+    Map map({"a", "b", "c"}, {}, {8, 1024, 65536}, "");
+    for (std::size_t size = 0; size < 3; ++size)
+        for (std::size_t from = 0; from < 3; ++from)
+            for (std::size_t to = 0; to < 3; ++to) {
+                const double us = 10 + 0.01 * static_cast<double>(map.sizes_bytes()[size]);
+                if (from != to)
+                    map.set(size, from, to, {us, 2 * us, 3 * us, 4 * us, 5 * us, 9, Cost::kNoMethod});
+            }
+    PolyRequest asked = request(1024);
+    const double least = predict(map, asked).clusters[0].fastest.time_s;
+    asked.statistic = Statistic::median;
+    CHECK(predict(map, asked).clusters[0].fastest.time_s == Approx(3 * least));
+    const Map two = map_of({4, 4, 4}, kSizes, two_levels_us);
+    PolyRequest over = request(1 << 20);
+    over.completion = Completion::overlap;
+    const PolyPrediction made = predict(two, over);
+    for (const InterclusterSchedule& each : made.schedules)
+        CHECK(made.schedules[made.chosen].overlap_s <= each.overlap_s);
+}
+
+TEST_CASE("what a map does not hold is said, and links that were not measured count as others do") {
+    const Map plain = map_of({3}, {0}, two_levels_us);
+    const PolyPrediction single = predict(plain, request(8));
+    CHECK(single.missing.find("no model describes the cluster of a0: hockney: 1 size was measured") !=
+          std::string::npos);
+    CHECK(single.schedules.empty());
+    CHECK(has_remark(single, "up to 0 B"));
+
+    const Map apart = map_of({2, 2}, kSizes, [](std::uint64_t bytes, std::size_t from, std::size_t to) {
+        return from == to ? two_levels_us(bytes, from, to) : -1;
+    });
+    CHECK(predict(apart, request(8)).missing == "between the clusters of a0 and b0 nothing was measured");
+
+    const auto without = [](const std::function<bool(std::uint64_t, std::size_t, std::size_t)>& lacks) {
+        return map_of({2, 2, 2}, kSizes, [&](std::uint64_t bytes, std::size_t from, std::size_t to) {
+            const double slow = from + to == 3 ? 5 : 1;
+            return lacks(bytes, from, to) ? -1 : two_levels_us(bytes, from, to) * slow;
+        });
+    };
+    const PolyPrediction one_way =
+        predict(without([](std::uint64_t, std::size_t from, std::size_t to) { return from == 0 && to == 1; }),
+                request(8));
+    CHECK(one_way.missing.empty());
+    CHECK(one_way.between.latency_s[0][1] == one_way.between.latency_s[1][0]);
+    CHECK(!has_remark(one_way, "slowest"));
+    const PolyPrediction none = predict(
+        without([](std::uint64_t, std::size_t from, std::size_t to) { return from + to == 1; }), request(8));
+    CHECK(none.missing.empty());
+    CHECK(has_remark(none, "Between the clusters of a0 and b0 nothing was measured"));
+    CHECK(none.between.latency_s[0][1] == Approx(5e-3));
+    CHECK(none.between.latency_s[1][0] == Approx(5e-3));
+    const PolyPrediction thin = predict(without([](std::uint64_t bytes, std::size_t from, std::size_t to) {
+                                            return from + to == 1 && bytes > 8;
+                                        }),
+                                        request(8));
+    CHECK(thin.missing.find("no model describes the link between the clusters of a0 and b0") !=
+          std::string::npos);
+    CHECK(thin.schedules.empty());
+    CHECK(has_remark(predict(without([](auto...) { return false; }), request(1 << 21)), "up to 1048576 B"));
+}
+
+TEST_CASE("the same map gives the same prediction") {
+    const Map map = grid5000_map();
+    const PolyPrediction one = predict(map, request(65536, 30));
+    const PolyPrediction other = predict(map, request(65536, 30));
+    CHECK(one.chosen == other.chosen);
+    for (std::size_t place = 0; place < one.schedules.size(); ++place) {
+        CHECK(one.schedules[place].sends == other.schedules[place].sends);
+        CHECK(one.schedules[place].after_s == other.schedules[place].after_s);
+    }
+}
