@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 namespace plexus::tools {
-namespace {
 
 std::string to_json(const eco::InterclusterSchedule& schedule) {
     std::vector<std::string> sends;
@@ -17,7 +16,17 @@ std::string to_json(const eco::InterclusterSchedule& schedule) {
     return out.raw("sends", json::list(sends)).text();
 }
 
-} // namespace
+void print(const std::vector<eco::InterclusterSchedule>& schedules) {
+    TextTable table({"schedule", "after s", "overlap s", "sends"});
+    for (const eco::InterclusterSchedule& each : schedules) {
+        std::string sends;
+        for (const auto& [from, to] : each.sends)
+            sends += fmt::format("{}{}>{}", sends.empty() ? "" : " ", from, to);
+        table.add({std::string(to_string(*each.rule)), fmt::format("{:.6g}", each.after_s),
+                   fmt::format("{:.6g}", each.overlap_s), sends});
+    }
+    table.print(stdout);
+}
 
 int print_intercluster(const InterclusterOptions& options) {
     const auto schedules = eco::schedules(load_instance(options.file), options.completion);
@@ -30,15 +39,7 @@ int print_intercluster(const InterclusterOptions& options) {
         std::printf("%s\n", out.text().c_str());
         return 0;
     }
-    TextTable table({"schedule", "after s", "overlap s", "sends"});
-    for (const eco::InterclusterSchedule& each : schedules) {
-        std::string sends;
-        for (const auto& [from, to] : each.sends)
-            sends += fmt::format("{}{}>{}", sends.empty() ? "" : " ", from, to);
-        table.add({std::string(to_string(*each.rule)), fmt::format("{:.6g}", each.after_s),
-                   fmt::format("{:.6g}", each.overlap_s), sends});
-    }
-    table.print(stdout);
+    print(schedules);
     std::printf("chosen: %s\n", chosen.c_str());
     return 0;
 }

@@ -22,6 +22,13 @@ constexpr char kFooter[] =
     "picture of one plan: broadcast by eco of 64 KiB from the first host, unless options say\n"
     "otherwise. With options a page holds the plans that they leave.\n"
     "\n"
+    "predict FILE makes the map's messages the sample of models: for each cluster it prints every\n"
+    "model with its error (the median relative error of sizes that a fit had not seen; here: next\n"
+    "to --size) or why there is none, when each pattern ends under the model chosen, and the orders\n"
+    "in which the message goes from cluster to cluster, with their completions. 64 KiB are\n"
+    "broadcast from the first host, unless options say otherwise. Exit code 1: the map does not\n"
+    "suffice for a choice, and the output says why.\n"
+    "\n"
     "intercluster FILE predicts the orders in which one message goes from cluster to cluster, and\n"
     "chooses the earliest. FILE is JSON, all times in seconds, row i column j from i to j:\n"
     "{\"L\": latencies, \"g\": gaps, \"T\": [time inside each cluster], \"root\": 0}.\n"
@@ -48,7 +55,7 @@ Value one_of(const std::map<std::string, Value>& words, const std::string& optio
     usage_error("map", option + " takes one of " + all + ", not \"" + word + "\"");
 }
 
-/// The options that only some of the four verbs of maps take, as they were given.
+/// The options that only some of the verbs of maps take, as they were given.
 struct Words {
     std::string what;
     std::string tolerance;
@@ -62,7 +69,7 @@ struct Words {
 };
 
 void add_model_options(CLI::App& app, Words& words) {
-    const char* const between = "Of intercluster";
+    const char* const between = "Of intercluster and predict";
     app.add_option("--completion", words.completion,
                    "Clusters spread the message inside after their last send, or overlapping (after)")
         ->type_name("after|overlap")
@@ -93,15 +100,18 @@ bool has_table3_options(const Table3Options& table3) {
     return !(table3.latency + table3.gap + table3.members + table3.segment + table3.segment_gap).empty();
 }
 
-int run_intercluster(const MapOptions& options, const Words& words) {
+eco::Completion completion_of(const Words& words) {
     static const std::map<std::string, eco::Completion> kCompletions{{"after", eco::Completion::after},
                                                                      {"overlap", eco::Completion::overlap}};
+    return words.completion.empty() ? eco::Completion::after
+                                    : one_of(kCompletions, "--completion", words.completion);
+}
+
+int run_intercluster(const MapOptions& options, const Words& words) {
     if (has_map_options(options, words) || has_table3_options(words.table3) || !words.size.empty())
         usage_error("map", "intercluster takes a FILE, --completion and --json");
     if (options.file.empty()) usage_error("map", "say which FILE holds the instance");
-    InterclusterOptions out{options.file, eco::Completion::after, options.json};
-    if (!words.completion.empty()) out.completion = one_of(kCompletions, "--completion", words.completion);
-    return print_intercluster(out);
+    return print_intercluster({options.file, completion_of(words), options.json});
 }
 
 int run_table3(const MapOptions& options, const Words& words) {
@@ -114,18 +124,25 @@ int run_table3(const MapOptions& options, const Words& words) {
     return print_table3(out);
 }
 
-/// partition and show.
-int run_on_map(MapOptions& options, const Words& words) {
+/// Of an option that is another verb's.
+void check_map_options(const MapOptions& options, const Words& words) {
     const bool shows = words.what == "show";
-    if (has_table3_options(words.table3) || !words.completion.empty())
-        usage_error(
-            "map",
-            "--completion goes with intercluster; --latency, --gap, --members and --segment with table3");
-    if (!shows && (words.svg || words.dot ||
-                   !(options.output + options.operation + options.pattern + options.root).empty()))
-        usage_error("map", "--svg, --dot, --output, --operation, --pattern and --root go with show");
-    if (shows && (options.json || options.levels || (!words.statistic.empty() && words.statistic != "min")))
-        usage_error("map", "--json, --levels and --cost go with partition");
+    const bool predicts = words.what == "predict";
+    if (has_table3_options(words.table3) || (!words.completion.empty() && !predicts))
+        usage_error("map", "--completion goes with intercluster and predict; --latency, --gap, --members and "
+                           "--segment with table3");
+    if (!shows && (words.svg || words.dot || !(options.output + options.pattern).empty()))
+        usage_error("map", "--svg, --dot, --output and --pattern go with show");
+    if (!shows && !predicts && !(options.operation + options.root).empty())
+        usage_error("map", "--operation and --root go with show and predict");
+    if (shows && (options.json || (!words.statistic.empty() && words.statistic != "min")))
+        usage_error("map", "--json and --cost go with partition and predict");
+    if (options.levels && (shows || predicts)) usage_error("map", "--levels goes with partition");
+}
+
+/// partition, show and predict.
+int run_on_map(MapOptions& options, const Words& words) {
+    check_map_options(options, words);
     options.picture = words.svg ? Picture::svg : words.dot ? Picture::dot : Picture::page;
     if (options.file.empty()) usage_error("map", "say which FILE holds the map");
     if (!words.tolerance.empty()) {
@@ -141,17 +158,20 @@ int run_on_map(MapOptions& options, const Words& words) {
         if (!options.size_bytes)
             usage_error("map", "--size takes bytes like 8 or 64KiB, not \"" + words.size + "\"");
     }
-    return shows ? show_map(options) : print_partition(options);
+    if (words.what == "predict") return print_prediction(options, completion_of(words));
+    return words.what == "show" ? show_map(options) : print_partition(options);
 }
 
 } // namespace
 
 int map_verb(int count, char** arguments) {
     CommandLine line("map", "Tells what a map of the network shows, and what models predict.",
-                     "partition|show|intercluster|table3 [FILE] [OPTIONS]", kFooter, kHelp);
+                     "partition|show|predict|intercluster|table3 [FILE] [OPTIONS]", kFooter, kHelp);
     MapOptions options;
     Words words;
-    line.app().add_option("what", words.what, "partition, show, intercluster or table3")->type_name("");
+    line.app()
+        .add_option("what", words.what, "partition, show, predict, intercluster or table3")
+        ->type_name("");
     line.app()
         .add_option("file", options.file, "A map or a plain matrix; of intercluster: an instance")
         ->type_name("FILE");
@@ -163,8 +183,9 @@ int map_verb(int count, char** arguments) {
         .add_option("--symmetric", words.symmetry, "Which counts where the two directions differ")
         ->type_name("min|max|mean");
     line.app()
-        .add_option("--size", words.size,
-                    "Costs of messages of this size (the smallest); show, table3: bytes of the operation")
+        .add_option(
+            "--size", words.size,
+            "Costs of messages of this size (the smallest); show, predict, table3: bytes of the operation")
         ->type_name("BYTES");
     line.app()
         .add_option("--cost", words.statistic, "Which of the measured costs counts (min)")
@@ -180,23 +201,26 @@ int map_verb(int count, char** arguments) {
         .add_flag("--dot", words.dot, "A graph for Graphviz instead of a page")
         ->group(show_group)
         ->excludes("--svg");
-    line.app().add_option("--operation", options.operation, "broadcast, all_reduce, …")->group(show_group);
     line.app()
         .add_option("--pattern", options.pattern, "eco, star, tree, binomial, chain, …")
         ->group(show_group);
+    const char* const both_group = "Of show and predict";
+    line.app().add_option("--operation", options.operation, "broadcast, all_reduce, …")->group(both_group);
     line.app()
         .add_option("--root", options.root, "The host where the operation begins or ends")
         ->type_name("HOST")
-        ->group(show_group);
+        ->group(both_group);
     add_model_options(line.app(), words);
     if (!line.parse(count, arguments)) return kOk;
     options.json = line.json();
     if (words.what == "intercluster") return run_intercluster(options, words);
     if (words.what == "table3") return run_table3(options, words);
-    if (words.what == "partition" || words.what == "show") return run_on_map(options, words);
-    usage_error("map", words.what.empty() ? "say what to do: partition, show, intercluster or table3"
-                                          : "there are partition, show, intercluster and table3, not \"" +
-                                                words.what + "\"");
+    if (words.what == "partition" || words.what == "show" || words.what == "predict")
+        return run_on_map(options, words);
+    usage_error("map", words.what.empty()
+                           ? "say what to do: partition, show, predict, intercluster or table3"
+                           : "there are partition, show, predict, intercluster and table3, not \"" +
+                                 words.what + "\"");
 }
 
 } // namespace plexus::tools

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `plexus map intercluster` and `plexus map table3`: what models predict, without a map and without a
-// network.
+// network; and schedules as `plexus map predict` prints them, too.
 #pragma once
 
 #include "plexus/eco/intercluster.h"
 #include "plexus/eco/model.h"
 
 #include <string>
+#include <vector>
 
 namespace plexus::tools {
 
@@ -23,6 +24,10 @@ struct InterclusterOptions {
 
 /// Prints the schedules and the one chosen. Returns an exit code.
 int print_intercluster(const InterclusterOptions& options);
+
+std::string to_json(const eco::InterclusterSchedule& schedule);
+/// On standard output: a schedule a line.
+void print(const std::vector<eco::InterclusterSchedule>& schedules);
 
 /// As the command line has them; empty: not given.
 struct Table3Options {

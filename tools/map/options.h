@@ -2,6 +2,7 @@
 // The options of `plexus map` and its verbs.
 #pragma once
 
+#include "plexus/eco/intercluster.h"
 #include "plexus/eco/map.h"
 #include "plexus/eco/partition.h"
 
@@ -18,18 +19,20 @@ struct MapOptions {
     eco::Tolerance tolerance;
     eco::Symmetry symmetry = eco::Symmetry::refuse;
     eco::Statistic statistic = eco::Statistic::min;
-    /// partition: the size whose costs count; nothing: the smallest of the map. show: of the
-    /// plan's vector or blocks; nothing: usual ones.
+    /// partition: the size whose costs count; nothing: the smallest of the map. show, predict: of the
+    /// operation's vector or blocks; nothing: usual ones.
     std::optional<std::uint64_t> size_bytes;
     bool levels = false;
     bool json = false;
 
+    // show and predict
+    std::string operation;
+    std::string root;
+
     // show
     Picture picture = Picture::page;
     std::string output; ///< empty: standard output
-    std::string operation;
     std::string pattern;
-    std::string root;
 };
 
 /// One number for each pair, the same in both directions. @error bad_config the directions differ, and the
@@ -41,5 +44,10 @@ int print_partition(const MapOptions& options);
 
 /// Writes a page or a picture of a map. Returns an exit code.
 int show_map(const MapOptions& options);
+
+/// Prints the poly-model of a map: kNo where the map does not suffice for a choice. `refuse` counts as
+/// `mean`.
+/// @error bad_argument no such operation or root (thrown)
+int print_prediction(const MapOptions& options, eco::Completion completion);
 
 } // namespace plexus::tools

@@ -174,6 +174,10 @@ bool has_schedules(Operation operation) {
     return operation == Operation::broadcast || operation == Operation::reduce;
 }
 
+bool is_segmented(const ClusterPrediction& cluster) {
+    return !cluster.patterns.empty() && cluster.fastest.options.pattern == Pattern::chain;
+}
+
 void schedule_between(const Map& map, const PolyRequest& request, PolyPrediction& out) {
     out.missing = without_model(map, out.clusters);
     if (out.missing.empty() && out.clusters.size() > 1 && !has_schedules(request.operation))
@@ -207,6 +211,10 @@ PolyPrediction predict(const Map& map, const PolyRequest& asked) {
     if (!map.same_both_ways())
         out.remarks.emplace_back("The map differs by direction: models have each direction as measured, "
                                  "subnets one number for both.");
+    if (std::any_of(out.clusters.begin(), out.clusters.end(), is_segmented))
+        out.remarks.emplace_back(
+            "A map holds no gaps: that a sender is busy with a message without bytes counts as "
+            "latency, so small segments end later than predicted.");
     schedule_between(map, request, out);
     return out;
 }

@@ -96,6 +96,7 @@ TEST_CASE(
         CHECK(made.schedules.front().rule == ScheduleRule::flat);
         CHECK(chosen.after_s < made.schedules.front().after_s);
         CHECK(!has_remark(made, "beyond"));
+        CHECK(has_remark(made, "holds no gaps") == (pattern == Pattern::chain));
     }
 }
 

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `plexus map predict`: the poly-model of a map, its figures and its choice.
+#include "tools/common/json.h"
+#include "tools/common/quantity.h"
+#include "tools/common/text_table.h"
+#include "tools/common/usage.h"
+#include "tools/map/models.h"
+#include "tools/map/options.h"
+#include "tools/map/show/plans.h"
+#include "tools/verb.h"
+
+#include "plexus/eco/poly_model.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <fmt/format.h>
+
+namespace plexus::tools {
+namespace {
+
+using eco::ClusterPrediction;
+using eco::Map;
+using eco::Operation;
+using eco::PatternTime;
+using eco::PolyPrediction;
+using eco::PolyRequest;
+
+/// As parse_algorithm() takes it.
+std::string algorithm_of(const eco::AlgorithmOptions& options) {
+    const std::string name(to_string(options.pattern));
+    if (options.pattern == eco::Pattern::tree) return fmt::format("{}:{}", name, options.arity);
+    if (options.pattern != eco::Pattern::chain) return name;
+    const std::uint64_t bytes = options.segment_bytes;
+    return bytes % 1024 == 0 ? fmt::format("{}:{}KiB", name, bytes / 1024)
+                             : fmt::format("{}:{}B", name, bytes);
+}
+
+bool has_two_butterflies(const PatternTime& time, Operation operation) {
+    return time.options.pattern == eco::Pattern::butterfly && operation == Operation::all_reduce;
+}
+
+bool halves(const PatternTime& time) { return time.options.halve_from_bytes == 0; }
+
+std::string name_of(const PatternTime& time, Operation operation) {
+    const std::string name = algorithm_of(time.options);
+    if (!has_two_butterflies(time, operation)) return name;
+    return name + (halves(time) ? ", halving" : ", whole vectors");
+}
+
+std::string json_of(const PatternTime& time, Operation operation) {
+    json::Object out;
+    out.add("algorithm", algorithm_of(time.options)).raw("s", json::exact(time.time_s));
+    if (has_two_butterflies(time, operation)) out.add("halves", halves(time));
+    return out.text();
+}
+
+std::string json_of(const eco::ModelFit& fit, std::uint64_t bytes) {
+    json::Object out;
+    out.add("name", to_string(fit.kind));
+    out.raw("error", fit.model ? json::exact(fit.error) : "null");
+    out.raw("error_at_size", fit.model ? json::exact(error_at(fit, bytes)) : "null");
+    return out.add("cross_validated", fit.cross_validated).add("words", fit.words).text();
+}
+
+std::string json_of(const ClusterPrediction& cluster, const Map& map, const PolyRequest& request) {
+    std::vector<std::string> hosts;
+    std::vector<std::string> models;
+    std::vector<std::string> patterns;
+    for (const std::size_t host : cluster.hosts) hosts.push_back(json::quote(map.hosts()[host]));
+    for (const eco::ModelFit& fit : cluster.models) models.push_back(json_of(fit, request.bytes));
+    for (const PatternTime& time : cluster.patterns) patterns.push_back(json_of(time, request.operation));
+    json::Object out;
+    out.raw("hosts", json::list(hosts)).add("coordinator", map.hosts()[cluster.coordinator]);
+    out.raw("models", json::list(models)).raw("patterns", json::list(patterns));
+    out.raw("model", cluster.model ? json::quote(to_string(cluster.models[*cluster.model].kind)) : "null");
+    out.raw("pattern", cluster.patterns.empty() ? "null" : json_of(cluster.fastest, request.operation));
+    return out.text();
+}
+
+std::string json_of(const std::vector<std::vector<double>>& matrix) {
+    std::vector<std::string> rows;
+    for (const std::vector<double>& row : matrix) {
+        std::vector<std::string> numbers;
+        for (const double each : row) numbers.push_back(json::exact(each));
+        rows.push_back(json::list(numbers));
+    }
+    return json::list(rows);
+}
+
+std::string json_of(const eco::InterclusterInstance& instance) {
+    std::vector<std::string> inside;
+    for (const double each : instance.inside_s) inside.push_back(json::exact(each));
+    json::Object out;
+    out.raw("L", json_of(instance.latency_s)).raw("g", json_of(instance.spacing_s));
+    return out.raw("T", json::list(inside)).add("root", instance.root).text();
+}
+
+void print_json(const MapOptions& options, const Map& map, const PolyRequest& request,
+                const PolyPrediction& made) {
+    std::vector<std::string> clusters;
+    std::vector<std::string> remarks;
+    for (const ClusterPrediction& each : made.clusters) clusters.push_back(json_of(each, map, request));
+    for (const std::string& each : made.remarks) remarks.push_back(json::quote(each));
+    json::Object out;
+    out.add("file", options.file).add("operation", to_string(request.operation)).add("size", request.bytes);
+    out.add("root", map.hosts()[request.root]).raw("clusters", json::list(clusters));
+    out.raw("remarks", json::list(remarks));
+    if (made.missing.empty()) {
+        const eco::InterclusterSchedule& chosen = made.schedules[made.chosen];
+        json::Object schedules;
+        for (const eco::InterclusterSchedule& each : made.schedules)
+            schedules.raw(to_string(*each.rule), to_json(each));
+        out.raw("between", json_of(made.between)).raw("schedules", schedules.text());
+        out.add("chosen", to_string(*chosen.rule));
+        out.raw("completion", json::exact(chosen.completion_s(request.completion)));
+    } else {
+        out.add("missing", made.missing);
+    }
+    std::printf("%s\n", out.text().c_str());
+}
+
+std::string percent(double share) { return fmt::format("{:.2f} %", 100 * share); }
+
+void print_cluster(const ClusterPrediction& cluster, std::size_t number, const Map& map,
+                   const PolyRequest& request) {
+    const std::size_t hosts = cluster.hosts.size();
+    std::printf("\ncluster %zu of %s: %zu host%s\n", number, map.hosts()[cluster.coordinator].c_str(), hosts,
+                hosts == 1 ? "" : "s");
+    if (cluster.models.empty()) return;
+    TextTable models({"model", "error", "here", "remark"}, 4);
+    for (const eco::ModelFit& fit : cluster.models) {
+        const std::string unseen = fit.model && !fit.cross_validated ? "of the sizes it was fitted to" : "";
+        models.add({std::string(to_string(fit.kind)), fit.model ? percent(fit.error) : "-",
+                    fit.model ? percent(error_at(fit, request.bytes)) : "-",
+                    unseen.empty() || fit.words.empty() ? unseen + fit.words : unseen + "; " + fit.words});
+    }
+    models.print(stdout);
+    if (cluster.patterns.empty()) return;
+    TextTable patterns({"pattern", "s"});
+    for (const PatternTime& time : cluster.patterns)
+        patterns.add({name_of(time, request.operation), fmt::format("{:.6g}", time.time_s)});
+    patterns.print(stdout);
+    std::printf("chosen: %s, %s\n", std::string(to_string(cluster.models[*cluster.model].kind)).c_str(),
+                name_of(cluster.fastest, request.operation).c_str());
+}
+
+void print_text(const Map& map, const PolyRequest& request, const PolyPrediction& made) {
+    std::printf("%s of %s, root %s\n", std::string(to_string(request.operation)).c_str(),
+                show_size(request.bytes).c_str(), map.hosts()[request.root].c_str());
+    for (const std::string& each : made.remarks) std::printf("%s\n", each.c_str());
+    for (std::size_t number = 0; number < made.clusters.size(); ++number)
+        print_cluster(made.clusters[number], number, map, request);
+    if (!made.missing.empty()) {
+        std::printf("\nno choice: %s\n", made.missing.c_str());
+        return;
+    }
+    std::printf("\nbetween clusters%s\n", request.operation == Operation::reduce
+                                              ? ", each send the other way and in reverse order"
+                                              : "");
+    print(made.schedules);
+    const eco::InterclusterSchedule& chosen = made.schedules[made.chosen];
+    std::printf("chosen: %s, %.6g s\n", std::string(to_string(*chosen.rule)).c_str(),
+                chosen.completion_s(request.completion));
+}
+
+PolyRequest request_of(const Map& map, const MapOptions& options, eco::Completion completion) {
+    constexpr std::uint64_t kUsualSize = 64 * 1024;
+    PolyRequest out;
+    if (!options.operation.empty()) out.operation = show::operation_of(options.operation);
+    out.bytes = options.size_bytes.value_or(kUsualSize);
+    if (!options.root.empty()) {
+        const auto root = std::find(map.hosts().begin(), map.hosts().end(), options.root);
+        if (root == map.hosts().end())
+            usage_error("map",
+                        fmt::format("--root takes a host of {}, and {} is none", options.file, options.root));
+        out.root = static_cast<std::size_t>(root - map.hosts().begin());
+    }
+    out.tolerance = options.tolerance;
+    if (options.symmetry != eco::Symmetry::refuse) out.symmetry = options.symmetry;
+    out.statistic = options.statistic;
+    out.completion = completion;
+    return out;
+}
+
+} // namespace
+
+int print_prediction(const MapOptions& options, eco::Completion completion) {
+    const Map map = eco::load_map(options.file);
+    const PolyRequest request = request_of(map, options, completion);
+    const PolyPrediction made = eco::predict(map, request);
+    if (options.json)
+        print_json(options, map, request, made);
+    else
+        print_text(map, request, made);
+    return made.missing.empty() ? kOk : kNo;
+}
+
+} // namespace plexus::tools
