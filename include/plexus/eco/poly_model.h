@@ -20,8 +20,8 @@ namespace plexus::eco {
 
 struct PolyRequest {
     Operation operation = Operation::broadcast;
-    std::uint64_t bytes =
-        0; ///< of the whole vector where blocks are its parts, else of each block; of barrier: 0
+    /// Of the whole vector where blocks are its parts, else of each block. A barrier has none.
+    std::uint64_t bytes = 0;
     std::size_t root = 0; ///< a place in Map::hosts()
     Tolerance tolerance = {};
     Symmetry symmetry = Symmetry::mean; ///< decides subnets alone: messages count as each way was measured

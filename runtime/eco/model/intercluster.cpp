@@ -32,8 +32,8 @@ class Progress {
   public:
     explicit Progress(const InterclusterInstance& instance)
       : instance_(instance)
-      , ready_s_(instance.inside_s.size(), kNever)
-      , arrived_s_(instance.inside_s.size(), kNever) {
+      , ready_s_(instance.inside_s.size(), kLaterThanAll)
+      , arrived_s_(instance.inside_s.size(), kLaterThanAll) {
         ready_s_[instance.root] = arrived_s_[instance.root] = 0;
         for (std::size_t cluster = 0; cluster < ready_s_.size(); ++cluster)
             (cluster == instance.root ? having_ : waiting_).push_back(cluster);
@@ -41,7 +41,7 @@ class Progress {
 
     const std::vector<std::size_t>& having() const { return having_; }
     const std::vector<std::size_t>& waiting() const { return waiting_; }
-    bool has(std::size_t cluster) const { return arrived_s_[cluster] != kNever; }
+    bool has(std::size_t cluster) const { return arrived_s_[cluster] != kLaterThanAll; }
     double end_s(std::size_t from, std::size_t to) const {
         return ready_s_[from] + instance_.spacing_s[from][to] + instance_.latency_s[from][to];
     }
@@ -78,7 +78,7 @@ double look_ahead(const InterclusterInstance& instance, const Progress& progress
                   std::size_t to) {
     if (progress.waiting().size() < 2) return 0;
     const bool most = rule == ScheduleRule::ecef_lat_max;
-    double out = most ? 0 : kNever;
+    double out = most ? 0 : kLaterThanAll;
     for (const std::size_t next : progress.waiting()) {
         if (next == to) continue;
         double cost = instance.spacing_s[to][next] + instance.latency_s[to][next];
@@ -92,7 +92,7 @@ double look_ahead(const InterclusterInstance& instance, const Progress& progress
 template <class Cost>
 ClusterSend least_pair(const Progress& progress, const Cost& cost) {
     ClusterSend best{progress.having().front(), progress.waiting().front()};
-    double least = kNever;
+    double least = kLaterThanAll;
     for (const std::size_t from : progress.having())
         for (const std::size_t to : progress.waiting())
             if (const double here = cost(from, to); here < least) {

@@ -6,7 +6,7 @@
 
 namespace plexus::eco {
 
-std::optional<Line> fit_line(std::span<const LinePoint> points) {
+std::optional<FittedLine> fit_line(std::span<const LinePoint> points) {
     double weights = 0;
     double mean_x = 0;
     double mean_y = 0;
@@ -30,10 +30,10 @@ std::optional<Line> fit_line(std::span<const LinePoint> points) {
                                        [&](const LinePoint& point) { return point.x == points.front().x; });
     if (all_alike) return std::nullopt;
     const double slope = common / spread;
-    return Line{mean_y - slope * mean_x, slope};
+    return FittedLine{mean_y - slope * mean_x, slope};
 }
 
-double squared_errors(const Line& line, std::span<const LinePoint> points) {
+double squared_errors(const FittedLine& line, std::span<const LinePoint> points) {
     double out = 0;
     for (const LinePoint& point : points) {
         const double error = (line.start + line.slope * point.x - point.y) / point.y;

@@ -10,7 +10,7 @@
 namespace plexus::eco {
 
 /// y = start + slope * x.
-struct Line {
+struct FittedLine {
     double start = 0;
     double slope = 0;
 };
@@ -21,10 +21,10 @@ struct LinePoint {
 };
 
 /// The line with the least sum of squared relative errors. Nothing: fewer than two different x.
-std::optional<Line> fit_line(std::span<const LinePoint> points);
+std::optional<FittedLine> fit_line(std::span<const LinePoint> points);
 
 /// That sum.
-double squared_errors(const Line& line, std::span<const LinePoint> points);
+double squared_errors(const FittedLine& line, std::span<const LinePoint> points);
 
 /// A factor of one unknown in one equation.
 struct Term {

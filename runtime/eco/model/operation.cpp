@@ -13,7 +13,7 @@
 namespace plexus::eco {
 namespace {
 
-std::size_t processors_of(const Model& model) {
+std::size_t processor_count(const Model& model) {
     if (const auto* cappello = std::get_if<Cappello>(&model)) return cappello->processing_s.size();
     if (const auto* lastovetsky = std::get_if<Lastovetsky>(&model)) return lastovetsky->processors.size();
     return 0;
@@ -25,7 +25,7 @@ class KnownCosts {
     KnownCosts(const Model& model, const Plan& plan)
       : model_(model)
       , plan_(plan)
-      , has_each_member_(processors_of(model) >= plan.members) {}
+      , has_each_member_(processor_count(model) >= plan.members) {}
 
     LinkCost of(const Message& message) {
         ModelMessage asked{plan_.bytes_of(message)};

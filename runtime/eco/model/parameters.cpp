@@ -38,7 +38,7 @@ double packets_of(std::uint64_t bytes, std::uint64_t packet) {
     return static_cast<double>(std::max<std::uint64_t>(full, 1));
 }
 
-Line line_of(const std::vector<LinePoint>& points) {
+FittedLine line_of(const std::vector<LinePoint>& points) {
     const auto line = fit_line(points);
     if (!line) refuse_sample("sizes 0 and 1 alone were measured, which it does not tell apart");
     const double scale = points.front().y;
@@ -46,18 +46,18 @@ Line line_of(const std::vector<LinePoint>& points) {
 }
 
 Parameters hockney(const Sample& sample) {
-    const Line line = line_of(points_of(rising_times(sample.messages, 2),
-                                        [](std::uint64_t bytes) { return static_cast<double>(bytes); }));
+    const FittedLine line = line_of(points_of(
+        rising_times(sample.messages, 2), [](std::uint64_t bytes) { return static_cast<double>(bytes); }));
     if (!(line.slope > 0)) refuse_sample("the time does not rise with size: there is no bandwidth");
     return {Hockney{line.start, 1 / line.slope}, {}};
 }
 
 /// A part of `whole_s` for the overheads at both ends, and what is left.
-struct Ends {
+struct MessageEnds {
     double overhead_s;
     double latency_s;
 };
-Ends ends_of(double whole_s, const Sample& sample, std::string& assumed) {
+MessageEnds ends_of(double whole_s, const Sample& sample, std::string& assumed) {
     const auto overhead = overhead_of(sample);
     if (!overhead) note(assumed, kNoOverhead);
     return {overhead.value_or(0), settled(whole_s - 2 * overhead.value_or(0), whole_s)};
@@ -65,7 +65,7 @@ Ends ends_of(double whole_s, const Sample& sample, std::string& assumed) {
 
 LogGP loggp(const Sample& sample, const std::vector<MeasuredMessage>& messages, std::string& assumed) {
     const auto points = points_of(rising_times(messages, 2), further_bytes);
-    const Line line = line_of(points);
+    const FittedLine line = line_of(points);
     const double per_byte = settled(line.slope, points.front().y / (1 + points.back().x));
     const auto [overhead, latency] = ends_of(line.start, sample, assumed);
     std::vector<double> gaps;
@@ -77,7 +77,7 @@ LogGP loggp(const Sample& sample, const std::vector<MeasuredMessage>& messages, 
 
 struct PacketLine {
     std::uint64_t packet_bytes = 0; ///< 0: none
-    Line line;
+    FittedLine line;
 };
 
 PacketLine best_packet(const TimeBySize& times, std::uint64_t known_bytes) {

@@ -10,7 +10,7 @@
 namespace plexus::eco {
 namespace {
 
-constexpr double kAlike = 1e-9;
+constexpr double kAlikeTimes = 1e-9;
 constexpr std::uint64_t kLeastSegment = 256;
 constexpr std::uint64_t kMostChainMessages = 1 << 18;
 constexpr Rank kMostInRounds = 128;
@@ -20,7 +20,7 @@ constexpr Pattern kOrder[] = {Pattern::star, Pattern::binomial,  Pattern::tree, 
                               Pattern::ring, Pattern::butterfly, Pattern::bruck, Pattern::pairwise};
 static_assert(std::size(kOrder) == std::size(kPatterns));
 
-bool is_earlier(double one_s, double other_s) { return one_s < other_s * (1 - kAlike); }
+bool is_earlier(double one_s, double other_s) { return one_s < other_s * (1 - kAlikeTimes); }
 
 class Candidates {
   public:

@@ -55,9 +55,9 @@ ClusterPrediction cluster_of(const Map& map, const PolyRequest& request, const S
 }
 
 /// The links between all clusters, and what is to be said of them.
-class Links {
+class ClusterLinks {
   public:
-    Links(const Map& map, const PolyRequest& request, const std::vector<ClusterPrediction>& clusters)
+    ClusterLinks(const Map& map, const PolyRequest& request, const std::vector<ClusterPrediction>& clusters)
       : map_(map)
       , request_(request)
       , clusters_(clusters)
@@ -183,7 +183,7 @@ void schedule_between(const Map& map, const PolyRequest& request, PolyPrediction
     if (out.missing.empty() && out.clusters.size() > 1 && !has_schedules(request.operation))
         out.missing = "between clusters there are schedules of broadcast and reduce alone";
     if (!out.missing.empty()) return;
-    Links links(map, request, out.clusters);
+    ClusterLinks links(map, request, out.clusters);
     out.missing = links.missing();
     if (!out.missing.empty()) return;
     out.between = links.instance();

@@ -67,7 +67,7 @@ class OptimumSearch {
         double out = state.done_s;
         for (std::size_t to = 0; to < clusters_; ++to) {
             if (has(state.having, to)) continue;
-            double arrival = kNever;
+            double arrival = kLaterThanAll;
             for (std::size_t from = 0; from < clusters_; ++from)
                 if (has(state.having, from) && state.ready_s[from] >= state.last_start_s)
                     arrival = std::min(arrival, state.ready_s[from] + way_s_[from][to]);

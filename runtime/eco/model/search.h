@@ -9,7 +9,7 @@
 namespace plexus::eco {
 
 /// Later than any time: when a cluster without the message is ready, and the start of a search for the least.
-inline constexpr double kNever = std::numeric_limits<double>::infinity();
+inline constexpr double kLaterThanAll = std::numeric_limits<double>::infinity();
 
 /// Searches below `known`, which is a whole schedule; returns its sends where nothing is better. `instance`
 /// is checked and has at most kOptimalClusters clusters.
