@@ -31,6 +31,7 @@ int bench_verb(int count, char** arguments);
 int probe_verb(int count, char** arguments);
 int bench_collective(int count, char** arguments); ///< `plexus bench collective`
 int map_verb(int count, char** arguments);
+int schedule_verb(int count, char** arguments);
 int check_module(int count, char** arguments);
 int lab_verb(int count, char** arguments);
 

@@ -1,29 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "plexus/error.h"
-#include "runtime/base/bounded_file.h"
+#include "tools/common/json_file.h"
 #include "tools/map/models.h"
 
-#include <algorithm>
-#include <cereal/archives/json.hpp> // brings the JSON reader that cereal itself uses
 #include <fmt/format.h>
 
 namespace plexus::tools {
 namespace {
 
-#ifdef CEREAL_RAPIDJSON_NAMESPACE
-namespace reader = CEREAL_RAPIDJSON_NAMESPACE;
-#else // as Debian has it
-namespace reader = RAPIDJSON_NAMESPACE;
-#endif
-
-using Value = reader::Value;
+using json::Value;
 
 [[noreturn]] void refuse(const std::string& sentence) { throw Error(Status::bad_config, sentence); }
 
 const Value& member(const Value& object, const char* name) {
-    const auto found = object.FindMember(name);
-    if (found == object.MemberEnd()) refuse(fmt::format("\"{}\" is missing", name));
-    return found->value;
+    const Value* const found = json::find(object, name);
+    if (found == nullptr) refuse(fmt::format("\"{}\" is missing", name));
+    return *found;
 }
 
 const Value& list(const Value& value, const std::string& name) {
@@ -50,7 +42,7 @@ std::vector<std::vector<double>> matrix(const Value& object, const char* name) {
     return out;
 }
 
-eco::InterclusterInstance instance_in(const reader::Document& document) {
+eco::InterclusterInstance instance_in(const json::Document& document) {
     if (!document.IsObject()) refuse("an instance is an object: {\"L\": …, \"g\": …, \"T\": …, \"root\": …}");
     eco::InterclusterInstance out;
     out.latency_s = matrix(document, "L");
@@ -68,17 +60,7 @@ eco::InterclusterInstance instance_in(const reader::Document& document) {
 
 eco::InterclusterInstance load_instance(const std::string& file) {
     constexpr std::size_t kLargest = std::size_t{64} << 20;
-    const std::string text = read_bounded_file(file, kLargest, "is larger than 64 MiB: that is no instance");
-    reader::Document document;
-    document.Parse<reader::kParseFullPrecisionFlag | reader::kParseIterativeFlag>(text.data(), text.size());
-    if (document.HasParseError()) {
-        const auto end =
-            text.begin() + static_cast<std::ptrdiff_t>(std::min(document.GetErrorOffset(), text.size()));
-        refuse(fmt::format("{}:{}: {}", file, 1 + std::count(text.begin(), end, '\n'),
-                           document.GetParseError() == reader::kParseErrorNumberTooBig
-                               ? "the number is too large"
-                               : "this is no JSON (which has neither NaN nor infinity)"));
-    }
+    const json::Document document = json::load(file, kLargest, Status::bad_config);
     try {
         return instance_in(document);
     } catch (const Error& error) { refuse(fmt::format("{}: {}", file, error.what())); }

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Schedules in JSON: {"topology": NAME or graph, "collective": "OAB"|"AAB"|"OAS"|"AAS", "root": r, "ports":
+// "one"|"all", "rounds": [[{"src": s, "dst": d, "msg": m, "path": ["vertex", …] or [link, …]}, …], …],
+// "bound": b, "reason": "…"}. Terminals and links are numbered from 0. "path" may be absent where one
+// shortest path exists, "root" where nobody is one, "ports" where the network's are meant, "bound" and
+// "reason" always. Other members are not looked at. Any thread.
+#pragma once
+
+#include "plexus/eco/round_schedule.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace plexus::tools::schedule {
+
+inline constexpr std::size_t kLargestScheduleFile = std::size_t{256} << 20;
+
+struct ScheduleFile {
+    eco::LinkGraph graph;        ///< with the schedule's ports
+    eco::RoundSchedule schedule; ///< a transfer whose path was absent has none: see with_paths()
+    std::optional<std::uint64_t> bound;
+    std::string reason;
+    bool operator==(const ScheduleFile&) const = default;
+};
+
+/// Whether the schedule is valid is not looked at: see violation().
+/// @error not_found, too_large the file cannot be read; bad_argument it holds no schedule (thrown; names file
+/// and place, such as rounds[3][1].path)
+ScheduleFile load_schedule(const std::string& file);
+
+/// What load_schedule() reads: a round a line, paths as names of vertices.
+std::string to_json(const ScheduleFile& file);
+
+} // namespace plexus::tools::schedule
