@@ -2,8 +2,6 @@
 // The options of `plexus schedule` and its parts.
 #pragma once
 
-#include "plexus/eco/link_graph.h"
-
 #include <string>
 #include <vector>
 
@@ -17,16 +15,21 @@ struct Options {
     std::string output; ///< "-": standard output
     std::string root;
     std::string ports;
+    std::string search;
+    std::string seed;
+    std::string time;
+    std::string runs;
+    std::string only;
     bool json = false;
 };
 
 /// Each does one part, prints what it has to say and returns an exit code.
 /// @error bad_argument the command line or a file is wrong; not_found a file cannot be read or written
 /// (thrown)
+int make_schedule(const Options& options);
 int check_files(const Options& options);
 int print_paths(const Options& options);
-
-/// "3": a terminal of the graph. @error bad_argument (thrown; begins with `what`)
-std::uint32_t terminal_of(const eco::LinkGraph& graph, const std::string& text, const std::string& what);
+int print_bounds(const Options& options);
+int print_tables(const Options& options);
 
 } // namespace plexus::tools::schedule

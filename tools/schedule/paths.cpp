@@ -2,14 +2,10 @@
 // `plexus schedule paths`: the shortest paths between two terminals, and how many there are.
 #include "tools/common/json.h"
 #include "tools/common/usage.h"
-#include "tools/schedule/graph_file.h"
-#include "tools/schedule/options.h"
+#include "tools/schedule/arguments.h"
 #include "tools/schedule/ways.h"
 #include "tools/verb.h"
 
-#include "plexus/error.h"
-
-#include <charconv>
 #include <cstdio>
 #include <fmt/format.h>
 
@@ -38,21 +34,12 @@ void print_json(const eco::LinkGraph& graph, const std::vector<eco::LinkPath>& p
 
 } // namespace
 
-std::uint32_t terminal_of(const eco::LinkGraph& graph, const std::string& text, const std::string& what) {
-    std::uint32_t out = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-    if (error != std::errc{} || end != text.data() + text.size() || out >= graph.terminals.size())
-        throw Error(Status::bad_argument, fmt::format("{} {} is no terminal: there are 0 to {}", what,
-                                                      json::quote(text), graph.terminals.size() - 1));
-    return out;
-}
-
 int print_paths(const Options& options) {
-    if (options.words.size() != 3) usage_error("schedule", "paths takes NAME|FILE and two terminals");
-    const eco::LinkGraph graph = graph_of(options.words[0]);
-    eco::check(graph);
-    const std::uint32_t from = terminal_of(graph, options.words[1], "terminal");
-    const std::uint32_t to = terminal_of(graph, options.words[2], "terminal");
+    std::vector<std::string> words = options.words;
+    const eco::LinkGraph graph = take_graph(words, options);
+    if (words.size() != 2) usage_error("schedule", "paths takes a network and two terminals");
+    const std::uint32_t from = terminal_of(graph, words[0], "terminal");
+    const std::uint32_t to = terminal_of(graph, words[1], "terminal");
     if (from == to) usage_error("schedule", "paths takes two terminals that differ");
     const WaysTo ways(graph, links_into(graph), graph.terminals[to].out);
     const std::uint64_t count = ways.count(graph.terminals[from].in);

@@ -10,18 +10,33 @@ namespace plexus::tools {
 namespace {
 
 constexpr char kFooter[] =
-    "check FILE... says OK or FAIL, and why, for each file with a schedule. Every rule is checked by code "
-    "that\n"
-    "the searches do not share: links used once in a round, ports, shortest paths, messages sent by those\n"
-    "who have them, every delivery once, no empty round. --against: the schedule must be for this network.\n"
+    "make NETWORK COLLECTIVE searches for a schedule with few rounds and writes it. A round is a set of\n"
+    "transfers that share no link. COLLECTIVE is OAB or AAB (one-to-all, all-to-all broadcast) or OAS or "
+    "AAS\n"
+    "(scatter). It prints the number of rounds and the bound that every schedule keeps, with its reason. "
+    "The\n"
+    "search ends at the bound, or when its time is over with the best schedule so far; exit code 1 if there\n"
+    "is none. fast runs in two threads, and what it finds may differ between runs where both are needed;\n"
+    "umda is the search of the paper. With --json and without --output only the result is printed.\n"
     "\n"
-    "paths NAME|FILE S D prints the shortest paths from terminal S to terminal D.\n"
+    "check FILE... says OK or FAIL, and why, for each file with a schedule. Code that the searches do not\n"
+    "share checks every rule: links used once in a round, ports, shortest paths, messages sent by those who\n"
+    "have them, every delivery once, no empty round.\n"
     "\n"
-    "NAME is omega-N, butterfly-N, clos-12, clos-16, clos-n-m-r, btree-N, ftree-N, karytree-k-h, fbtree-N,\n"
-    "star-N, ring-N, mesh-RxC, torus-RxC or cube-d. FILE is JSON, directed links between named vertices:\n"
+    "bounds NETWORK [COLLECTIVE] prints how many rounds every schedule has at least, and why.\n"
+    "\n"
+    "paths NETWORK S D prints the shortest paths from terminal S to terminal D, a hundred at most.\n"
+    "\n"
+    "table makes Tables 1 and 3 (rounds; of the worst of --runs seeds, with the fast search unless --search\n"
+    "says otherwise) and 5 and 6 (success and time; with umda) of the paper, printed values beside ours.\n"
+    "\n"
+    "NETWORK is a name, a file, or --map FILE. Names: omega-N, butterfly-N, clos-12, clos-16, clos-n-m-r,\n"
+    "btree-N, ftree-N, karytree-k-h, fbtree-N, star-N, ring-N, mesh-RxC, torus-RxC, cube-d. A file is JSON,\n"
+    "directed links between named vertices, its name has a \".\" or \"/\":\n"
     "{\"links\": [[\"u\", \"v\"], ...], \"terminals\": [\"v\" or [\"in\", \"out\"], ...], \"ports\": \"one\" "
     "or \"all\"}.\n"
-    "Terminals and links are numbered from 0 in this order; without ports it is one.";
+    "Terminals are numbered from 0 in this order; without ports it is one. A map's subnets are a tree of\n"
+    "switches with a terminal for each host, in the map's order.";
 
 constexpr CommonHelp kHelp{nullptr,
                            "Exit codes: 0 ok, 1 the answer is no, 2 usage or a malformed file, "
@@ -35,8 +50,11 @@ struct Part {
 };
 
 constexpr Part kParts[] = {
+    {"make", " --map --ports --root --search --seed --time --output --json ", schedule::make_schedule},
     {"check", " --against ", schedule::check_files},
-    {"paths", " --json ", schedule::print_paths},
+    {"bounds", " --map --ports --root --json ", schedule::print_bounds},
+    {"paths", " --map --ports --json ", schedule::print_paths},
+    {"table", " --only --runs --search --seed --time --json ", schedule::print_tables},
 };
 
 const Part& part_named(const std::string& name) {
@@ -64,14 +82,28 @@ int schedule_verb(int count, char** arguments) {
     CommandLine line(
         "schedule",
         "Makes and checks contention-free schedules of collective operations in switched networks.",
-        "check|paths [WORDS] [OPTIONS]", kFooter, kHelp);
+        "make|check|bounds|paths|table [WORDS] [OPTIONS]", kFooter, kHelp);
     schedule::Options options;
     std::string what;
-    line.app().add_option("what", what, "check or paths")->type_name("");
-    line.app().add_option("words", options.words, "What it works on: see below")->type_name("");
-    line.app()
-        .add_option("--against", options.against, "Of check: the network that schedules must be for")
+    CLI::App& app = line.app();
+    app.add_option("what", what, "make, check, bounds, paths or table")->type_name("");
+    app.add_option("words", options.words, "What it works on: see below")->type_name("");
+    app.add_option("--map", options.map, "The network that plexus probe measured")->type_name("FILE");
+    app.add_option("--ports", options.ports,
+                   "Messages that a terminal sends, and accepts, in a round (as the network says)")
+        ->type_name("one|all");
+    app.add_option("--root", options.root, "The terminal where OAB and OAS begin (0)")->type_name("R");
+    app.add_option("--search", options.search, "How a schedule is looked for")->type_name("fast|umda");
+    app.add_option("--seed", options.seed, "Of the search (1); of table: of its first run")->type_name("N");
+    app.add_option("--time", options.time, "Seconds that a search may take (60; of table 10)")
+        ->type_name("S");
+    app.add_option("-o,--output", options.output, "Where the schedule goes (-, standard output)")
+        ->type_name("FILE");
+    app.add_option("--against", options.against, "Of check: the network that schedules must be for")
         ->type_name("NAME|FILE");
+    app.add_option("--runs", options.runs, "Of table: searches of each kind (1; of 5 and 6: 10)")
+        ->type_name("N");
+    app.add_option("--only", options.only, "Of table: this one alone")->type_name("1|3|5|6");
     if (!line.parse(count, arguments)) return kOk;
     const Part& part = part_named(what);
     check_options(line.app(), part);

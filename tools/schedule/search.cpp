@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tools/schedule/search.h"
+
+#include "tools/common/usage.h"
+
+#include <future>
+#include <stop_token>
+
+namespace plexus::tools::schedule {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+eco::SearchResult run(const SearchTask& task, std::uint64_t seed, const eco::SearchCallback& go_on) {
+    if (task.search == Search::umda) usage_error("schedule", "this library has no umda search");
+    return eco::find_schedule(task.graph, task.kind, task.root, {.seed = seed, .go_on = go_on});
+}
+
+bool is_shorter(const eco::RoundSchedule& a, const eco::RoundSchedule& b) {
+    return !a.rounds.empty() && (b.rounds.empty() || a.rounds.size() < b.rounds.size());
+}
+
+} // namespace
+
+std::string_view to_string(Search search) noexcept { return search == Search::fast ? "fast" : "umda"; }
+
+Search search_of(const std::string& text, Search usual) {
+    if (text.empty()) return usual;
+    if (text == "fast") return Search::fast;
+    if (text == "umda") return Search::umda;
+    usage_error("schedule", "--search takes umda or fast, not \"" + text + "\"");
+}
+
+Found search_once(const SearchTask& task) {
+    const auto start = Clock::now();
+    eco::SearchResult result = run(task, task.seed, [&task, start](const eco::SearchProgress&) {
+        return Clock::now() - start < task.time;
+    });
+    return {std::move(result), Clock::now() - start};
+}
+
+Found search_twice(const SearchTask& task) {
+    if (task.search == Search::umda) return search_once(task);
+    const auto start = Clock::now();
+    std::stop_source at_bound;
+    const auto attempt = [&](std::uint64_t seed) {
+        eco::SearchResult out = run(task, seed, [&](const eco::SearchProgress&) {
+            return !at_bound.stop_requested() && Clock::now() - start < task.time;
+        });
+        if (out.optimal()) at_bound.request_stop();
+        return out;
+    };
+    std::future<eco::SearchResult> other = std::async(std::launch::async, attempt, 2 * task.seed + 1);
+    eco::SearchResult low = attempt(2 * task.seed);
+    eco::SearchResult high = other.get();
+    const bool take_high = is_shorter(high.schedule, low.schedule);
+    return {take_high ? std::move(high) : std::move(low), Clock::now() - start};
+}
+
+} // namespace plexus::tools::schedule
