@@ -42,13 +42,11 @@ class Bounds {
 
     RoundBound broadcast() {
         ports_of_broadcast();
-        const auto exact = tree_broadcast(graph_, root_, kTreeWork);
-        if (exact && exact->rounds.size() > best_.rounds)
-            consider(
-                exact->rounds.size(),
-                fmt::format(
-                    "{} rounds do not reach all terminals, however each link of the tree is used in them",
-                    exact->rounds.size() - 1));
+        const std::uint64_t least = least_tree_rounds(graph_, root_, kTreeWork);
+        if (least > best_.rounds)
+            consider(least,
+                     fmt::format("the terminals are not reached in {}, however each link of the tree is used",
+                                 rounds_text(least - 1)));
         return best_;
     }
 
@@ -87,21 +85,21 @@ class Bounds {
     }
 
     std::string through(std::uint32_t links) const {
-        if (graph_.ports == Ports::one) return "one in a round";
-        return links == 1 ? "on one link" : fmt::format("on {} links", links);
+        if (links == 1) return "on one link";
+        return graph_.ports == Ports::one ? "on one port" : fmt::format("on {} links", links);
     }
 
     void accepting() {
         for (std::uint32_t each = 0; each < graph_.terminals.size(); ++each)
-            consider(
-                divided_up(others_, in_links(each)),
-                fmt::format("terminal {} accepts {} messages {}", each, others_, through(in_links(each))));
+            consider(divided_up(others_, in_links(each)),
+                     fmt::format("terminal {} accepts {} messages {}", each, others_,
+                                 through(entering_[graph_.terminals[each].out])));
     }
 
     void sending(std::uint32_t terminal) {
-        consider(
-            divided_up(others_, out_links(terminal)),
-            fmt::format("terminal {} sends {} messages {}", terminal, others_, through(out_links(terminal))));
+        consider(divided_up(others_, out_links(terminal)),
+                 fmt::format("terminal {} sends {} messages {}", terminal, others_,
+                             through(leaving_[graph_.terminals[terminal].in])));
     }
 
     /// Who has the message sends it on all ports; those with the most links have it first.

@@ -74,6 +74,7 @@ std::vector<Round> to_rounds(const Placement& placement, const Assignment& assig
     std::vector<Round> out(assignment.rounds);
     for (std::size_t task = 0; task < placement.tasks().size(); ++task)
         out[assignment.round[task]].push_back(placement.transfer(assignment.way[task]));
+    std::erase_if(out, [](const Round& round) { return round.empty(); });
     return out;
 }
 

@@ -76,7 +76,7 @@ struct Assignment {
 /// True if every task has a round and a way, and no two of a round share a resource.
 bool is_valid(const Placement& placement, const Assignment& assignment);
 
-/// The transfers of each round. `assignment` is valid.
+/// The transfers of each round that has any. `assignment` is valid.
 std::vector<Round> to_rounds(const Placement& placement, const Assignment& assignment);
 
 } // namespace plexus::eco

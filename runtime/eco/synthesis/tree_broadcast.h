@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The exact optimum of a one-to-all broadcast on an all-port tree, by dynamic programming over subtrees.
-// Pure.
+// Broadcasts on trees, exact. One-port: the terminals in the order of a tour around the tree, halved again
+// and again (Farley, "Minimum-time line broadcast networks", 1980). All-port: a dynamic programme over the
+// sets of rounds in which the link to a subtree and the link back are used. Pure.
 #pragma once
 
 #include "plexus/eco/round_schedule.h"
@@ -10,15 +11,16 @@
 
 namespace plexus::eco {
 
-/// Combinations of subtrees' possibilities that the broadcast's bound and search look at: below half a
-/// second.
-inline constexpr std::uint64_t kTreeWork = 20'000'000;
+/// Steps of the programme that bounds and searches allow: below half a second.
+inline constexpr std::uint32_t kTreeWork = 20'000'000;
 
-/// A subtree is told by the rounds in which a transfer comes in over the link from its parent and by those in
-/// which one goes out over the link to it; of these pairs each vertex keeps those that no other outdoes.
-/// The schedule has the fewest rounds there are. Nothing: the graph is no tree, or one-port, or `most_work`
-/// combinations were not enough.
+/// A broadcast of the fewest rounds. Nothing: `graph` is no tree, a terminal begins and ends at different
+/// vertices, or the programme takes more than `most_work` steps.
 std::optional<RoundSchedule> tree_broadcast(const LinkGraph& graph, std::uint32_t root,
-                                            std::uint64_t most_work);
+                                            std::uint32_t most_work);
+
+/// So many rounds a broadcast on a tree takes at least: as many as tree_broadcast() needs, or fewer where
+/// that takes more than `most_work` steps. 0: nothing is known, as `graph` is none of its trees.
+std::uint32_t least_tree_rounds(const LinkGraph& graph, std::uint32_t root, std::uint32_t most_work);
 
 } // namespace plexus::eco

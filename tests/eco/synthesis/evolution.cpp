@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The evolutionary search: what it reaches on small networks, judged by a checker of its own, and how it
 // ends.
+#include "eco/synthesis/validity.h"
 #include "support/catch.h"
 
 #include "plexus/eco/round_schedule.h"
@@ -14,61 +15,9 @@
 #include <vector>
 
 using namespace plexus::eco;
+using plexus::testing::fault_of;
 
 namespace {
-
-using Delivery = std::pair<std::uint32_t, std::uint32_t>; // message, terminal
-
-bool all_to_all(CollectiveKind kind) { return kind == CollectiveKind::aab || kind == CollectiveKind::aas; }
-bool scatters(CollectiveKind kind) { return kind == CollectiveKind::oas || kind == CollectiveKind::aas; }
-
-/// Empty: the transfer takes a shortest way from its source to its destination.
-std::string fault_of_path(const LinkGraph& graph, const Transfer& transfer) {
-    const auto ways = shortest_paths(graph, transfer.src, transfer.dst, 100000);
-    return std::find(ways.begin(), ways.end(), transfer.path) == ways.end() ? "no shortest way" : "";
-}
-
-/// Empty: no two transfers of the round meet.
-std::string fault_of_round(const LinkGraph& graph, const Round& round) {
-    std::set<std::uint32_t> links;
-    std::set<std::uint32_t> senders;
-    std::set<std::uint32_t> receivers;
-    for (const Transfer& transfer : round) {
-        for (const std::uint32_t link : transfer.path)
-            if (!links.insert(link).second) return "a link is used twice";
-        if (graph.ports == Ports::all) continue;
-        if (!senders.insert(transfer.src).second) return "a terminal sends twice";
-        if (!receivers.insert(transfer.dst).second) return "a terminal accepts twice";
-    }
-    return {};
-}
-
-/// Empty: `schedule` is valid: rules of round_schedule.h, and each delivery once.
-std::string fault_of(const LinkGraph& graph, const RoundSchedule& schedule) {
-    const auto terminals = static_cast<std::uint32_t>(graph.terminals.size());
-    std::set<Delivery> missing;
-    std::set<Delivery> held; // of a scatter: whose messages its source sends
-    for (std::uint32_t from = 0; from < terminals; ++from) {
-        if (!all_to_all(schedule.kind) && from != schedule.root) continue;
-        held.insert({from, from});
-        for (std::uint32_t to = 0; to < terminals; ++to)
-            if (to != from) missing.insert({from, to});
-    }
-    for (const Round& round : schedule.rounds) {
-        if (round.empty()) return "an empty round";
-        if (auto fault = fault_of_round(graph, round); !fault.empty()) return fault;
-        std::set<Delivery> arrived;
-        for (const Transfer& each : round) {
-            if (auto fault = fault_of_path(graph, each); !fault.empty()) return fault;
-            if (scatters(schedule.kind) && each.src != each.msg) return "a scatter forwards";
-            if (!held.contains({each.msg, each.src})) return "sent before it was received";
-            if (missing.erase({each.msg, each.dst}) == 0) return "delivered twice";
-            arrived.insert({each.msg, each.dst});
-        }
-        held.merge(arrived);
-    }
-    return missing.empty() ? "" : "not delivered";
-}
 
 EvolutionOptions options_of(std::uint64_t seed, std::uint32_t generations, std::uint32_t most_rounds) {
     EvolutionOptions out;

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The fast search: the paper's tables at their bounds, networks that nobody named, and schedules that are
+// valid however the search ends.
+#include "eco/synthesis/random_graph.h"
+#include "eco/synthesis/validity.h"
+#include "support/catch.h"
+
+#include "plexus/error.h"
+
+#include <chrono>
+#include <cmath>
+#include <numeric>
+#include <random>
+
+using namespace plexus::eco;
+using namespace plexus::testing;
+
+namespace {
+
+constexpr auto kLong = std::chrono::seconds(60);
+
+/// A search that ends at the bound or, for want of luck, after kLong.
+SearchResult found(const LinkGraph& graph, CollectiveKind kind, std::uint32_t root, std::uint64_t seed) {
+    const auto end = std::chrono::steady_clock::now() + kLong;
+    return find_schedule(graph, kind, root, {seed, [end](const SearchProgress&) {
+                                                 return std::chrono::steady_clock::now() < end;
+                                             }});
+}
+
+void check_optimal(const LinkGraph& graph, CollectiveKind kind, std::uint32_t root, std::uint64_t seed,
+                   std::string_view name) {
+    const SearchResult result = found(graph, kind, root, seed);
+    INFO(name << " " << to_string(kind) << " root " << root << " seed " << seed << ": "
+              << result.bound.reason);
+    CHECK(result.schedule.rounds.size() == result.bound.rounds);
+    CHECK(fault_of(graph, result.schedule) == "");
+}
+
+/// The same network with its terminals, and its links, in another order.
+LinkGraph relabelled(LinkGraph graph, std::uint32_t seed) {
+    std::mt19937 random(seed);
+    std::shuffle(graph.terminals.begin(), graph.terminals.end(), random);
+    std::shuffle(graph.links.begin(), graph.links.end(), random);
+    graph.name.clear();
+    return graph;
+}
+
+/// Messages leave at other places than those they have in the omega network.
+LinkGraph without_identity(std::string_view name, std::uint32_t seed) {
+    LinkGraph graph = named_graph(name);
+    std::mt19937 random(seed);
+    std::vector<std::uint32_t> outs;
+    for (const Terminal& each : graph.terminals) outs.push_back(each.out);
+    std::shuffle(outs.begin(), outs.end(), random);
+    for (std::size_t each = 0; each < outs.size(); ++each) graph.terminals[each].out = outs[each];
+    graph.name.clear();
+    return graph;
+}
+
+std::uint32_t vertex(LinkGraph& graph, const std::string& name) {
+    graph.vertices.push_back(name);
+    return static_cast<std::uint32_t>(graph.vertices.size() - 1);
+}
+
+void both_ways(LinkGraph& graph, std::uint32_t a, std::uint32_t b) {
+    graph.links.push_back({a, b});
+    graph.links.push_back({b, a});
+}
+
+/// `leaves` switches of `hosts` terminals under `spines` switches.
+LinkGraph leaves_and_spines(std::uint32_t leaves, std::uint32_t hosts, std::uint32_t spines) {
+    LinkGraph graph;
+    for (std::uint32_t spine = 0; spine < spines; ++spine) vertex(graph, "spine" + std::to_string(spine));
+    for (std::uint32_t leaf = 0; leaf < leaves; ++leaf) {
+        const std::uint32_t at = vertex(graph, "leaf" + std::to_string(leaf));
+        for (std::uint32_t spine = 0; spine < spines; ++spine) both_ways(graph, spine, at);
+        for (std::uint32_t host = 0; host < hosts; ++host) {
+            const std::uint32_t terminal = vertex(graph, "h" + std::to_string(leaf * hosts + host));
+            both_ways(graph, at, terminal);
+            graph.terminals.push_back({terminal, terminal});
+        }
+    }
+    return graph;
+}
+
+/// Two stages of 3x3 switches.
+LinkGraph threes() {
+    LinkGraph graph;
+    for (std::uint32_t each = 0; each < 9; ++each) {
+        vertex(graph, "in" + std::to_string(each));
+        vertex(graph, "out" + std::to_string(each)); // 2 * each, 2 * each + 1
+    }
+    for (std::uint32_t each = 0; each < 3; ++each) vertex(graph, "a" + std::to_string(each)); // 18 ...
+    for (std::uint32_t each = 0; each < 3; ++each) vertex(graph, "b" + std::to_string(each)); // 21 ...
+    for (std::uint32_t each = 0; each < 9; ++each) {
+        graph.links.push_back({2 * each, 18 + each / 3});
+        graph.links.push_back({18 + each / 3, 21 + each % 3});
+        graph.links.push_back({21 + each / 3, 2 * each + 1});
+        graph.terminals.push_back({2 * each, 2 * each + 1});
+    }
+    return graph;
+}
+
+LinkGraph large_tree(std::uint32_t vertices, std::uint32_t seed, bool everywhere, Ports ports) {
+    std::mt19937 random(seed);
+    LinkGraph graph;
+    std::vector<std::uint32_t> degree(vertices);
+    for (std::uint32_t each = 0; each < vertices; ++each) {
+        vertex(graph, "v" + std::to_string(each));
+        if (each == 0) continue;
+        const auto parent = static_cast<std::uint32_t>(random() % each);
+        both_ways(graph, parent, each);
+        ++degree[parent];
+        ++degree[each];
+    }
+    for (std::uint32_t each = 0; each < vertices; ++each)
+        if (everywhere || degree[each] == 1) graph.terminals.push_back({each, each});
+    graph.ports = ports;
+    return graph;
+}
+
+} // namespace
+
+TEST_CASE("every row of the paper's Tables 1 and 3 is at its bound, by ten seeds") {
+    for (const char* name : {"omega-8", "omega-16", "butterfly-8", "butterfly-16", "clos-12", "clos-16",
+                             "btree-4", "btree-8", "btree-16", "btree-32", "ftree-4", "ftree-8", "ftree-16",
+                             "ftree-32", "fbtree-7", "fbtree-15", "fbtree-31", "fbtree-63"}) {
+        const LinkGraph graph = named_graph(name);
+        const bool by_level = std::string_view(name).starts_with("fbtree");
+        const auto n = static_cast<std::uint32_t>(graph.terminals.size());
+        for (std::uint64_t seed = 1; seed <= 10; ++seed)
+            for (const CollectiveKind kind : kCollectiveKinds) {
+                const bool rooted = kind == CollectiveKind::oab || kind == CollectiveKind::oas;
+                for (std::uint32_t root = 0; root < (by_level && rooted ? n : 1); root = 2 * root + 1)
+                    check_optimal(graph, kind, root, seed, name);
+            }
+    }
+}
+
+TEST_CASE("networks that nobody named are at their bounds") {
+    const std::pair<const char*, LinkGraph> graphs[] = {
+        {"relabelled omega", relabelled(named_graph("omega-16"), 1)},
+        {"relabelled fat tree", relabelled(named_graph("ftree-16"), 2)},
+        {"relabelled large fat tree", relabelled(named_graph("ftree-32"), 3)},
+        {"relabelled Clos network", relabelled(named_graph("clos-4-5-6"), 4)},
+        {"relabelled binary tree", relabelled(named_graph("btree-32"), 5)},
+        {"omega without identity", without_identity("omega-16", 6)},
+        {"butterfly without identity", without_identity("butterfly-16", 7)},
+        {"3x3 switches", threes()},
+        {"mesh", named_graph("mesh-4x4")},
+        {"hypercube", named_graph("cube-4")},
+        {"relabelled hypercube", relabelled(named_graph("cube-4"), 8)},
+        {"torus", named_graph("torus-4x4")},
+        {"ring", named_graph("ring-9")},
+        {"star", named_graph("star-12")},
+        {"ternary tree", named_graph("karytree-3-2")},
+        {"oversubscribed tree", leaves_and_spines(4, 6, 1)},
+        {"oversubscribed leaves and spines", leaves_and_spines(4, 4, 2)},
+    };
+    for (const auto& [name, graph] : graphs)
+        for (const CollectiveKind kind : kCollectiveKinds) check_optimal(graph, kind, 1, 1, name);
+}
+
+TEST_CASE("random trees are at their bounds") {
+    for (std::uint32_t seed = 1; seed <= 12; ++seed)
+        for (const CollectiveKind kind : kCollectiveKinds) {
+            const Ports ports = seed % 2 == 0 ? Ports::one : Ports::all;
+            check_optimal(large_tree(20 + 2 * seed, seed, seed % 3 == 0, ports), kind, 0, seed,
+                          "random tree");
+        }
+}
+
+TEST_CASE("trees of 127 and 128 terminals and an omega network of 64 are at their bounds") {
+    for (const auto& [name, graph] : {std::pair{"everywhere", large_tree(127, 3, true, Ports::all)},
+                                      {"binary", named_graph("btree-128")},
+                                      {"omega", named_graph("omega-64")}})
+        for (const CollectiveKind kind : kCollectiveKinds) check_optimal(graph, kind, 0, 1, name);
+}
+
+TEST_CASE("small graphs of every sort have valid schedules, never below the bound") {
+    std::mt19937 random(21);
+    for (int turn = 0; turn < 300; ++turn) {
+        const LinkGraph graph = random_graph(random);
+        const auto root = static_cast<std::uint32_t>(random() % graph.terminals.size());
+        for (const CollectiveKind kind : kCollectiveKinds) {
+            std::uint32_t asked = 0;
+            const SearchResult result = find_schedule(
+                graph, kind, root, {1, [&asked](const SearchProgress&) { return ++asked < 200; }});
+            INFO(turn << " " << to_string(kind) << " " << result.bound.reason);
+            if (result.schedule.rounds.empty()) continue; // it was told to end before it had one
+            REQUIRE(fault_of(graph, result.schedule) == "");
+            REQUIRE(result.schedule.rounds.size() >= result.bound.rounds);
+        }
+    }
+}
+
+TEST_CASE("a search that is told to end has a valid schedule or none") {
+    for (const std::uint32_t asks : {0U, 1U, 2U, 5U, 40U})
+        for (const char* name : {"cube-4", "karytree-3-3", "clos-4-2-4", "torus-5x5"})
+            for (const CollectiveKind kind : kCollectiveKinds) {
+                std::uint32_t asked = 0;
+                const LinkGraph graph = named_graph(name);
+                const SearchResult result = find_schedule(
+                    graph, kind, 0, {1, [&](const SearchProgress&) { return ++asked <= asks; }});
+                INFO(name << " " << to_string(kind) << " after " << asks);
+                if (!result.schedule.rounds.empty()) CHECK(fault_of(graph, result.schedule) == "");
+            }
+}
+
+TEST_CASE("the same seed finds the same schedule") {
+    for (const char* name : {"btree-16", "cube-3", "clos-12"})
+        for (const CollectiveKind kind : kCollectiveKinds) {
+            const LinkGraph graph = named_graph(name);
+            CHECK(find_schedule(graph, kind, 0, {5, {}}).schedule ==
+                  find_schedule(graph, kind, 0, {5, {}}).schedule);
+        }
+}
+
+TEST_CASE("a schedule's time is that of equation (1)") {
+    // the paper's example: 1 us, 0.5 ns a byte, 1024 bytes
+    RoundSchedule two{CollectiveKind::oab, 0, std::vector<Round>(2)};
+    CHECK(std::abs(round_time_s(two, 1024, 1e-6, 0.5e-9) - 3.024e-6) < 1e-15);
+}
