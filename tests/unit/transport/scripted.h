@@ -264,17 +264,19 @@ struct Message : transport::Frame {
     detail::Piece both[2];
 };
 
-/// One context's transport, and one peer that can be reached by all its methods.
+/// One context's transport, and one peer that can be reached by all its methods: two, or three.
 class Rig {
   public:
     explicit Rig(transport::EndpointOptions options = {}, bool fragile = true,
-                 std::uint64_t eager = UINT64_MAX)
+                 std::uint64_t eager = UINT64_MAX, std::size_t methods = 2)
       : one("one", fragile, eager)
       , two("two", fragile, eager)
+      , three("three", fragile, eager)
       , settings_(settled())
       , transport(id(1), options, scheduler, heard) {
         DescriptorTable table;
-        for (ScriptedMethod* method : {&one, &two}) {
+        for (ScriptedMethod* method : {&one, &two, &three}) {
+            if (table.size() == methods) break;
             transport.open(method->module(), settings_, modules_).value();
             const auto* const name = reinterpret_cast<const std::byte*>(method->name().data());
             table.push_back({method->name(), {name, name + method->name().size()}, {}});
@@ -348,6 +350,7 @@ class Rig {
     Recorder heard;
     ScriptedMethod one;
     ScriptedMethod two;
+    ScriptedMethod three;
     std::shared_ptr<transport::Peer> peer;
     std::uint64_t delivered = 0; ///< requests of the peer
 
@@ -355,9 +358,10 @@ class Rig {
     static config::Settings settled() {
         config::Sources sources;
         sources.file = "";
-        sources.program = {{"method.one.skip_poll", "1"}, {"method.two.skip_poll", "1"}};
+        sources.program = {
+            {"method.one.skip_poll", "1"}, {"method.two.skip_poll", "1"}, {"method.three.skip_poll", "1"}};
         return config::Settings::check(config::Raw::gather(sources).value(),
-                                       config::core_schema({"one", "two"}))
+                                       config::core_schema({"one", "two", "three"}))
             .value();
     }
 
