@@ -160,7 +160,8 @@ TEST_CASE("an omega network that cannot route the identity takes one round more"
 TEST_CASE("a bound names what proves it") {
     CHECK(lower_bound(named_graph("omega-16"), kAab, 0).reason ==
           "terminal 0 accepts 15 messages on one link");
-    CHECK(lower_bound(named_graph("omega-16"), kAas, 0).reason == "terminal 0 accepts 15 messages on one link");
+    CHECK(lower_bound(named_graph("omega-16"), kAas, 0).reason ==
+          "terminal 0 accepts 15 messages on one link");
     CHECK(lower_bound(named_graph("btree-32"), kAas, 0).reason.find("256 messages") == 0);
 }
 
