@@ -3,7 +3,6 @@
 
 #include "tools/common/quantity.h"
 #include "tools/map/show/layout.h"
-#include "tools/map/show/text.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -12,6 +11,16 @@
 
 namespace plexus::tools::show {
 namespace {
+
+/// As a quoted text of the dot language.
+std::string in_dot(std::string_view text) {
+    std::string out = "\"";
+    for (const char each : text) {
+        if (each == '"' || each == '\\') out += '\\';
+        out += each;
+    }
+    return out + '"';
+}
 
 void write_group(std::string& out, const eco::Map& map, const std::vector<eco::Partition>& levels,
                  std::size_t level, const eco::Subnet& hosts, std::size_t& clusters) {

@@ -2,9 +2,9 @@
 #include "tools/map/show/page.h"
 
 #include "tools/common/json.h"
+#include "tools/common/markup.h"
 #include "tools/common/quantity.h"
 #include "tools/map/show/svg.h"
-#include "tools/map/show/text.h"
 
 #include "tools/map/show/page_text.h"
 
@@ -86,18 +86,6 @@ std::string data_of(const eco::Map& map, const Layout& layout, const std::vector
     return out.raw("plans", json::list(all)).text();
 }
 
-/// Escapes names, so that no name can end the script that contains it.
-std::string in_script(const std::string& text) {
-    std::string out;
-    for (const char each : text) each == '<' ? out += "\\u003c" : out += each; // JSON has it in strings alone
-    return out;
-}
-
-std::string replaced(std::string text, const std::string& mark, const std::string& by) {
-    const std::size_t at = text.find(mark);
-    return text.replace(at, mark.size(), by);
-}
-
 } // namespace
 
 std::string to_page(const std::string& title, const eco::Map& map, const Layout& layout,
@@ -109,7 +97,7 @@ std::string to_page(const std::string& title, const eco::Map& map, const Layout&
     if (!map.date().empty()) about += ", " + map.date();
     // The data last: marks inside the data are not replaced.
     std::string page = kPage;
-    page = replaced(std::move(page), "[[style]]", kPageStyle);
+    page = replaced(std::move(page), "[[style]]", palette(":root") + kPageStyle);
     page = replaced(std::move(page), "[[script]]", kPageScript);
     const std::size_t head = page.find("[[data]]");
     std::string front = page.substr(0, head);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/map/show/svg.h"
 
+#include "tools/common/markup.h"
 #include "tools/common/quantity.h"
-#include "tools/map/show/text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,15 +17,7 @@ constexpr double kFoot = 92;             // of a picture, for the legend
 constexpr double kLeastWidth = 620;      // so that the legend fits
 constexpr std::size_t kMostNumbers = 60; // arrows that get one
 
-constexpr char kStyle[] = R"(
-  svg { --paper: #ffffff; --ink: #1c2330; --soft: #5b6577; --line: #b9c1ce; --box: #f3f5f9;
-        --host: #ffffff; --near: #0072b2; --far: #c2500a; }
-  @media (prefers-color-scheme: dark) {
-    svg { --paper: #14181f; --ink: #e8ecf3; --soft: #a5afbf; --line: #485264; --box: #1e242e;
-          --host: #14181f; --near: #56b4e9; --far: #f0954a; }
-  }
-  .paper { fill: var(--paper); }
-)";
+constexpr char kPaper[] = ".paper { fill: var(--paper); }\n";
 
 /// The common part of a page and a picture.
 constexpr char kNetworkStyle[] = R"(
@@ -148,22 +140,14 @@ std::pair<std::string, std::string> arrows_svg(const eco::Map& map, const Layout
     return {ways, numbers};
 }
 
-std::string tip(const char* name, const char* colour) {
-    return fmt::format(
-        "<marker id=\"{}\" viewBox=\"0 0 8 8\" refX=\"6\" refY=\"4\" markerWidth=\"9\" markerHeight=\"9\" "
-        "markerUnits=\"userSpaceOnUse\" orient=\"auto\"><path d=\"M0 0L8 4L0 8z\" fill=\"var({})\"/>"
-        "</marker>",
-        name, colour);
-}
-
 } // namespace
 
 std::string network_svg(const eco::Map& map, const Layout& layout) {
     return fmt::format("<svg id=\"network\" viewBox=\"0 0 {0:.0f} {1:.0f}\" style=\"max-width:{5:.0f}px\" "
                        "role=\"img\" "
                        "aria-label=\"the network\"><defs>{2}{3}</defs>\n{4}</svg>",
-                       layout.width, layout.height, tip("near-tip", "--near"), tip("far-tip", "--far"),
-                       layers(map, layout, {}, "<g id=\"ways\"></g>\n", {}),
+                       layout.width, layout.height, arrow_tip("near-tip", "--near"),
+                       arrow_tip("far-tip", "--far"), layers(map, layout, {}, "<g id=\"ways\"></g>\n", {}),
                        std::max(layout.width, std::min(kLeastWidth, layout.width * 1.5))) +
            fmt::format("<style>{}</style>", kNetworkStyle);
 }
@@ -182,8 +166,8 @@ std::string picture_svg(const eco::Map& map, const Layout& layout, const eco::Pa
                     "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
                     "viewBox=\"0 0 {0:.0f} {1:.0f}\">\n<title>{2}</title>\n<style>{3}{4}</style>\n"
                     "<defs>{5}{6}</defs>\n<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n",
-                    width, height, in_xml(what), kStyle, kNetworkStyle, tip("near-tip", "--near"),
-                    tip("far-tip", "--far"));
+                    width, height, in_xml(what), palette("svg") + kPaper, kNetworkStyle,
+                    arrow_tip("near-tip", "--near"), arrow_tip("far-tip", "--far"));
     const auto [ways, numbers] = arrows_svg(map, layout, subnets, shown);
     out += layers(map, layout, root, ways, numbers);
     const double foot = layout.height + 14;
