@@ -3,13 +3,8 @@
 // page is also tried in a browser, a graph in Graphviz and a picture in an XML parser, where
 // this machine has them.
 #include "support/catch.h"
-#include "support/tmpdir.h"
-#include "system/launcher/command.h"
 #include "system/tools/json_text.h"
-
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
+#include "system/tools/pages.h"
 
 using namespace plexus::testing;
 
@@ -33,40 +28,6 @@ std::string shown(const std::string& file, const Words& more) {
     INFO(tool.err());
     CHECK(tool.err().empty());
     return tool.out();
-}
-
-std::string text_of(const std::string& path) {
-    std::ifstream file(path);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
-
-/// Everything that a browser would fetch has one of these.
-void check_alone(std::string text) {
-    const std::string name_of_svg = "http://www.w3.org/2000/svg";
-    for (std::size_t at = 0; (at = text.find(name_of_svg)) != text.npos;) text.erase(at, name_of_svg.size());
-    for (const char* link : {"http:", "https:", " src=", "@import", "href=", "fetch(", "url(\"", "//cdn"})
-        CHECK(text.find(link) == std::string::npos);
-}
-
-bool is_there(const std::string& program) {
-    return std::system(("command -v " + program + " > /dev/null 2>&1").c_str()) == 0;
-}
-
-/// Runs any program, bounded and cleaned up after, as a job of one.
-std::string output_of(const Words& program) {
-    Words words{"run", "-n", "1", "--no-prefix", "--"};
-    words.insert(words.end(), program.begin(), program.end());
-    Command job(words);
-    CHECK(job.wait(60s) == 0);
-    INFO(job.err());
-    return job.out();
-}
-
-/// What the page is after its scripts ran.
-std::string page_in_browser(const std::string& browser, const TmpDir& folder, const std::string& address) {
-    return output_of({browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-                      "--user-data-dir=" + (folder / "browser").string(), "--virtual-time-budget=3000",
-                      "--dump-dom", "file://" + address});
 }
 
 } // namespace
@@ -112,10 +73,7 @@ TEST_CASE("a picture is XML with every host, box and message of the plan") {
     CHECK(count_of(svg, "class=\"way far\"") == 4 + 1);
     CHECK(svg.find("d&lt;e") != std::string::npos);
     if (!is_there("python3")) SKIP_TEST("python3 is not installed: nothing reads the XML");
-    const std::string path = folder.file("net.svg", svg);
-    CHECK(output_of({"python3", "-c",
-                     "import sys, xml.dom.minidom as x; print(x.parse(sys.argv[1]).documentElement.tagName)",
-                     path}) == "svg\n");
+    CHECK(root_of_xml(folder.file("net.svg", svg)) == "svg\n");
 }
 
 TEST_CASE("a host's name that is too long leaves the picture XML") {
@@ -127,10 +85,7 @@ TEST_CASE("a host's name that is too long leaves the picture XML") {
     CHECK(svg.find("a&lt;&amp;z") != std::string::npos);
     CHECK(svg.find("…") != std::string::npos);
     if (!is_there("python3")) SKIP_TEST("python3 is not installed: nothing reads the XML");
-    const std::string path = folder.file("net.svg", svg);
-    CHECK(output_of({"python3", "-c",
-                     "import sys, xml.dom.minidom as x; print(x.parse(sys.argv[1]).documentElement.tagName)",
-                     path}) == "svg\n");
+    CHECK(root_of_xml(folder.file("net.svg", svg)) == "svg\n");
 }
 
 TEST_CASE("a graph has every host and edge, and Graphviz reads it") {
@@ -146,24 +101,24 @@ TEST_CASE("a graph has every host and edge, and Graphviz reads it") {
 }
 
 TEST_CASE("in a browser the page draws costs, plan and patterns, at the time that its link says") {
-    const std::string browser = is_there("chromium") ? "chromium" : "chromium-browser";
-    if (!is_there(browser) || Command({browser, "--version"}).wait() != 0) // some systems have a stand-in
-        SKIP_TEST("chromium is not installed: nothing runs the page's script");
+    const auto browser = find_browser();
+    if (!browser) SKIP_TEST("chromium is not installed: nothing runs the page's script");
     const TmpDir folder;
     const std::string page = (folder / "page.html").string();
     shown(folder.file("net", kNetwork), {"-o", page});
-    const std::string whole = page_in_browser(browser, folder, page);
+    const std::string whole =
+        page_in_browser(*browser, folder, page + "#operation=broadcast&pattern=star&root=a");
     CHECK(count_of(whole, "<rect x=") >= 7 * 7); // cells
     CHECK(count_of(whole, "class=\"none\"") == 7 + 2 + 1);
     CHECK(whole.find("6 of 6 sent, 6 taken") != std::string::npos);
     CHECK(count_of(whole, "<tr class=\"\">") + count_of(whole, "<tr>") >= 5);
     const std::string start =
-        page_in_browser(browser, folder, page + "#operation=broadcast&pattern=star&root=a&time=0");
+        page_in_browser(*browser, folder, page + "#operation=broadcast&pattern=star&root=a&time=0");
     CHECK(start.find("0 us of ") != std::string::npos);
     CHECK(start.find("1 of 6 sent, 0 taken") != std::string::npos);
     CHECK(count_of(start, "class=\"way") == 1);
     const std::string middle =
-        page_in_browser(browser, folder, page + "#operation=gather&pattern=star&root=a&time=0.999");
+        page_in_browser(*browser, folder, page + "#operation=gather&pattern=star&root=a&time=0.999");
     CHECK(middle.find("6 of 6 sent, 5 taken") != std::string::npos);
 }
 
