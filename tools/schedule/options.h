@@ -20,6 +20,8 @@ struct Options {
     std::string time;
     std::string runs;
     std::string only;
+    std::string round;
+    bool svg = false;
     bool json = false;
 };
 
@@ -31,5 +33,6 @@ int check_files(const Options& options);
 int print_paths(const Options& options);
 int print_bounds(const Options& options);
 int print_tables(const Options& options);
+int show_schedule(const Options& options);
 
 } // namespace plexus::tools::schedule

@@ -30,6 +30,11 @@ constexpr char kFooter[] =
     "table makes Tables 1 and 3 (rounds; of the worst of --runs seeds, with the fast search unless --search\n"
     "says otherwise) and 5 and 6 (success and time; with umda) of the paper, printed values beside ours.\n"
     "\n"
+    "show FILE writes an HTML page that needs no network and nothing else: the network with the links in "
+    "use\n"
+    "round by round, who sends to whom, and the bound with its reason. --svg makes one picture of the first\n"
+    "36 rounds, or with --round of one.\n"
+    "\n"
     "NETWORK is a name, a file, or --map FILE. Names: omega-N, butterfly-N, clos-12, clos-16, clos-n-m-r,\n"
     "btree-N, ftree-N, karytree-k-h, fbtree-N, star-N, ring-N, mesh-RxC, torus-RxC, cube-d. A file is JSON,\n"
     "directed links between named vertices, its name has a \".\" or \"/\":\n"
@@ -55,6 +60,7 @@ constexpr Part kParts[] = {
     {"bounds", " --map --ports --root --json ", schedule::print_bounds},
     {"paths", " --map --ports --json ", schedule::print_paths},
     {"table", " --only --runs --search --seed --time --json ", schedule::print_tables},
+    {"show", " --output --svg --round ", schedule::show_schedule},
 };
 
 const Part& part_named(const std::string& name) {
@@ -81,12 +87,12 @@ void check_options(const CLI::App& app, const Part& part) {
 int schedule_verb(int count, char** arguments) {
     CommandLine line(
         "schedule",
-        "Makes and checks contention-free schedules of collective operations in switched networks.",
-        "make|check|bounds|paths|table [WORDS] [OPTIONS]", kFooter, kHelp);
+        "Makes, checks and draws contention-free schedules of collective operations in switched networks.",
+        "make|check|bounds|paths|table|show [WORDS] [OPTIONS]", kFooter, kHelp);
     schedule::Options options;
     std::string what;
     CLI::App& app = line.app();
-    app.add_option("what", what, "make, check, bounds, paths or table")->type_name("");
+    app.add_option("what", what, "make, check, bounds, paths, table or show")->type_name("");
     app.add_option("words", options.words, "What it works on: see below")->type_name("");
     app.add_option("--map", options.map, "The network that plexus probe measured")->type_name("FILE");
     app.add_option("--ports", options.ports,
@@ -97,13 +103,15 @@ int schedule_verb(int count, char** arguments) {
     app.add_option("--seed", options.seed, "Of the search (1); of table: of its first run")->type_name("N");
     app.add_option("--time", options.time, "Seconds that a search may take (60; of table 10)")
         ->type_name("S");
-    app.add_option("-o,--output", options.output, "Where the schedule goes (-, standard output)")
+    app.add_option("-o,--output", options.output, "Where the schedule or its page goes (-, standard output)")
         ->type_name("FILE");
     app.add_option("--against", options.against, "Of check: the network that schedules must be for")
         ->type_name("NAME|FILE");
     app.add_option("--runs", options.runs, "Of table: searches of each kind (1; of 5 and 6: 10)")
         ->type_name("N");
     app.add_option("--only", options.only, "Of table: this one alone")->type_name("1|3|5|6");
+    app.add_flag("--svg", options.svg, "Of show: a picture instead of a page");
+    app.add_option("--round", options.round, "Of show --svg: this round alone")->type_name("N");
     if (!line.parse(count, arguments)) return kOk;
     const Part& part = part_named(what);
     check_options(line.app(), part);
