@@ -179,6 +179,13 @@ TEST_CASE("a graph without a name gets an order in which fewer links cross") {
     Layers after = before;
     reduce_crossings(graph, after);
     CHECK(crossings(graph, after) * 2 < crossings(graph, before));
+    eco::LinkGraph two_stages; // switches of the second one named in another order than their terminals
+    two_stages.vertices = {"i0", "i1", "A", "B1", "B0", "o0", "o1"};
+    two_stages.links = {{0, 2}, {1, 2}, {2, 3}, {2, 4}, {4, 5}, {3, 6}};
+    two_stages.terminals = {{0, 5}, {1, 6}};
+    Layers sorted = stages_of(two_stages).value();
+    reduce_crossings(two_stages, sorted);
+    CHECK(sorted == Layers{{0, 1}, {2}, {4, 3}, {5, 6}});
     eco::LinkGraph named = graph;
     named.name = "mine";
     Layers kept = before;

@@ -95,3 +95,17 @@ TEST_CASE("the way of a transfer is one line through all its links") {
         CHECK(way.find(start_of(wiring.links[link]) + rest_of(wiring.links[link])) != std::string::npos);
     }
 }
+
+TEST_CASE("a symbol's room for its name ends where the next symbol begins") {
+    const eco::LinkGraph graph = eco::named_graph("btree-4");
+    const Wiring wiring = wire(graph);
+    const auto left = [&](std::uint32_t vertex) {
+        return wiring.layout.vertices[vertex].x - wiring.symbols[vertex].width / 2;
+    };
+    const auto right = [&](std::uint32_t vertex) {
+        return wiring.layout.vertices[vertex].x + wiring.symbols[vertex].width / 2;
+    };
+    CHECK(std::abs(wiring.symbols[1].free - (left(2) - right(1))) < 1e-6);
+    CHECK(std::abs(wiring.symbols[2].free - (wiring.layout.width - right(2))) < 1e-6);
+    CHECK(std::abs(wiring.symbols[3].free - (left(4) - right(3))) < 1e-6);
+}

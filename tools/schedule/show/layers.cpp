@@ -158,14 +158,17 @@ void reduce_crossings(const eco::LinkGraph& graph, Layers& layers) {
     const auto next = neighbours(graph);
     Layers now = layers;
     std::size_t least = all_crossings(next, layers);
-    for (int sweep = 0; sweep < kSweeps && least > 0; ++sweep) {
-        for (std::size_t at = 1; at < now.size(); ++at) sort_by_middles(next, now[at - 1], now[at]);
-        for (std::size_t at = now.size() - 1; at > 0; --at) sort_by_middles(next, now[at], now[at - 1]);
+    const auto keep_if_better = [&] {
         const std::size_t count = all_crossings(next, now);
-        if (count < least) {
-            least = count;
-            layers = now;
-        }
+        if (count >= least) return;
+        least = count;
+        layers = now;
+    };
+    for (int sweep = 0; sweep < kSweeps && least > 0; ++sweep) {
+        for (std::size_t at = now.size() - 1; at > 0; --at) sort_by_middles(next, now[at], now[at - 1]);
+        keep_if_better();
+        for (std::size_t at = 1; at < now.size(); ++at) sort_by_middles(next, now[at - 1], now[at]);
+        keep_if_better();
     }
 }
 

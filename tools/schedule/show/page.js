@@ -102,6 +102,7 @@ at("table").addEventListener("click", (event) => {
 });
 document.addEventListener("keydown", (event) => {
   if (/^(SELECT|INPUT)$/.test(event.target.tagName) || event.ctrlKey || event.altKey || event.metaKey) return;
+  if (event.target.matches(".scroll") && event.target.scrollWidth > event.target.clientWidth) return; // it scrolls
   if (event.key === "ArrowRight") go(now + 1);
   else if (event.key === "ArrowLeft") go(now - 1);
   else if (event.key === "Home") go(0);

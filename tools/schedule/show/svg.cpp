@@ -70,7 +70,7 @@ Label label_of(const eco::LinkGraph& graph, const Wiring& wiring, std::uint32_t 
         if (symbol.terminal && layout.rank[vertex] > 0 &&
             layout.vertices[vertex].y + 31 > layout.height) // a leaf of the lowest level
             return {{at.x, at.y + half + 11}, "middle", layout.room[vertex]};
-        return {{at.x + half + 5, at.y + 3}, "start", layout.room[vertex] - symbol.width - 10};
+        return {{at.x + half + 5, at.y + 3}, "start", symbol.free - 10};
     case Shape::grid:
         return {{at.x + half - 2, at.y + half + 8}, "start", layout.room[vertex] - 2 * half};
     case Shape::circle: {
@@ -94,7 +94,7 @@ std::string name_svg(const Drawing& drawing, const Wiring& wiring, std::uint32_t
     if (symbol.terminal && !tells_more(name, *symbol.terminal)) return {};
     const Label label = label_of(drawing.graph, wiring, vertex);
     const auto letters = static_cast<std::size_t>(std::max(0.0, label.room / kLetter));
-    if (letters < std::min<std::size_t>(name.size(), 4)) return {};
+    if (letters < std::min<std::size_t>(name.size(), 6)) return {};
     return fmt::format("<text class=\"name\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n",
                        label.place.x, label.place.y, label.anchor,
                        in_xml(shortened(name, std::max<std::size_t>(letters, 2))));

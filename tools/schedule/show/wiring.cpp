@@ -5,6 +5,8 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <iterator>
+#include <numeric>
+#include <tuple>
 
 namespace plexus::tools::drawing {
 namespace {
@@ -54,6 +56,22 @@ std::vector<Symbol> symbols_of(const eco::LinkGraph& graph, const Layout& layout
         symbol.height = layout.shape == Shape::stages ? side : layout.shape == Shape::levels ? other : 18;
     }
     return out;
+}
+
+void find_free(const Layout& layout, std::vector<Symbol>& symbols) {
+    std::vector<Vertex> order(symbols.size());
+    std::iota(order.begin(), order.end(), Vertex{0});
+    std::sort(order.begin(), order.end(), [&](Vertex a, Vertex b) {
+        return std::tuple(layout.rank[a], layout.vertices[a].x) <
+               std::tuple(layout.rank[b], layout.vertices[b].x);
+    });
+    for (std::size_t at = 0; at < order.size(); ++at) {
+        const Vertex vertex = order[at];
+        double end = layout.width;
+        if (at + 1 < order.size() && layout.rank[order[at + 1]] == layout.rank[vertex])
+            end = layout.vertices[order[at + 1]].x - symbols[order[at + 1]].width / 2;
+        symbols[vertex].free = end - layout.vertices[vertex].x - symbols[vertex].width / 2;
+    }
 }
 
 /// Where links end at a box: spread over the side that faces the other end, in the order of the other ends.
@@ -144,6 +162,7 @@ Line around(const Point& from, const Point& to, double radius, double distance) 
 Wiring wire(const eco::LinkGraph& graph) {
     Wiring out{lay_out(graph), {}, {}};
     out.symbols = symbols_of(graph, out.layout);
+    find_free(out.layout, out.symbols);
     const Ports ports(graph, out.layout, out.symbols);
     std::vector<eco::DirectedLink> sorted = graph.links;
     std::sort(sorted.begin(), sorted.end());

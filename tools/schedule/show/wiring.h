@@ -13,6 +13,8 @@ namespace plexus::tools::drawing {
 struct Symbol {
     std::optional<std::uint32_t> terminal;
     double width = 0, height = 0;
+    double free =
+        0; ///< pixels to the right, in levels: until the next symbol of the level or the picture's end
 };
 
 /// From border to border: two points or more.
