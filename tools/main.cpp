@@ -20,7 +20,8 @@ constexpr Verb kVerbs[] = {
     {"bench", "measures latency, bandwidth, message rate, and two methods at once", bench_verb},
     {"probe", "measures what messages cost between hosts, and writes the map", probe_verb},
     {"map", "tells which hosts of a measured network share a subnet, and draws it", map_verb},
-    {"schedule", "makes and checks schedules of collective operations in switched networks", schedule_verb},
+    {"schedule", "makes, checks and draws schedules of collective operations in switched networks",
+     schedule_verb},
     {"lab", "runs a job in a network that exists on this machine only", lab_verb},
     {"check-module", "says which promises a module keeps", check_module},
 };
