@@ -6,6 +6,7 @@
 #include "plexus/eco/map.h"
 #include "plexus/eco/partition.h"
 #include "plexus/eco/plan.h"
+#include "plexus/eco/schedule_plan.h"
 
 #include <chrono>
 #include <memory>
@@ -21,14 +22,14 @@ class Algorithm {
     /// Automatic. Blocking calls use shared memory if all members share it, and the hierarchical algorithm
     /// for small messages on several hosts. All other calls follow the map if there is one, or an algorithm
     /// chosen by size.
-    constexpr Algorithm() = default;
+    Algorithm() = default;
     /// This one for every call. @error unsupported it does not support the operation (thrown by the call)
-    constexpr Algorithm(const AlgorithmOptions& options) // NOLINT: implicit on purpose
+    Algorithm(const AlgorithmOptions& options) // NOLINT: implicit on purpose
       : options_(options) {}
-    constexpr Algorithm(Pattern pattern) // NOLINT: implicit on purpose
+    Algorithm(Pattern pattern) // NOLINT: implicit on purpose
       : options_(AlgorithmOptions{pattern}) {}
     /// The plan that follows the map. @error bad_argument the group has no map (thrown by the call)
-    static constexpr Algorithm eco() {
+    static Algorithm eco() {
         Algorithm algorithm;
         algorithm.eco_ = true;
         return algorithm;
@@ -37,25 +38,35 @@ class Algorithm {
     /// The memory that all members on one host share. For blocking calls only.
     /// @error unsupported the members share no memory, the call returns a future, or it combines elements
     /// so large that one element of each member does not fit into 64 KiB (thrown by the call)
-    static constexpr Algorithm memory() {
+    static Algorithm memory() {
         Algorithm algorithm;
         algorithm.memory_ = true;
         return algorithm;
     }
     /// As Algorithm(), but never through shared memory.
-    static constexpr Algorithm messages() {
+    static Algorithm messages() {
         Algorithm algorithm;
         algorithm.messages_ = true;
         return algorithm;
     }
+    /// By this schedule of rounds: see Group::by(), by which members agree on one. For the operations and the
+    /// root of to_plan() alone; v forms of a schedule in which nobody passes anything on (OAS, AAS) as well.
+    /// @error as to_plan() (thrown by the call)
+    PLEXUS_API static Algorithm by(std::shared_ptr<const GroupSchedule> schedule);
 
-    constexpr bool follows_map() const noexcept { return eco_; }
-    constexpr bool uses_memory() const noexcept { return memory_; }
-    constexpr bool uses_messages() const noexcept { return messages_; }
-    constexpr const std::optional<AlgorithmOptions>& options() const noexcept { return options_; }
+    bool follows_map() const noexcept { return eco_; }
+    bool uses_memory() const noexcept { return memory_; }
+    bool uses_messages() const noexcept { return messages_; }
+    /// Null: by no schedule.
+    const GroupSchedule* schedule() const noexcept { return schedule_.get(); }
+    /// A hash of the schedule. 0: there is none.
+    std::uint64_t schedule_number() const noexcept { return schedule_number_; }
+    const std::optional<AlgorithmOptions>& options() const noexcept { return options_; }
 
   private:
     std::optional<AlgorithmOptions> options_;
+    std::shared_ptr<const GroupSchedule> schedule_;
+    std::uint64_t schedule_number_ = 0;
     bool eco_ = false;
     bool memory_ = false;
     bool messages_ = false;

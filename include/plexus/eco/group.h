@@ -73,7 +73,7 @@ class PLEXUS_API AsyncGroup : public Collectives<AsyncGroup> {
   public:
     AsyncGroup(std::shared_ptr<detail::GroupState> state, Algorithm algorithm, Deadline deadline) noexcept
       : state_(std::move(state))
-      , algorithm_(algorithm)
+      , algorithm_(std::move(algorithm))
       , deadline_(deadline) {}
     Future<void> begin(const detail::CollectiveArgs& args) const;
 
@@ -88,7 +88,7 @@ class PLEXUS_API PreparingGroup : public Collectives<PreparingGroup> {
   public:
     PreparingGroup(std::shared_ptr<detail::GroupState> state, Algorithm algorithm, Deadline deadline) noexcept
       : state_(std::move(state))
-      , algorithm_(algorithm)
+      , algorithm_(std::move(algorithm))
       , deadline_(deadline) {}
     PersistentCollective begin(const detail::CollectiveArgs& args) const;
 
@@ -135,6 +135,13 @@ class PLEXUS_API Group : public Collectives<Group> {
 
     /// The same group, with another algorithm for calls by the returned handle.
     Group with(Algorithm algorithm) const;
+    /// The same group, whose calls by the returned handle follow the schedule of member `from`, which is
+    /// sent to all. Called by every member. The others give a schedule without rounds, or the same one.
+    /// For the operations of to_plan() alone, with the root that the schedule has.
+    /// @error bad_argument no such member; the schedule is not one for this group, see to_plan(); or some
+    /// members have another one: the text names them. Thrown on all members; the group stays whole
+    /// @error as Collectives (thrown)
+    Group by(const GroupSchedule& schedule, Rank from = 0) const;
     /// The same group, with a deadline for each call by the returned handle: all.with(plexus::deadline(2s)).
     /// Without one, the context's limits.call_deadline holds; no_deadline: no limit. Making a group has no
     /// limit. A call that has not ended in time fails with deadline_exceeded, and the group is broken for all

@@ -2,6 +2,9 @@
 // The words for a pattern.
 #include "plexus/eco/algorithm.h"
 
+#include "group/agreement.h"
+#include "plexus/wire_type.h"
+
 #include <algorithm>
 #include <charconv>
 #include <utility>
@@ -33,6 +36,16 @@ std::optional<std::uint64_t> bytes_of(std::string_view text) {
 }
 
 } // namespace
+
+Algorithm Algorithm::by(std::shared_ptr<const GroupSchedule> schedule) {
+    Algorithm algorithm;
+    algorithm.schedule_number_ = 0xcbf29ce484222325ull;
+    for (const std::uint32_t word : detail::words_of(*schedule))
+        algorithm.schedule_number_ = plexus::detail::mix(algorithm.schedule_number_, word);
+    algorithm.schedule_number_ |= 2; // 0, 1, 4 and 6 are other algorithms
+    algorithm.schedule_ = std::move(schedule);
+    return algorithm;
+}
 
 std::optional<Algorithm> parse_algorithm(std::string_view text) {
     if (text == "auto") return Algorithm{};

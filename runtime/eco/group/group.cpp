@@ -2,6 +2,7 @@
 // Group: a handle of a detail::GroupState.
 #include "plexus/eco/group.h"
 
+#include "group/agreement.h"
 #include "group/meeting.h"
 #include "topology/refuse.h"
 
@@ -27,7 +28,8 @@ std::vector<std::vector<std::byte>> cut(const std::vector<std::byte>& all,
 /// Variable-length parts are known only to sender and receiver, so a chosen pattern does not apply: use plain
 /// messages.
 Algorithm for_any_length(const Algorithm& algorithm) {
-    return algorithm.options() || algorithm.follows_map() ? Algorithm::messages() : algorithm;
+    const bool chosen = algorithm.options() || algorithm.follows_map() || algorithm.schedule() != nullptr;
+    return chosen ? Algorithm::messages() : algorithm;
 }
 
 } // namespace
@@ -90,7 +92,9 @@ Group Group::split(std::int64_t colour, std::int64_t key) const {
     };
     const Choice mine{colour, key};
     std::vector<Choice> choices(size());
-    all_gather(std::span(&mine, 1), std::span(choices));
+    // A schedule is for one operation, and for the members of this group.
+    const Algorithm algorithm = algorithm_.schedule() == nullptr ? algorithm_ : Algorithm();
+    with(algorithm).all_gather(std::span(&mine, 1), std::span(choices));
     const std::uint64_t child = state_->count_child();
     if (colour == kNoColour) return {};
     std::vector<Rank> ranks;
@@ -99,7 +103,7 @@ Group Group::split(std::int64_t colour, std::int64_t key) const {
     std::stable_sort(ranks.begin(), ranks.end(),
                      [&](Rank a, Rank b) { return choices[a].key < choices[b].key; });
     const std::uint64_t salt = plexus::detail::mix(2 * child, static_cast<std::uint64_t>(colour));
-    return Group(detail::branch(*state_, ranks, salt)).with(algorithm_);
+    return Group(detail::branch(*state_, ranks, salt)).with(algorithm);
 }
 
 Group Group::dup() const {
@@ -110,8 +114,12 @@ Group Group::dup() const {
 
 Group Group::with(Algorithm algorithm) const {
     Group out(*this);
-    out.algorithm_ = algorithm;
+    out.algorithm_ = std::move(algorithm);
     return out;
+}
+
+Group Group::by(const GroupSchedule& schedule, Rank from) const {
+    return with(Algorithm::by(detail::agree_on(with(Algorithm()), schedule, from)));
 }
 
 Group Group::with(Deadline deadline) const {

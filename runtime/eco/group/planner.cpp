@@ -17,6 +17,7 @@ std::uint64_t number_of(const Algorithm& algorithm) {
     if (algorithm.follows_map()) return 1;
     if (algorithm.uses_memory()) return 4;
     if (algorithm.uses_messages()) return 6;
+    if (algorithm.schedule() != nullptr) return algorithm.schedule_number();
     if (!algorithm.options()) return 0;
     using plexus::detail::mix;
     const AlgorithmOptions& options = *algorithm.options();
@@ -28,7 +29,7 @@ std::uint64_t number_of(const Algorithm& algorithm) {
 /// Nothing is wished.
 bool is_free(const Algorithm& algorithm) {
     return !algorithm.options() && !algorithm.follows_map() && !algorithm.uses_messages() &&
-           !algorithm.uses_memory();
+           !algorithm.uses_memory() && algorithm.schedule() == nullptr;
 }
 
 bool has_root(Operation operation) {
@@ -144,7 +145,8 @@ std::shared_ptr<const MemberPlan> Planner::plan_for(PlanRequest request, const A
     const Lock hold(mutex_);
     if (const auto found = plans_.find(key); found != plans_.end()) return found->second;
     Plan made;
-    const bool pairs = varied && request.operation != Operation::all_gather &&
+    const bool pairs = varied && algorithm.schedule() == nullptr &&
+                       request.operation != Operation::all_gather &&
                        request.operation != Operation::reduce_scatter;
     if (pairs) {
         // Who passes on what is not his own does not know its length.
@@ -173,6 +175,7 @@ Plan Planner::plan_of(const PlanRequest& request, const Algorithm& algorithm) co
 
 Plan Planner::make(const PlanRequest& request, const Algorithm& algorithm) const {
     if (algorithm.options()) return plan(request, *algorithm.options());
+    if (algorithm.schedule() != nullptr) return to_plan(request, *algorithm.schedule());
     if (algorithm.follows_map() && !network_)
         refuse(Status::bad_argument, "the group has no map to follow: give it one in its options");
     if (network_) return plan_eco(request, *network_);
