@@ -68,8 +68,9 @@ void Fabric::enter(Time now, std::uint32_t frame) {
         return finish(now, frame, false);
     }
     if (speed.bits_per_second == 0) return travel(now, hop.pipe, frame);
-    if (!pipe.busy) return start(now, hop.pipe, frame);
     Station& station = pipe.stations[hop.station];
+    counts_[hop.pipe].queues.add(station.bytes);
+    if (!pipe.busy) return start(now, hop.pipe, frame);
     if (station.bytes + one.bytes > speed.queue_bytes) {
         ++counts_[hop.pipe].overflowed;
         return finish(now, frame, false);

@@ -7,6 +7,7 @@
 // Stations that contend for a wire take turns, frame by frame; there are no collisions.
 #pragma once
 
+#include "tools/lab/queue_lengths.h"
 #include "tools/lab/routes.h"
 
 #include <cstdint>
@@ -23,6 +24,7 @@ struct PipeCount {
     std::uint64_t overflowed = 0; ///< frames for which a queue had no room
     std::uint64_t cut = 0;        ///< frames that were lost because the pipe was switched off
     Time busy{0};
+    QueueLengths queues; ///< that frames found in their station, whether there was room or not
 };
 
 class Fabric {

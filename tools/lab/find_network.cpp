@@ -3,6 +3,7 @@
 // installed.
 #include "plexus/error.h"
 #include "tools/common/table_file.h"
+#include "tools/lab/graph_network.h"
 #include "tools/lab/network_file.h"
 
 #include <algorithm>
@@ -29,10 +30,27 @@ Network load(const fs::path& path) {
     return read_network({text, bytes.size()}, path.string());
 }
 
+/// "btree-16": the kind is one of graph_kinds().
+bool is_graph(const std::string& name) {
+    const auto& kinds = eco::graph_kinds();
+    return std::any_of(kinds.begin(), kinds.end(), [&](std::string_view kind) {
+        return name.starts_with(kind.substr(0, kind.find('-') + 1));
+    });
+}
+
 } // namespace
 
-Network load_network(const std::string& name_or_path) {
+Speed default_link_speed() { return {100'000'000, std::chrono::microseconds(50)}; }
+
+Network load_network(const std::string& name_or_path, const std::optional<Speed>& links) {
     const bool is_path = name_or_path.find('/') != std::string::npos || name_or_path.ends_with(".toml");
+    if (!is_path && is_graph(name_or_path))
+        return network_of(eco::named_graph(name_or_path), links.value_or(default_link_speed()));
+    if (links)
+        throw Error(Status::bad_argument,
+                    fmt::format("the links of \"{}\" have speeds of their own: only a link graph's are given "
+                                "on the command line",
+                                name_or_path));
     if (is_path) return load(name_or_path);
     for (const fs::path& folder : folders()) {
         const fs::path path = folder / (name_or_path + ".toml");
@@ -40,8 +58,10 @@ Network load_network(const std::string& name_or_path) {
         if (fs::is_regular_file(path, none)) return load(path);
     }
     throw Error(Status::not_found,
-                fmt::format("there is no network \"{}\": the known ones are {}; a file's name ends in .toml",
-                            name_or_path, fmt::join(known_networks(), ", ")));
+                fmt::format("there is no network \"{}\": the known ones are {}, and link graphs ({}); a "
+                            "file's name ends in .toml",
+                            name_or_path, fmt::join(known_networks(), ", "),
+                            fmt::join(eco::graph_kinds(), ", ")));
 }
 
 std::vector<std::string> known_networks() {

@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 #include <unistd.h>
 
 namespace plexus::tools {
@@ -31,6 +32,9 @@ plexus lab ctl [--lab PROCESS] REQUEST   speaks to a lab that runs: report json,
 plexus lab enter HOST PROGRAM [...]      inside a lab: runs a program on another of its hosts;
                                          enter --shell stands in for ssh (mpirun)
 plexus lab list                          the networks that come with Plexus
+
+NETWORK is a TOML file, one of that list, or a link graph that is a tree with hosts at its
+leaves, like btree-16, karytree-4-2 or star-8.
 
 Each host is a network namespace with a name, an address (10.77.x.y, in /etc/hosts) and
 shared memory of its own; contexts on two hosts reach each other only through the network.
@@ -49,6 +53,7 @@ struct LabOptions {
     std::string network;
     double scale = 1;
     bool keep_delays = false;
+    std::string rate, delay, queue; ///< of each link of a link graph
     PlacementOptions placement;
     std::string hosts, on, json;
     bool report = false, quiet = false, no_prefix = false;
@@ -64,6 +69,10 @@ void describe(CLI::App& app, LabOptions& options) {
         ->check(CLI::Range(1e-6, 1e6))
         ->capture_default_str();
     app.add_flag("--keep-delays", options.keep_delays, "With --scale, only rates are scaled");
+    app.add_option("--rate", options.rate, "Of each link of a link graph, like \"100 Mb/s\"")
+        ->type_name("RATE");
+    app.add_option("--delay", options.delay, "Ditto, like \"50 us\"")->type_name("TIME");
+    app.add_option("--queue", options.queue, "Ditto, of each direction, like \"64 KiB\"")->type_name("SIZE");
     app.add_option("--per-host", options.placement.per_host, "How many contexts each host gets")
         ->check(CLI::Range(1, 4096))
         ->capture_default_str();
@@ -120,6 +129,23 @@ bool parse(Words words, LabOptions& options) {
     return true;
 }
 
+template <class Value>
+void read_speed(const char* option, const std::string& text, const std::optional<Value>& read, Value& value) {
+    if (text.empty()) return;
+    if (!read) usage_error(std::string(option) + " does not take \"" + text + "\"");
+    value = *read;
+}
+
+/// Of a link graph's links; nothing: nothing was said.
+std::optional<Speed> link_speed(const LabOptions& options) {
+    if (options.rate.empty() && options.delay.empty() && options.queue.empty()) return std::nullopt;
+    Speed speed = default_link_speed();
+    read_speed("--rate", options.rate, parse_rate(options.rate), speed.bits_per_second);
+    read_speed("--delay", options.delay, parse_time(options.delay), speed.delay);
+    read_speed("--queue", options.queue, parse_size(options.queue), speed.queue_bytes);
+    return speed;
+}
+
 SessionOptions session_options(const Network& network, LabOptions& options) {
     SessionOptions session;
     if (!options.on.empty()) {
@@ -170,7 +196,8 @@ int lab_verb(int count, char** arguments) {
     if (first == "list") return list_networks();
     LabOptions options;
     if (!parse(Words(arguments + 1, arguments + count), options)) return kOk;
-    const Network network = scaled(load_network(options.network), options.scale, options.keep_delays);
+    const Network network =
+        scaled(load_network(options.network, link_speed(options)), options.scale, options.keep_delays);
     const SessionOptions session = session_options(network, options);
     try {
         return run_lab(network, session);

@@ -15,6 +15,7 @@
 
 #include "tools/lab/network.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,9 +26,14 @@ namespace plexus::tools::lab {
 /// @error bad_config (thrown, as plexus::Error)
 Network read_network(std::string_view text, const std::string& origin);
 
-/// A file, or the name of a network that comes with Plexus.
-/// @error not_found, bad_config (thrown)
-Network load_network(const std::string& name_or_path);
+/// The speed of each link of a graph that says nothing of it.
+Speed default_link_speed();
+
+/// A file, the name of a network that comes with Plexus, or that of a link graph, like "btree-16", whose
+/// links have the speed `links`; only such a network takes one.
+/// @error not_found, bad_config; unsupported as network_of(), bad_argument as named_graph(), or a speed for
+/// another network (thrown)
+Network load_network(const std::string& name_or_path, const std::optional<Speed>& links = {});
 
 /// The names of those that come with Plexus, in order.
 std::vector<std::string> known_networks();

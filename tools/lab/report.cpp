@@ -12,6 +12,15 @@ namespace {
 double in_us(Time time) { return static_cast<double>(time.count()) / 1e3; }
 double in_s(Time time) { return static_cast<double>(time.count()) / 1e9; }
 
+/// Of all frames that switches sent on: what waited before them.
+QueueLengths in_switches(const Routes& routes, const Fabric& fabric) {
+    QueueLengths all;
+    for (std::uint32_t i = 0; i < routes.pipes().size(); ++i)
+        if (routes.pipes()[i].from != routes.pipes()[i].part || routes.pipes()[i].from.empty())
+            all.add(fabric.counts()[i].queues);
+    return all;
+}
+
 double share(Time part, Time whole) { return whole > Time(0) ? in_s(part) / in_s(whole) : 0; }
 
 } // namespace
@@ -28,6 +37,7 @@ std::string report_json(const Network& network, const Routes& routes, const Fabr
         link.add("up", fabric.is_up(i)).add("rate_bps", pipe.speed.bits_per_second);
         link.add("delay_us", in_us(pipe.speed.delay)).add("frames", one.frames).add("bytes", one.bytes);
         link.add("overflowed", one.overflowed).add("cut", one.cut);
+        link.add("queue_p99_bytes", one.queues.quantile(0.99)).add("queue_most_bytes", one.queues.most());
         link.add("busy", share(one.busy, count.time));
         links.push_back(link.text());
     }
@@ -41,6 +51,8 @@ std::string report_json(const Network& network, const Routes& routes, const Fabr
     json::Object all;
     all.add("network", network.name).add("scale", network.scale).add("delays_scaled", network.scaled_delays);
     all.add("hosts", network.hosts.size()).add("seconds", in_s(count.time));
+    const QueueLengths queued = in_switches(routes, fabric);
+    all.add("queue_p99_bytes", queued.quantile(0.99)).add("queue_most_bytes", queued.most());
     return all.raw("switch", punctual.text()).raw("links", json::list(links)).text();
 }
 
@@ -48,8 +60,8 @@ std::string report_text(const Network& network, const Routes& routes, const Fabr
                         const SwitchCount& count) {
     std::string text;
     const auto out = std::back_inserter(text);
-    fmt::format_to(out, "{:<34} {:>10} {:>10} {:>9} {:>13} {:>6} {:>7}\n", "link", "rate", "delay", "frames",
-                   "bytes", "busy", "lost");
+    fmt::format_to(out, "{:<34} {:>10} {:>10} {:>9} {:>13} {:>6} {:>7} {:>9} {:>9}\n", "link", "rate",
+                   "delay", "frames", "bytes", "busy", "lost", "queue 99%", "most");
     for (std::uint32_t i = 0; i < routes.pipes().size(); ++i) {
         const Pipe& pipe = routes.pipes()[i];
         const PipeCount& one = fabric.counts()[i];
@@ -59,10 +71,13 @@ std::string report_text(const Network& network, const Routes& routes, const Fabr
         if (!pipe.from.empty() && !is_cable) name = pipe.part + ": " + name;
         const std::string rate =
             pipe.speed.bits_per_second == 0 ? "-" : show_rate(pipe.speed.bits_per_second);
-        fmt::format_to(out, "{:<34} {:>10} {:>10} {:>9} {:>13} {:>5.1f}% {:>7}\n", name, rate,
+        fmt::format_to(out, "{:<34} {:>10} {:>10} {:>9} {:>13} {:>5.1f}% {:>7} {:>9} {:>9}\n", name, rate,
                        show_time(pipe.speed.delay), one.frames, one.bytes, 100 * share(one.busy, count.time),
-                       one.overflowed + one.cut);
+                       one.overflowed + one.cut, one.queues.quantile(0.99), one.queues.most());
     }
+    const QueueLengths queued = in_switches(routes, fabric);
+    fmt::format_to(out, "queued in switches before a frame: at most {} bytes for 99 %, {} at most\n",
+                   queued.quantile(0.99), queued.most());
     return text + verdict(network, count);
 }
 
