@@ -11,10 +11,37 @@
 
 namespace plexus::tools::benchmark {
 
+/// A schedule for the members as terminals of a network, made when it is needed.
+struct ScheduleRequest {
+    eco::LinkGraph graph;
+    std::uint32_t overlap = 0; ///< as GroupSchedule has it
+};
+
+/// The kind of schedule that an operation follows; nothing: there is none.
+constexpr std::optional<eco::CollectiveKind> scheduled_as(eco::Operation operation) {
+    using eco::Operation;
+    switch (operation) {
+    case Operation::broadcast:
+    case Operation::reduce:
+        return eco::CollectiveKind::oab;
+    case Operation::all_gather:
+        return eco::CollectiveKind::aab;
+    case Operation::scatter:
+    case Operation::gather:
+        return eco::CollectiveKind::oas;
+    case Operation::all_to_all:
+        return eco::CollectiveKind::aas;
+    default:
+        return std::nullopt;
+    }
+}
+
 struct NamedPattern {
     std::string name; ///< as it was written: "tree:4"
     eco::Algorithm algorithm;
+    std::optional<ScheduleRequest> schedule = {};
     bool supports(eco::Operation operation) const {
+        if (schedule) return scheduled_as(operation).has_value();
         return !algorithm.options() || eco::supports(algorithm.options()->pattern, operation);
     }
 };

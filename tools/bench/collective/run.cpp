@@ -82,9 +82,22 @@ class Member {
                         row.pattern = pattern.name;
                         row.size_bytes = size;
                         row.clock = clock;
-                        if (!measure(group ? group.with(pattern.algorithm) : group, row)) return false;
+                        if (!measure(group ? by(group, pattern, operation) : group, row)) return false;
                     }
         return true;
+    }
+
+    /// A schedule is made by one member.
+    eco::Group by(const eco::Group& group, const NamedPattern& pattern, Operation operation) const {
+        if (!pattern.schedule) return group.with(pattern.algorithm);
+        eco::GroupSchedule how;
+        if (group.rank() == 0) {
+            how.overlap = pattern.schedule->overlap;
+            how.schedule =
+                eco::find_schedule(pattern.schedule->graph, *scheduled_as(operation), options_.root, {})
+                    .schedule;
+        }
+        return group.by(how);
     }
 
     /// A barrier has no size.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `plexus bench collective`: reads the command line and starts the measurement.
 #include "tools/verb.h"
+#include "plexus/error.h"
 #include "tools/bench/collective/run.h"
 #include "tools/benchmark/options.h"
 #include "tools/common/command_line.h"
@@ -16,6 +17,7 @@ namespace {
 
 using benchmark::CollectiveOptions;
 using benchmark::NamedPattern;
+using benchmark::ScheduleRequest;
 using benchmark::TimedBy;
 using benchmark::whole_number;
 using eco::Operation;
@@ -25,7 +27,9 @@ constexpr char kFooter[] =
     "Patterns: auto (the library's choice), memory (that all members share, on one host), messages\n"
     "(the choice without that), eco (follows --map), star, tree:K, binary, binomial, chain,\n"
     "chain:SEGMENT, ring, butterfly, bruck, pairwise. Those that do not suit an operation are left\n"
-    "out there. Sizes are of the vector, or of each member's part where each has its own (scatter,\n"
+    "out there. schedule:GRAPH[:OVERLAP] is a schedule in rounds for the members as terminals of a link\n"
+    "graph, as schedule:btree-16, in lockstep, with an overlap, or async. Sizes are of the vector, or of "
+    "each member's part where each has its own (scatter,\n"
     "gather, all_gather, all_to_all, reduce_scatter). Each case is run once before, and what it\n"
     "brought is looked at.\n"
     "\n"
@@ -55,7 +59,25 @@ std::vector<Operation> operations_of(const std::string& text) {
     return operations;
 }
 
+/// "schedule:btree-16", "schedule:btree-16:2", "schedule:btree-16:async".
+NamedPattern schedule_of(const std::string& word) {
+    const std::size_t first = word.find(':') + 1;
+    const std::size_t second = word.find(':', first);
+    std::uint32_t overlap = 0;
+    if (second != word.npos) {
+        const std::string text = word.substr(second + 1);
+        const auto number = whole_number<std::uint32_t>(text);
+        if (!number && text != "async")
+            usage_error(kVerb, fmt::format("\"{}\": the overlap is a whole number, or async", word));
+        overlap = number.value_or(eco::GroupSchedule::kAsynchronous);
+    }
+    try {
+        return {word, {}, ScheduleRequest{eco::named_graph(word.substr(first, second - first)), overlap}};
+    } catch (const Error& error) { usage_error(kVerb, error.what()); }
+}
+
 NamedPattern pattern_of(const std::string& word) {
+    if (word.starts_with("schedule:")) return schedule_of(word);
     const auto algorithm = eco::parse_algorithm(word);
     if (!algorithm)
         usage_error(
