@@ -101,7 +101,9 @@ struct EvolutionOptions {
     SearchCallback go_on;
 };
 
-/// @error bad_argument as lower_bound(), or a population below 4 (thrown)
+/// Without rounds where go_on or most_rounds ended the search; the caller's thread alone works.
+/// @error bad_argument as lower_bound(), a population below 4, a mutation that is no probability, or so many
+/// rounds and links that counting conflicts needs more than 1 GiB (thrown)
 PLEXUS_API SearchResult evolve_schedule(const LinkGraph& graph, CollectiveKind kind, std::uint32_t root,
                                         const EvolutionOptions& options);
 
