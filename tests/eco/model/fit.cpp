@@ -124,6 +124,19 @@ TEST_CASE("Hockney, LogP and LogGP come back from their own data") {
     check_alike(loggp.gap_s_per_byte, kLogGP.gap_s_per_byte);
 }
 
+TEST_CASE("a size that ends within a packet has this packet too, and the median of two is their mean") {
+    Sample packets;
+    packets.packet_bytes = 1024;
+    packets.messages = messages_by(kLogP, {8, 1000, 1024, 1025, 3000, 5000});
+    check_alike(fitted<LogP>(ModelKind::logp, packets).gap_s, kLogP.gap_s);
+    CHECK(fit(ModelKind::logp, packets).error < 1e-9);
+    Sample pairs;
+    pairs.messages = {{{8}, 2}, {{8}, 4}, {{16}, 4}, {{16}, 6}, {{24}, 6}, {{24}, 8}};
+    const auto hockney = fitted<Hockney>(ModelKind::hockney, pairs); // 3, 5 and 7 s
+    CHECK(hockney.latency_s == Approx(1));
+    CHECK(hockney.bytes_per_s == Approx(4));
+}
+
 TEST_CASE("where all sizes are one packet, LogP's gap is the measured one") {
     Sample sample;
     sample.packet_bytes = 1024;
