@@ -50,6 +50,7 @@ TEST_CASE("each model predicts a message as its formula says") {
     CHECK(predict_s(Hockney{1, 10}, {40}) == 1 + 4);
     CHECK(predict_s(LogP{5, 1, 2, 100}, {100}) == 5 + 2);
     CHECK(predict_s(LogP{5, 1, 2, 100}, {101}) == 5 + 2 + 2);
+    CHECK(cost(LogP{5, 1, 2, 100}, {0}).spacing_s == 2);
     CHECK(cost(LogP{5, 1, 2, 100}, {250}).spacing_s == 3 * 2);
     CHECK(cost(LogP{5, 4, 2, 100}, {250}).spacing_s == 3 * 4);
     CHECK(predict_s(LogGP{5, 1, 2, 0.5}, {11}) == 5 + 2 + 10 * 0.5);

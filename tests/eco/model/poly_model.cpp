@@ -166,6 +166,8 @@ TEST_CASE("sizes 0 and 1, one host, clusters of one host and every operation hav
     PolyRequest barrier = request(1000);
     barrier.operation = Operation::barrier;
     const double with_size = predict(flat, barrier).clusters[0].fastest.time_s;
+    barrier.bytes = 1 << 30;
+    CHECK(!has_remark(predict(flat, barrier), "beyond"));
     barrier.bytes = 0;
     CHECK(predict(flat, barrier).clusters[0].fastest.time_s == with_size);
     CHECK(words_of([&] { predict(flat, request(8, 5)); }).find("root 5 is no host") != std::string::npos);
@@ -184,9 +186,18 @@ TEST_CASE("the cost that is asked for is the one that counts, and the completion
     const double least = predict(map, asked).clusters[0].fastest.time_s;
     asked.statistic = Statistic::median;
     CHECK(predict(map, asked).clusters[0].fastest.time_s == Approx(3 * least));
-    const Map two = map_of({4, 4, 4}, kSizes, two_levels_us);
-    PolyRequest over = request(1 << 20);
+    // Inside the root's cluster 3.5 ms, between clusters 2 ms of which the sender is busy for 1: to send
+    // twice delays what is inside, unless both go on together.
+    const Map two = map_of({2, 2, 2}, kSizes, [](std::uint64_t bytes, std::size_t from, std::size_t to) {
+        const auto size = static_cast<double>(bytes);
+        if (from == to) return 20 + (from == 0 ? 0.348 : 0.01) * size;
+        return from > 0 && to > 0 ? 900 + 0.11 * size : 1000 + 0.1 * size;
+    });
+    PolyRequest over = request(10000);
+    const PolyPrediction one_by_one = predict(two, over);
+    CHECK(one_by_one.schedules[one_by_one.chosen].after_s == Approx(4.5e-3));
     over.completion = Completion::overlap;
+    CHECK(predict(two, over).schedules[predict(two, over).chosen].overlap_s == Approx(3.5e-3));
     const PolyPrediction made = predict(two, over);
     for (const InterclusterSchedule& each : made.schedules)
         CHECK(made.schedules[made.chosen].overlap_s <= each.overlap_s);
