@@ -20,8 +20,10 @@ struct Options {
     std::string time;
     std::string runs;
     std::string only;
+    std::string flits;
     std::string round;
     bool svg = false;
+    bool asynchronous = false;
     bool json = false;
 };
 
@@ -32,6 +34,7 @@ int make_schedule(const Options& options);
 int check_files(const Options& options);
 int print_paths(const Options& options);
 int print_bounds(const Options& options);
+int play_file(const Options& options);
 int print_tables(const Options& options);
 int show_schedule(const Options& options);
 

@@ -27,6 +27,12 @@ constexpr char kFooter[] =
     "\n"
     "paths NETWORK S D prints the shortest paths from terminal S to terminal D, a hundred at most.\n"
     "\n"
+    "play FILE plays a schedule by the rules of wormhole switching, a flit on each link in each cycle: how\n"
+    "long it takes, and how long heads of messages waited for links, which in lockstep is not at all.\n"
+    "Asynchronous, terminals do not wait for each other's rounds; exit code 1 if messages then wait for "
+    "each\n"
+    "other for ever.\n"
+    "\n"
     "table makes Tables 1 and 3 (rounds; of the worst of --runs seeds, with the fast search unless --search\n"
     "says otherwise) and 5 and 6 (success and time; with umda) of the paper, printed values beside ours.\n"
     "\n"
@@ -58,6 +64,7 @@ constexpr Part kParts[] = {
     {"check", " --against ", schedule::check_files},
     {"bounds", " --map --ports --root --json ", schedule::print_bounds},
     {"paths", " --map --ports --json ", schedule::print_paths},
+    {"play", " --flits --async --json ", schedule::play_file},
     {"table", " --only --runs --search --seed --time --json ", schedule::print_tables},
     {"show", " --output --svg --round ", schedule::show_schedule},
 };
@@ -84,14 +91,14 @@ void check_options(const CLI::App& app, const Part& part) {
 } // namespace
 
 int schedule_verb(int count, char** arguments) {
-    CommandLine line(
-        "schedule",
-        "Makes, checks and draws contention-free schedules of collective operations in switched networks.",
-        "make|check|bounds|paths|table|show [WORDS] [OPTIONS]", kFooter, kHelp);
+    CommandLine line("schedule",
+                     "Makes, checks, plays and draws contention-free schedules of collective operations in "
+                     "switched networks.",
+                     "make|check|bounds|paths|play|table|show [WORDS] [OPTIONS]", kFooter, kHelp);
     schedule::Options options;
     std::string what;
     CLI::App& app = line.app();
-    app.add_option("what", what, "make, check, bounds, paths, table or show")->type_name("");
+    app.add_option("what", what, "make, check, bounds, paths, play, table or show")->type_name("");
     app.add_option("words", options.words, "What it works on: see below")->type_name("");
     app.add_option("--map", options.map, "The network that plexus probe measured")->type_name("FILE");
     app.add_option("--ports", options.ports,
@@ -111,6 +118,8 @@ int schedule_verb(int count, char** arguments) {
     app.add_option("--only", options.only, "Of table: this one alone")->type_name("1|3|5|6");
     app.add_flag("--svg", options.svg, "Of show: a picture instead of a page");
     app.add_option("--round", options.round, "Of show --svg: this round alone")->type_name("N");
+    app.add_option("--flits", options.flits, "Of play: the length of each message (64)")->type_name("N");
+    app.add_flag("--async", options.asynchronous, "Of play: no lockstep");
     if (!line.parse(count, arguments)) return kOk;
     const Part& part = part_named(what);
     check_options(line.app(), part);
