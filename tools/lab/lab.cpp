@@ -49,11 +49,16 @@ not allow labs.)";
 
 [[noreturn]] void usage_error(const std::string& sentence) { tools::usage_error("lab", sentence); }
 
+/// Of each link of a link graph, as it was written; empty: nothing was.
+struct LinkWords {
+    std::string rate, delay, queue;
+};
+
 struct LabOptions {
     std::string network;
     double scale = 1;
     bool keep_delays = false;
-    std::string rate, delay, queue; ///< of each link of a link graph
+    LinkWords links;
     PlacementOptions placement;
     std::string hosts, on, json;
     bool report = false, quiet = false, no_prefix = false;
@@ -69,10 +74,11 @@ void describe(CLI::App& app, LabOptions& options) {
         ->check(CLI::Range(1e-6, 1e6))
         ->capture_default_str();
     app.add_flag("--keep-delays", options.keep_delays, "With --scale, only rates are scaled");
-    app.add_option("--rate", options.rate, "Of each link of a link graph, like \"100 Mb/s\"")
+    app.add_option("--rate", options.links.rate, "Of each link of a link graph, like \"100 Mb/s\"")
         ->type_name("RATE");
-    app.add_option("--delay", options.delay, "Ditto, like \"50 us\"")->type_name("TIME");
-    app.add_option("--queue", options.queue, "Ditto, of each direction, like \"64 KiB\"")->type_name("SIZE");
+    app.add_option("--delay", options.links.delay, "Ditto, like \"50 us\"")->type_name("TIME");
+    app.add_option("--queue", options.links.queue, "Ditto, of each direction, like \"64 KiB\"")
+        ->type_name("SIZE");
     app.add_option("--per-host", options.placement.per_host, "How many contexts each host gets")
         ->check(CLI::Range(1, 4096))
         ->capture_default_str();
@@ -138,11 +144,12 @@ void read_speed(const char* option, const std::string& text, const std::optional
 
 /// Of a link graph's links; nothing: nothing was said.
 std::optional<Speed> link_speed(const LabOptions& options) {
-    if (options.rate.empty() && options.delay.empty() && options.queue.empty()) return std::nullopt;
+    if (options.links.rate.empty() && options.links.delay.empty() && options.links.queue.empty())
+        return std::nullopt;
     Speed speed = default_link_speed();
-    read_speed("--rate", options.rate, parse_rate(options.rate), speed.bits_per_second);
-    read_speed("--delay", options.delay, parse_time(options.delay), speed.delay);
-    read_speed("--queue", options.queue, parse_size(options.queue), speed.queue_bytes);
+    read_speed("--rate", options.links.rate, parse_rate(options.links.rate), speed.bits_per_second);
+    read_speed("--delay", options.links.delay, parse_time(options.links.delay), speed.delay);
+    read_speed("--queue", options.links.queue, parse_size(options.links.queue), speed.queue_bytes);
     return speed;
 }
 

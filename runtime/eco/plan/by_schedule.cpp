@@ -136,7 +136,8 @@ class LinkOrder {
             }
         }
         for (std::uint32_t later = 0; later < moves.size(); ++later)
-            for (const std::uint32_t earlier : before_[later]) after_[earlier].push_back(later);
+            for (const std::uint32_t earlier : before_[later])
+                if (!is_implied(earlier, later)) after_[earlier].push_back(later);
     }
 
     /// The transfers whose senders wait for this one.
@@ -156,6 +157,14 @@ class LinkOrder {
                 return;
             }
         before_[later].push_back(earlier);
+    }
+
+    /// Another that has to have arrived began after the earlier one had.
+    bool is_implied(std::uint32_t earlier, std::uint32_t later) const {
+        return std::any_of(before_[later].begin(), before_[later].end(), [&](std::uint32_t between) {
+            const std::vector<std::uint32_t>& known = before_[between];
+            return std::find(known.begin(), known.end(), earlier) != known.end();
+        });
     }
 
     const std::vector<Move>& moves_;

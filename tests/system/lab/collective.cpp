@@ -23,3 +23,30 @@ TEST_CASE("a broadcast over one wire takes at least the time of its bits") {
     CHECK(number_of(lines[0], "p50").value_or(0) <= 10 * 3 * 12800);
     CHECK(lab.left_nothing());
 }
+
+TEST_CASE("a job runs on a link graph, by a schedule, and the report says how long queues were") {
+    NEEDS_LABS();
+    const auto run = [](const std::string& pattern) {
+        Command lab({"lab",       "btree-4",    "--rate", "10 Mb/s",     "--no-prefix",
+                     "--quiet",   "--json",     "-",      "--",          std::getenv("TESTED_PLEXUS"),
+                     "bench",     "collective", "--json", "--operation", "all_to_all",
+                     "--pattern", pattern,      "--size", "64KiB",       "--iterations",
+                     "2"});
+        CHECK(lab.wait(60s * kPatience) == 0);
+        INFO(lab.out() << lab.err());
+        const auto lines = lab.lines();
+        REQUIRE(lines.size() == 2);
+        CHECK(number_of(lines[0], "contexts") == 4);
+        CHECK(value_of(lines[1], "network") == "\"btree-4\"");
+        CHECK(lab.left_nothing());
+        return number_of(lines[1], "queue_p99_bytes").value_or(-1);
+    };
+    const double scheduled = run("schedule:btree-4");
+    const double pairwise = run("pairwise");
+    CHECK(scheduled >= 0);
+    CHECK(scheduled < pairwise / 4);
+
+    Command fat({"lab", "ftree-4", "--", "true"});
+    CHECK(fat.wait() == 3);
+    CHECK(fat.err().find("several ways join") != std::string::npos);
+}

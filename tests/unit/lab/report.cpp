@@ -40,3 +40,17 @@ TEST_CASE("a report counts the bytes of each link, and says how it was scaled") 
     count.lateness.add(3ms);
     CHECK(verdict(network, count).find("was the bottleneck at times: 1 of 2 frames") != std::string::npos);
 }
+
+TEST_CASE("a report says what frames found waiting on each link, and in switches") {
+    const Network network = network_of(kTwoWires);
+    const Routes routes(network);
+    Fabric fabric(network, routes);
+    std::vector<Fabric::Outcome> outcomes;
+    for (Fabric::Ticket ticket = 0; ticket < 3; ++ticket) fabric.offer(0ns, 0, 1, 1000, ticket);
+    fabric.advance(1s, outcomes);
+    const std::string json = report_json(network, routes, fabric, {});
+    CHECK(number_of(json, "queue_most_bytes") == 1000); // the first left at once, the second waited
+    CHECK(report_text(network, routes, fabric, {}).find("queued in switches") != std::string::npos);
+    fabric.reset_counts();
+    CHECK(number_of(report_json(network, routes, fabric, {}), "queue_most_bytes") == 0);
+}
