@@ -90,7 +90,7 @@ int make_schedule(const Options& options) {
                           seed_of(options),
                           time_of(options, kUsualTime)};
     check_output(options.output);
-    const Found found = search_twice(task);
+    const Found found = search_best(task);
     const eco::SearchResult& result = found.result;
     if (result.schedule.rounds.empty()) {
         std::fprintf(stderr, "plexus schedule: no schedule was found in %.3g s; the bound is %llu (%s)\n",

@@ -12,12 +12,29 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 eco::SearchResult run(const SearchTask& task, std::uint64_t seed, const eco::SearchCallback& go_on) {
-    if (task.search == Search::umda) usage_error("schedule", "this library has no umda search");
+    if (task.search == Search::umda) {
+        eco::EvolutionOptions options;
+        options.seed = seed;
+        options.go_on = go_on;
+        return eco::evolve_schedule(task.graph, task.kind, task.root, options);
+    }
     return eco::find_schedule(task.graph, task.kind, task.root, {.seed = seed, .go_on = go_on});
 }
 
 bool is_shorter(const eco::RoundSchedule& a, const eco::RoundSchedule& b) {
     return !a.rounds.empty() && (b.rounds.empty() || a.rounds.size() < b.rounds.size());
+}
+
+/// The evolutionary search again and again.
+eco::SearchResult repeat(const SearchTask& task, Clock::time_point start) {
+    const auto has_time = [&task, start] { return Clock::now() - start < task.time; };
+    const auto go_on = [&has_time](const eco::SearchProgress&) { return has_time(); };
+    eco::SearchResult best = run(task, task.seed, go_on);
+    for (std::uint64_t seed = task.seed + 1; !best.optimal() && has_time(); ++seed) {
+        eco::SearchResult next = run(task, seed, go_on);
+        if (is_shorter(next.schedule, best.schedule)) best = std::move(next);
+    }
+    return best;
 }
 
 } // namespace
@@ -39,9 +56,12 @@ Found search_once(const SearchTask& task) {
     return {std::move(result), Clock::now() - start};
 }
 
-Found search_twice(const SearchTask& task) {
-    if (task.search == Search::umda) return search_once(task);
+Found search_best(const SearchTask& task) {
     const auto start = Clock::now();
+    if (task.search == Search::umda) {
+        eco::SearchResult best = repeat(task, start);
+        return {std::move(best), Clock::now() - start};
+    }
     std::stop_source at_bound;
     const auto attempt = [&](std::uint64_t seed) {
         eco::SearchResult out = run(task, seed, [&](const eco::SearchProgress&) {

@@ -36,9 +36,10 @@ struct Found {
 /// One search with the task's seed, on this thread. @error those of find_schedule() (thrown)
 Found search_once(const SearchTask& task);
 
-/// The fast search twice, with the seeds 2s and 2s + 1, on this thread and another: the first at the bound
-/// ends the other. The shorter schedule of the two; of equal ones that of the lower seed. The evolutionary
-/// search as search_once() does it. @error as search_once()
-Found search_twice(const SearchTask& task);
+/// Searches until the bound is reached or the time is over. The fast search runs twice, with the seeds 2s and
+/// 2s + 1, on this thread and another: the first at the bound ends the other. Of the two schedules it gives
+/// the shorter, of equal ones that of the lower seed. The evolutionary search begins anew with the seeds s +
+/// 1, s + 2, … on this thread. @error as search_once()
+Found search_best(const SearchTask& task);
 
 } // namespace plexus::tools::schedule

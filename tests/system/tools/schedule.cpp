@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `plexus schedule`: what it makes, checks and prints, and its refusals.
+#include "support/catch.h"
+#include "support/tmpdir.h"
+#include "system/launcher/command.h"
+#include "system/tools/json_text.h"
+
+#include <iterator>
+
+using namespace plexus::testing;
+
+namespace {
+
+constexpr const char* kGraph = R"({"links": [["a","s"],["s","a"],["b","s"],["s","b"],["c","s"],["s","c"]],
+ "terminals": ["a","b","c"]})";
+
+std::string out_of(Words words, int code = 0) {
+    words.insert(words.begin(), "schedule");
+    Command tool(words);
+    CHECK(tool.wait(60s) == code);
+    CHECK(tool.err().empty());
+    return tool.out();
+}
+
+void check_refused(Words words, int code, const std::string& part) {
+    words.insert(words.begin(), "schedule");
+    Command tool(words);
+    INFO(part);
+    CHECK(tool.wait() == code);
+    CHECK(tool.out().empty());
+    CHECK(tool.err().starts_with("plexus schedule: "));
+    CHECK(tool.err().find(part) != std::string::npos);
+    CHECK(count_of(tool.err(), "\n") == 1);
+}
+
+std::string text_of(const std::filesystem::path& file) {
+    std::ifstream stream(file);
+    return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+    const std::size_t place = text.find(from);
+    REQUIRE(place != std::string::npos);
+    return text.replace(place, from.size(), to);
+}
+
+} // namespace
+
+TEST_CASE("a schedule is made with its certificate, and the checker takes it") {
+    const TmpDir folder;
+    const std::string omega = (folder / "omega.json").string();
+    const std::string said = out_of({"make", "omega-8", "AAB", "-o", omega});
+    CHECK(said.starts_with("7 rounds, bound 7 (terminal "));
+    CHECK(is_json(text_of(omega)));
+    const std::string tree = (folder / "tree.json").string();
+    const std::string json =
+        out_of({"make", "fbtree-7", "oas", "--root", "3", "--seed", "5", "-o", tree, "--json"});
+    REQUIRE(is_json(json));
+    CHECK(number_of(json, "rounds") == 6);
+    CHECK(number_of(json, "bound") == 6);
+    CHECK(value_of(json, "reason"));
+    CHECK(value_of(json, "optimal") == "true");
+    CHECK(number_of(json, "seconds"));
+    CHECK(value_of(json, "search") == "\"fast\"");
+    CHECK(number_of(json, "seed") == 5);
+    CHECK(value_of(text_of(tree), "root") == "3");
+    CHECK(value_of(text_of(tree), "topology") == "\"fbtree-7\"");
+    CHECK(out_of({"check", omega, tree}) == "OK " + omega + "\nOK " + tree + "\n");
+    CHECK(out_of({"check", omega, "--against", "omega-8"}) == "OK " + omega + "\n");
+}
+
+TEST_CASE("the paper's search makes schedules, too") {
+    const TmpDir folder;
+    const std::string file = (folder / "s.json").string();
+    const std::string json =
+        out_of({"make", "btree-4", "AAB", "--search", "umda", "--seed", "3", "--json", "-o", file});
+    CHECK(number_of(json, "rounds") == 3);
+    CHECK(value_of(json, "search") == "\"umda\"");
+    CHECK(out_of({"check", file}) == "OK " + file + "\n");
+}
+
+TEST_CASE("a schedule goes to standard output, or a result as JSON alone") {
+    Command text({"schedule", "make", "star-3", "AAS"});
+    CHECK(text.wait() == 0);
+    CHECK(is_json(text.out()));
+    CHECK(value_of(text.out(), "collective") == "\"AAS\"");
+    CHECK(text.err().starts_with("2 rounds, bound 2 ("));
+    Command both({"schedule", "make", "star-3", "AAS", "-o", "-", "--json"});
+    CHECK(both.wait() == 0);
+    CHECK(value_of(both.out(), "topology"));
+    CHECK(number_of(both.err(), "rounds") == 2);
+    CHECK(number_of(out_of({"make", "star-3", "AAS", "--json"}), "rounds") == 2);
+}
+
+TEST_CASE("graphs come from files and maps; ports can be stated") {
+    const TmpDir folder;
+    const std::string graph = folder.file("net.json", kGraph);
+    const std::string made = (folder / "s.json").string();
+    CHECK(out_of({"make", graph, "AAB", "-o", made}).starts_with("2 rounds, bound 2"));
+    CHECK(value_of(text_of(made), "terminals") == R"(["a","b","c"])");
+    CHECK(out_of({"check", made, "--against", graph}) == "OK " + made + "\n");
+    CHECK(out_of({"check", made, "--against", "star-3"}, 1)
+              .starts_with("FAIL " + made + ": it is a schedule for another network: "));
+    const std::string map = folder.file("net.map", "3 ant bee cow\n- 1 9\n1 - 9\n9 9 -\n");
+    CHECK(out_of({"make", "--map", map, "AAS", "-o", made}).starts_with("2 rounds, bound 2"));
+    CHECK(value_of(text_of(made), "terminals") == R"(["ant","bee","cow"])");
+    CHECK(out_of({"check", made}) == "OK " + made + "\n");
+    CHECK(number_of(out_of({"make", "ring-4", "OAS", "--json"}), "bound") == 2);
+    CHECK(number_of(out_of({"make", "ring-4", "OAS", "--ports", "one", "--json"}), "bound") == 3);
+}
+
+TEST_CASE("files that hold no valid schedule fail one by one, and nothing else does") {
+    const TmpDir folder;
+    const std::string good = (folder / "good.json").string();
+    out_of({"make", "star-3", "AAB", "-o", good});
+    const std::string text = text_of(good);
+    const std::string other = folder.file("other.json", replaced(text, "star-3", "star-4"));
+    const std::string bound = folder.file("bound.json", replaced(text, "\"bound\":2", "\"bound\":3"));
+    const std::string half = folder.file("half.json", text.substr(0, text.size() / 2));
+    const std::string none = (folder / "none.json").string();
+    const std::string said = out_of({"check", other, good, bound, half, none}, 1);
+    CHECK(count_of(said, "\n") == 5);
+    CHECK(said.starts_with("FAIL " + other + ": "));
+    CHECK(said.find("\nOK " + good + "\n") != std::string::npos);
+    CHECK(said.find("\nFAIL " + bound + ": the bound 3 is above the 2 rounds that it has\n") !=
+          std::string::npos);
+    CHECK(said.find("\nFAIL " + half + ":") != std::string::npos);
+    CHECK(said.find("this is no JSON") != std::string::npos);
+    CHECK(said.find("\nFAIL " + none + ": ") != std::string::npos);
+    const std::string open =
+        folder.file("open.json", R"({"topology": "ring-4", "collective": "OAB", "root": 0, "rounds":
+        [[{"src": 0, "dst": 2, "msg": 0}]]})");
+    CHECK(out_of({"check", open}, 1).find("2 shortest paths") != std::string::npos);
+}
+
+TEST_CASE("when time runs out the answer is no, and no file is written or changed") {
+    const TmpDir folder;
+    const std::string file = folder.file("s.json", "before");
+    check_refused({"make", "btree-16", "AAB", "--search", "umda", "--time", "1e-9", "-o", file}, 1,
+                  "no schedule was found in ");
+    CHECK(text_of(file) == "before");
+    check_refused({"make", "star-3", "AAB", "-o", (folder / "none" / "s.json").string()}, 3,
+                  "there is no folder");
+    check_refused({"make", "star-3", "AAB", "-o", (folder / "").string()}, 3, "it is a folder");
+    check_refused({"make", "omega-12", "AAB", "-o", file}, 2, "\"omega-12\" is no omega-N");
+    CHECK(text_of(file) == "before");
+    CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
+}
+
+TEST_CASE("networks for which there is no schedule are refused with their reason") {
+    const TmpDir folder;
+    const std::pair<std::string, std::string> cases[] = {
+        {R"({"links": [["a","b"]], "terminals": ["a","b"]})", "no way leads from terminal 1"},
+        {R"({"links": [["a","b"],["b","a"]], "terminals": []})", "the graph has 0"},
+        {R"({"links": [["a","b"],["b","a"]], "terminals": ["a"]})", "the graph has 1"},
+        {R"({"links": [["a","b"],["b","a"]], "terminals": ["a","a"]})", "the vertex of two terminals"},
+        {R"({"links": [["a","b"],["b","a"],["a","b"]], "terminals": ["a","b"]})",
+         "links[2] is the same as links[0]"},
+        {"{\n\"links\": ", "bad.json:2: this is no JSON"},
+    };
+    for (const auto& [text, part] : cases) {
+        const std::string file = folder.file("bad.json", text);
+        for (const Words& words :
+             {Words{"make", file, "AAB"}, Words{"bounds", file}, Words{"paths", file, "0", "1"}})
+            check_refused(words, 2, part);
+    }
+    check_refused({"make", "none.json", "AAB"}, 2, "none.json cannot be read");
+    check_refused({"make", "spiral-8", "AAB"}, 2, "there is no network \"spiral-8\"");
+    check_refused({"make", "ring-99999999999", "AAB"}, 2, "is no ring-N");
+    check_refused({"make", "--map", (folder / "none").string(), "AAB"}, 3, "cannot be read");
+}
+
+TEST_CASE("words that are missing, wrong or another part's are usage errors") {
+    check_refused({}, 2, "make, check, bounds, paths, table");
+    check_refused({"draw"}, 2, "\"draw\"");
+    check_refused({"make"}, 2, "say which network");
+    check_refused({"make", "star-3"}, 2, "OAB, AAB, OAS and AAS");
+    check_refused({"make", "star-3", "ABC"}, 2, "\"ABC\"");
+    check_refused({"make", "star-3", "OAB", "--root", "3"}, 2, "root \"3\" is no terminal: there are 0 to 2");
+    check_refused({"make", "star-3", "OAB", "--root", "x"}, 2, "root \"x\"");
+    check_refused({"make", "star-3", "AAB", "--root", "0"}, 2, "--root goes with OAB and OAS");
+    check_refused({"make", "star-3", "AAB", "--ports", "two"}, 2, "--ports takes one or all");
+    check_refused({"make", "star-3", "AAB", "--search", "slow"}, 2, "--search takes umda or fast");
+    check_refused({"make", "star-3", "AAB", "--seed", "1.5"}, 2, "--seed");
+    for (const char* time : {"0", "nan", "inf", "1e9", "x"})
+        check_refused({"make", "star-3", "AAB", "--time", time}, 2, "--time takes seconds");
+    check_refused({"make", "star-3", "AAB", "--only", "1"}, 2, "--only does not go with make");
+    check_refused({"check"}, 2, "which FILE");
+    check_refused({"check", "x.json", "--against", "omega-12"}, 2, "is no omega-N");
+    check_refused({"check", "x.json", "--seed", "1"}, 2, "--seed does not go with check");
+    check_refused({"paths", "star-3", "0"}, 2, "two terminals");
+    check_refused({"paths", "star-3", "0", "0"}, 2, "that differ");
+    check_refused({"paths", "star-3", "0", "7"}, 2, "terminal \"7\"");
+    check_refused({"bounds", "star-3", "AAB", "OAB"}, 2, "at most one");
+    check_refused({"table", "star-3"}, 2, "options alone");
+    check_refused({"table", "--only", "2"}, 2, "--only takes 1, 3, 5 or 6");
+    check_refused({"table", "--runs", "0"}, 2, "--runs");
+}
+
+TEST_CASE("paths are printed with the number of those that are left out") {
+    CHECK(out_of({"paths", "clos-2-2-2", "0", "3"}) ==
+          "in0 first0 middle0 last1 out3\nin0 first0 middle1 last1 out3\n");
+    const std::string many = out_of({"paths", "mesh-6x6", "0", "35"}); // 10 over 5
+    CHECK(count_of(many, "\n") == 101);
+    CHECK(many.ends_with("\nand 152 more\n"));
+    const std::string json = out_of({"paths", "mesh-6x6", "0", "35", "--json"});
+    REQUIRE(is_json(json));
+    CHECK(number_of(json, "count") == 252);
+    CHECK(number_of(json, "links") == 10);
+    CHECK(count_of(*value_of(json, "paths"), "p5.5") == 100);
+}
+
+TEST_CASE("bounds are printed for every collective, with their reasons") {
+    const std::string text = out_of({"bounds", "star-4"});
+    CHECK(text.starts_with("OAB from terminal 0: 2 ("));
+    CHECK(text.find("\nAAB: 3 (") != std::string::npos);
+    CHECK(count_of(text, "\n") == 4);
+    const std::string json = out_of({"bounds", "fbtree-7", "OAS", "--root", "6", "--json"});
+    REQUIRE(is_json(json));
+    CHECK(number_of(json, "root") == 6);
+    CHECK(number_of(json, "bound") == 6);
+}
+
+TEST_CASE("the paper's Table 1 is reached in every row, beside what it prints") {
+    const std::string text = out_of({"table", "--only", "1", "--runs", "2"});
+    CHECK(text.starts_with("Table 1: "));
+    CHECK(count_of(text, "16/15") == 6);
+    CHECK(text.find("48 searches took") != std::string::npos);
+    const std::string json = out_of({"table", "--only", "1", "--json"});
+    REQUIRE(is_json(json));
+    CHECK(count_of(json, "\"at_bound\":1") == 24);
+    CHECK(count_of(json, "\"collective\":\"AAS\"") == 6);
+}
