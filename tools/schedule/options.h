@@ -7,6 +7,12 @@
 
 namespace plexus::tools::schedule {
 
+/// Options of `table` alone; empty: not given.
+struct TableWords {
+    std::string runs;
+    std::string only;
+};
+
 /// As the command line has them; empty: not given.
 struct Options {
     std::vector<std::string> words; ///< behind the name of the part
@@ -18,8 +24,7 @@ struct Options {
     std::string search;
     std::string seed;
     std::string time;
-    std::string runs;
-    std::string only;
+    TableWords table;
     std::string flits;
     std::string round;
     bool svg = false;

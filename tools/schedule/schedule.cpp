@@ -114,9 +114,9 @@ int schedule_verb(int count, char** arguments) {
         ->type_name("FILE");
     app.add_option("--against", options.against, "Of check: the network that schedules must be for")
         ->type_name("NAME|FILE");
-    app.add_option("--runs", options.runs, "Of table: searches of each kind (1; of 5 and 6: 10)")
+    app.add_option("--runs", options.table.runs, "Of table: searches of each kind (1; of 5 and 6: 10)")
         ->type_name("N");
-    app.add_option("--only", options.only, "Of table: this one alone")->type_name("1|3|5|6");
+    app.add_option("--only", options.table.only, "Of table: this one alone")->type_name("1|3|5|6");
     app.add_flag("--svg", options.svg, "Of show: a picture instead of a page");
     app.add_option("--round", options.round, "Of show --svg: this round alone")->type_name("N");
     app.add_option("--flits", options.flits, "Of play: the length of each message (64)")->type_name("N");

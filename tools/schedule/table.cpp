@@ -206,15 +206,16 @@ void separate(bool& first) {
 } // namespace
 
 int print_tables(const Options& options) {
-    const std::string& only = options.only;
+    const std::string& only = options.table.only;
     if (!options.words.empty()) usage_error("schedule", "table takes options alone");
     if (!only.empty() && only != "1" && only != "3" && only != "5" && only != "6")
         usage_error("schedule", "--only takes 1, 3, 5 or 6, not \"" + only + "\"");
     const TableOptions rounds{search_of(options.search, Search::fast),
-                              count_of(options.runs, "--runs", 1, kMostRuns), seed_of(options),
+                              count_of(options.table.runs, "--runs", 1, kMostRuns), seed_of(options),
                               time_of(options, kUsualTime)};
     const TableOptions success{search_of(options.search, Search::umda),
-                               count_of(options.runs, "--runs", 10, kMostRuns), rounds.seed, rounds.time};
+                               count_of(options.table.runs, "--runs", 10, kMostRuns), rounds.seed,
+                               rounds.time};
     json::Object out;
     bool first = true;
     for (const int number : {1, 3})

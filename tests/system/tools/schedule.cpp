@@ -171,7 +171,7 @@ TEST_CASE("networks for which there is no schedule are refused with their reason
 }
 
 TEST_CASE("words that are missing, wrong or another part's are usage errors") {
-    check_refused({}, 2, "make, check, bounds, paths, table");
+    check_refused({}, 2, "make, check, bounds, paths");
     check_refused({"draw"}, 2, "\"draw\"");
     check_refused({"make"}, 2, "say which network");
     check_refused({"make", "star-3"}, 2, "OAB, AAB, OAS and AAS");
