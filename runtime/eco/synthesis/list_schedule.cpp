@@ -216,27 +216,37 @@ Assignment list_schedule(const Placement& placement, std::uint32_t rounds, Rando
 
 void add_rounds(const Placement& placement, Assignment& assignment) {
     std::vector<std::vector<bool>> busy; // of each further round, the resources in use
-    const auto put_in = [&](std::size_t task, std::size_t round) {
-        const Task& each = placement.tasks()[task];
-        for (std::uint32_t way = each.first_way; way < each.first_way + each.ways; ++way) {
-            const auto used = placement.used_by(way);
-            if (std::any_of(used.begin(), used.end(), [&](std::uint32_t r) { return busy[round][r]; }))
-                continue;
-            for (const std::uint32_t resource : used) busy[round][resource] = true;
-            assignment.way[task] = way;
-            return true;
-        }
-        return false;
+    std::vector<std::uint32_t> first_free(placement.resources()); // of each resource, a round of these
+    const auto fits = [&](std::uint32_t way, std::uint32_t round) {
+        const auto used = placement.used_by(way);
+        return round >= busy.size() ||
+               std::none_of(used.begin(), used.end(), [&](std::uint32_t each) { return busy[round][each]; });
+    };
+    const auto first_fit = [&](std::uint32_t way) {
+        std::uint32_t round = 0;
+        for (const std::uint32_t each : placement.used_by(way)) round = std::max(round, first_free[each]);
+        while (!fits(way, round)) ++round;
+        return round;
     };
     const std::uint32_t first = assignment.rounds;
     for (std::size_t task = 0; task < assignment.round.size(); ++task) {
         if (assignment.round[task] != Assignment::kNowhere) continue;
-        std::uint32_t round = 0;
-        for (;; ++round) {
-            if (round == busy.size()) busy.emplace_back(placement.resources());
-            if (put_in(task, round)) break;
+        const Task& each = placement.tasks()[task];
+        std::uint32_t best = each.first_way;
+        std::uint32_t round = first_fit(best);
+        for (std::uint32_t way = each.first_way + 1; way < each.first_way + each.ways; ++way)
+            if (const std::uint32_t other = first_fit(way); other < round) {
+                best = way;
+                round = other;
+            }
+        if (round == busy.size()) busy.emplace_back(placement.resources());
+        for (const std::uint32_t resource : placement.used_by(best)) {
+            busy[round][resource] = true;
+            while (first_free[resource] < busy.size() && busy[first_free[resource]][resource])
+                ++first_free[resource];
         }
         assignment.round[task] = first + round;
+        assignment.way[task] = best;
         assignment.rounds = std::max(assignment.rounds, first + round + 1);
     }
 }

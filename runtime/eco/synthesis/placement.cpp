@@ -23,17 +23,19 @@ Placement Placement::of_root(const Routes& routes, std::uint32_t root) {
 
 Placement Placement::of_pairs(const Routes& routes) {
     Placement out(routes);
+    const std::size_t pairs = std::size_t{routes.terminals()} * routes.terminals();
+    const std::size_t most = std::clamp<std::size_t>(kWaysKept / pairs, 1, kWaysTried);
     for (std::uint32_t src = 0; src < routes.terminals(); ++src)
         for (std::uint32_t dst = 0; dst < routes.terminals(); ++dst) {
             if (dst == src) continue;
             out.begin_task();
-            out.add_ways(src, dst);
+            out.add_ways(src, dst, most);
         }
     return out;
 }
 
-std::uint32_t Placement::add_ways(std::uint32_t src, std::uint32_t dst) {
-    auto paths = routes_->paths(src, dst, kWaysTried);
+std::uint32_t Placement::add_ways(std::uint32_t src, std::uint32_t dst, std::size_t most) {
+    auto paths = routes_->paths(src, dst, most);
     const auto links = static_cast<std::uint32_t>(routes_->graph().links.size());
     for (LinkPath& path : paths) {
         if (routes_->graph().ports == Ports::one)

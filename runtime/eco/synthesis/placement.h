@@ -13,8 +13,10 @@
 
 namespace plexus::eco {
 
-/// Of a pair of terminals with more shortest ways the first so many are tried.
+/// Of a pair of terminals with more shortest ways the first so many are tried; fewer where there are so many
+/// pairs that all of them together had more than kWaysKept.
 inline constexpr std::size_t kWaysTried = 64;
+inline constexpr std::size_t kWaysKept = std::size_t{1} << 20;
 
 /// Done by one of the ways [first_way, first_way + ways), in one round.
 struct Task {
@@ -33,8 +35,8 @@ class Placement {
     static Placement of_root(const Routes& routes, std::uint32_t root);
 
     void begin_task() { tasks_.push_back({ways(), 0}); }
-    /// To the last task: the shortest ways from `src` to `dst`. Returns how many there are.
-    std::uint32_t add_ways(std::uint32_t src, std::uint32_t dst);
+    /// To the last task: the first `most` shortest ways from `src` to `dst`. Returns how many there are.
+    std::uint32_t add_ways(std::uint32_t src, std::uint32_t dst, std::size_t most = kWaysTried);
     /// To the last task: a way that uses `used`.
     void add_way(std::uint32_t src, std::uint32_t dst, const std::vector<std::uint32_t>& used);
 

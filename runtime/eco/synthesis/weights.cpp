@@ -37,6 +37,7 @@ void WeightedLinks::weigh(const std::vector<std::uint32_t>& weights, std::uint32
 
 WeightedLinks::Proof WeightedLinks::prove(std::vector<std::uint32_t> weights) {
     const LinkGraph& graph = routes_.graph();
+    work_ += std::uint64_t{routes_.terminals()} * graph.links.size();
     Proof out;
     std::fill(loads_.begin(), loads_.end(), 0.0);
     std::vector<std::uint64_t> lightest(graph.vertices.size());
@@ -103,7 +104,7 @@ void WeightedLinks::try_single_links() {
 void WeightedLinks::try_surroundings() {
     const LinkGraph& graph = routes_.graph();
     for (std::uint32_t centre = 0; centre < routes_.terminals(); ++centre)
-        for (std::uint32_t radius = 0; best_.rounds < least_load_; ++radius) {
+        for (std::uint32_t radius = 0; open(); ++radius) {
             const auto near = [&](std::uint32_t vertex) {
                 return routes_.distance(vertex, centre) <= radius;
             };
@@ -127,7 +128,7 @@ void WeightedLinks::try_loads() {
     constexpr int kTurns = 100;
     constexpr double kScale = 1 << 16;
     std::vector<double> heavy(loads_.size(), 1.0);
-    for (int turn = 0; turn < kTurns && best_.rounds < least_load_; ++turn) {
+    for (int turn = 0; turn < kTurns && open(); ++turn) {
         const double most = *std::max_element(heavy.begin(), heavy.end());
         std::vector<std::uint32_t> weights;
         std::vector<std::uint32_t> alone;
@@ -146,7 +147,6 @@ void WeightedLinks::try_loads() {
 WeightedLinks::Proof WeightedLinks::search() {
     try_single_links();
     consider(std::vector<std::uint32_t>(loads_.size(), 1));
-    const auto open = [this] { return best_.rounds < least_load_; };
     if (open()) try_loads();
     if (open()) try_surroundings();
     return best_;

@@ -35,6 +35,11 @@ class WeightedLinks {
     Proof search_forwarded();
 
   private:
+    /// Links looked at for all terminals, at most: about two seconds.
+    static constexpr std::uint64_t kMostWork = 200'000'000;
+
+    /// A better proof may exist, and there is work left to look for it.
+    bool open() const noexcept { return best_.rounds < least_load_ && work_ < kMostWork; }
     void consider(std::vector<std::uint32_t> weights);
     /// Into `lightest`: the weight of the lightest of the shortest ways from each vertex to terminal `to`.
     void weigh(const std::vector<std::uint32_t>& weights, std::uint32_t to,
@@ -48,6 +53,7 @@ class WeightedLinks {
     std::vector<std::vector<std::uint32_t>> order_; ///< for each terminal: vertices by rising distance to it
     std::vector<double> loads_;                     ///< of each link, by the lightest ways of the last proof
     std::uint64_t least_load_ = 0; ///< rounds that some spreading of messages needs by links' loads alone
+    std::uint64_t work_ = 0;
     Proof best_;
 };
 
