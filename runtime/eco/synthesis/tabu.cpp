@@ -15,7 +15,8 @@ class Search {
       , random_(random)
       , out_(assignment)
       , owner_(std::size_t{options.rounds} * placement.resources(), kFree)
-      , tabu_until_(std::size_t{options.rounds} * placement.tasks().size())
+      , tabu_(placement.tasks().size())
+      , tabu_rounds_(options.rounds)
       , seen_(placement.tasks().size()) {
         if (options.keep_rounds) home_ = out_.round;
         out_.rounds = options.rounds;
@@ -59,6 +60,10 @@ class Search {
         std::uint32_t round = kFree;
         std::uint32_t way = 0;
     };
+    struct Ban {
+        std::uint32_t round;
+        std::uint64_t until; ///< a number of moves
+    };
 
     std::uint32_t* owners(std::uint32_t round) noexcept {
         return owner_.data() + std::size_t{round} * placement_.resources();
@@ -73,7 +78,7 @@ class Search {
         own(task, kFree);
         unplaced_.push_back(task);
         const std::uint64_t tenure = unplaced_.size() * 6 / 10 + random_.below(10) + 1;
-        tabu_until_[std::size_t{out_.round[task]} * seen_.size() + task] = moves_ + tenure;
+        tabu_[task].push_back({out_.round[task], moves_ + tenure});
         out_.round[task] = Assignment::kNowhere;
     }
 
@@ -97,10 +102,12 @@ class Search {
         std::size_t least = kFree;
         std::size_t equals = 0;
         const Task& each = placement_.tasks()[task];
+        std::erase_if(tabu_[task], [this](const Ban& ban) { return ban.until <= moves_; });
+        for (const Ban& ban : tabu_[task]) tabu_rounds_[ban.round] = moves_;
         const std::uint32_t first = home_.empty() ? 0 : home_[task];
         const std::uint32_t end = home_.empty() ? out_.rounds : first + 1;
         for (std::uint32_t round = first; round < end; ++round) {
-            const bool tabu = tabu_until_[std::size_t{round} * seen_.size() + task] > moves_;
+            const bool tabu = tabu_rounds_[round] == moves_;
             const std::uint32_t* const owner = owners(round);
             for (std::uint32_t way = each.first_way; way < each.first_way + each.ways; ++way) {
                 const std::size_t out = holders(owner, way, least);
@@ -116,10 +123,11 @@ class Search {
     const Placement& placement_;
     Random& random_;
     Assignment& out_;
-    std::vector<std::uint32_t> home_;       ///< of each task its only round; empty: any
-    std::vector<std::uint32_t> owner_;      ///< [round * resources + resource]: a task, or kFree
-    std::vector<std::uint64_t> tabu_until_; ///< [round * tasks + task]: a number of moves
-    std::vector<std::uint64_t> seen_;       ///< of each task: the stamp of the last count that met it
+    std::vector<std::uint32_t> home_;        ///< of each task its only round; empty: any
+    std::vector<std::uint32_t> owner_;       ///< [round * resources + resource]: a task, or kFree
+    std::vector<std::vector<Ban>> tabu_;     ///< of each task
+    std::vector<std::uint64_t> tabu_rounds_; ///< of each round: the last move that it was tabu for
+    std::vector<std::uint64_t> seen_;        ///< of each task: the stamp of the last count that met it
     std::vector<std::uint32_t> unplaced_;
     std::size_t least_unplaced_ = 0;
     std::uint64_t moves_ = 0;
@@ -131,8 +139,7 @@ class Search {
 
 bool tabu_search(const Placement& placement, const TabuOptions& options, Assignment& assignment,
                  Random& random, const std::function<bool()>& go_on) {
-    const std::size_t widest = std::max<std::size_t>(placement.resources(), placement.tasks().size());
-    if (std::size_t{options.rounds} * widest > kTabuCells) return false;
+    if (std::size_t{options.rounds} * placement.resources() > kTabuCells) return false;
     Search search(placement, options, assignment, random);
     constexpr std::uint64_t kAskEvery = 64;
     for (std::uint64_t move = 0; !search.done() && search.moves_since_best() < options.patience; ++move) {
