@@ -79,7 +79,12 @@ Process::~Process() {
 }
 
 void Process::kill(int signal) const {
-    if (!exit_) ::kill(pid_, signal);
+    if (exit_) return;
+    ::kill(pid_, signal);
+    if (signal != SIGSTOP) return;
+    siginfo_t what = {};
+    while (::waitid(P_PID, static_cast<id_t>(pid_), &what, WSTOPPED | WEXITED | WNOWAIT) < 0 &&
+           errno == EINTR) {}
 }
 
 std::optional<int> Process::wait(std::chrono::milliseconds limit) {

@@ -44,6 +44,8 @@ class Process {
 
     pid_t pid() const noexcept { return pid_; }
     Channel& channel() noexcept { return *channel_; }
+    /// Sends the signal. After SIGSTOP this returns when every thread of the child is stopped: until then the
+    /// child may still answer.
     void kill(int signal) const;
     /// The exit code, 128 + the signal that ended it, or nothing when the time is over.
     std::optional<int> wait(std::chrono::milliseconds limit);
