@@ -22,10 +22,10 @@ struct GroupSchedule {
     std::vector<Rank> ranks_of_terminals = {};
     /// How many transfers may be on their way over one link behind the one that came first. 0: lockstep. A
     /// transfer begins when all that use one of its links in earlier rounds have arrived, so that no link has
-    /// to carry two messages at once; and a member sends nothing of a round before all that it takes in
-    /// earlier rounds has come. The receiver of the earlier transfer says so to the sender of the later one
-    /// by a message without content; these messages, and the acknowledgements of the transport, are not in
-    /// the schedule. Rounds of different members may overlap where they share no link; there is no barrier.
+    /// to carry two messages at once. The receiver of the earlier transfer says so to the sender of the later
+    /// one by a message without content; these messages, and the acknowledgements of the transport, are not
+    /// in the schedule. A member sends in the order of rounds, and takes in the order of rounds. Rounds of
+    /// different members may overlap where they share no link; there is no barrier.
     std::uint32_t overlap = 0;
 
     bool operator==(const GroupSchedule&) const = default;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 
 namespace plexus::eco {
@@ -137,10 +138,13 @@ class LinkOrder {
         }
         for (std::uint32_t later = 0; later < moves.size(); ++later)
             for (const std::uint32_t earlier : before_[later])
-                if (!is_implied(earlier, later)) after_[earlier].push_back(later);
+                if (moves[earlier].to != moves[later].from && !is_implied(earlier, later))
+                    after_[earlier].push_back(later);
     }
 
-    /// The transfers whose senders wait for this one.
+    /// The transfers that this one waits for.
+    const std::vector<std::uint32_t>& before(std::uint32_t move) const { return before_[move]; }
+    /// The transfers whose senders wait for this one and have to be told.
     const std::vector<std::uint32_t>& after(std::uint32_t move) const { return after_[move]; }
 
   private:
@@ -150,7 +154,6 @@ class LinkOrder {
     }
 
     void note(std::uint32_t earlier, std::uint32_t later) {
-        if (moves_[earlier].to == moves_[later].from) return; // it takes that before
         for (std::uint32_t& each : before_[later])
             if (moves_[each].to == moves_[earlier].to) {
                 each = std::max(each, earlier);
@@ -172,59 +175,116 @@ class LinkOrder {
     std::vector<std::vector<std::uint32_t>> after_;
 };
 
-/// Writes the steps of all members, round by round: permissions taken, messages sent, messages of `overlap`
-/// rounds before taken, permissions given. Everything that is taken in a place was sent in an earlier one, so
-/// that nobody waits for ever.
+/// When each transfer begins and when its receiver takes it, in rounds, on a network in which a transfer
+/// occupies its links for one round and arrives `overlap` rounds after that. Members have their steps in the
+/// order of these times: a member that waits for a permission has taken, and told others of, what came
+/// before. Each member sends in the order of rounds, and takes in the order of rounds.
+class Timetable {
+  public:
+    /// Of what is taken after all that its receiver sends.
+    static constexpr std::uint64_t kAtTheEnd = UINT64_MAX;
+
+    Timetable(const PlanRequest& request, const std::vector<Move>& moves, const LinkOrder& order,
+              std::uint32_t overlap)
+      : combines_(reduces(request.operation))
+      , moves_(moves)
+      , begins_(moves.size())
+      , taken_(moves.size(), kAtTheEnd)
+      , sent_to_(request.members) {
+        const bool asynchronous = overlap == GroupSchedule::kAsynchronous;
+        std::vector<std::uint64_t> last_begin(request.members);
+        std::vector<std::size_t> taken_by(request.members); // how many of sent_to_, when asynchronous
+        for (std::uint32_t move = 0; move < moves.size(); ++move) {
+            const Rank from = moves[move].from;
+            const Rank to = moves[move].to;
+            std::uint64_t begin = last_begin[from];
+            for (const std::uint32_t earlier : order.before(move)) begin = std::max(begin, taken_[earlier]);
+            if (const std::optional<std::uint32_t> needed = needed_by(moves[move])) {
+                if (asynchronous) take_until(*needed, begin, taken_by[from]);
+                begin = std::max(begin, taken_[*needed]);
+            }
+            begins_[move] = last_begin[from] = begin;
+            if (!asynchronous) {
+                const std::uint64_t arrival = begin + 1 + overlap;
+                taken_[move] =
+                    sent_to_[to].empty() ? arrival : std::max(arrival, taken_[sent_to_[to].back()]);
+            }
+            sent_to_[to].push_back(move);
+            last_with_[key(to, moves[move].block)] = move;
+        }
+    }
+
+    std::uint64_t begin(std::uint32_t move) const { return begins_[move]; }
+    std::uint64_t taken(std::uint32_t move) const { return taken_[move]; }
+
+  private:
+    static std::uint64_t key(Rank member, std::uint32_t block) { return std::uint64_t{member} << 32 | block; }
+
+    /// Of blocks that are moved the last transfer that brought this one; of those that are combined the last
+    /// of an earlier round.
+    std::optional<std::uint32_t> needed_by(const Move& next) const {
+        if (!combines_) {
+            const auto found = last_with_.find(key(next.from, next.block));
+            if (found == last_with_.end() || moves_[found->second].round == next.round) return std::nullopt;
+            return found->second;
+        }
+        const std::vector<std::uint32_t>& all = sent_to_[next.from];
+        const auto found = std::find_if(all.rbegin(), all.rend(),
+                                        [&](std::uint32_t each) { return moves_[each].round < next.round; });
+        return found == all.rend() ? std::nullopt : std::optional(*found);
+    }
+
+    /// The receiver takes that transfer, and those before it, from `from` on as soon as they are there.
+    void take_until(std::uint32_t last, std::uint64_t from, std::size_t& taken) {
+        const std::vector<std::uint32_t>& all = sent_to_[moves_[last].to];
+        for (; taken < all.size() && all[taken] <= last; ++taken)
+            taken_[all[taken]] = from = std::max(from, begins_[all[taken]] + 1);
+    }
+
+    const bool combines_;
+    const std::vector<Move>& moves_;
+    std::vector<std::uint64_t> begins_;
+    std::vector<std::uint64_t> taken_;
+    std::vector<std::vector<std::uint32_t>> sent_to_;            ///< the transfers to each member, in order
+    std::unordered_map<std::uint64_t, std::uint32_t> last_with_; ///< by receiver and block
+};
+
+/// Writes the steps of all members in the order of the timetable: permissions taken, messages sent, messages
+/// taken, permissions given. Everything that is taken was sent before, so that nobody waits for ever.
 class ScheduleWriter {
   public:
     ScheduleWriter(const PlanRequest& request, const std::vector<Move>& moves, std::uint32_t overlap)
       : combines_(reduces(request.operation))
       , moves_(moves)
-      , overlap_(overlap)
       , order_(moves, overlap)
+      , times_(request, moves, order_, overlap)
       , out_(request, 1)
-      , pending_(request.members)
       , permissions_(moves.size())
       , messages_(moves.size()) {}
 
     Plan write() {
-        const auto count = static_cast<std::uint32_t>(moves_.size());
-        for (std::uint32_t first = 0, end = 0; first < count; first = end) {
-            const std::uint32_t round = moves_[first].round;
-            while (end < count && moves_[end].round == round) ++end;
-            for (std::uint32_t move = first; move < end; ++move) send(move);
-            for (std::uint32_t move = first; move < end; ++move) pending_[moves_[move].to].push_back(move);
-            for (; oldest_ < end && moves_[oldest_].round + std::uint64_t{overlap_} <= round; ++oldest_)
-                take_until(oldest_);
+        struct Event {
+            std::uint64_t time;
+            bool is_send;
+            std::uint32_t move;
+            auto operator<=>(const Event&) const = default;
+        };
+        std::vector<Event> events;
+        for (std::uint32_t move = 0; move < moves_.size(); ++move) {
+            events.push_back({times_.begin(move), true, move});
+            events.push_back({times_.taken(move), false, move});
         }
-        for (; oldest_ < count; ++oldest_) take_until(oldest_);
+        std::sort(events.begin(), events.end());
+        for (const Event& each : events) each.is_send ? send(each.move) : take(each.move);
         return out_.finish();
     }
 
   private:
     void send(std::uint32_t number) {
         const Move& move = moves_[number];
-        take_what_it_needs(move);
         for (const std::uint32_t permission : permissions_[number]) out_.take(permission);
         const Merge merge = !combines_ ? Merge::store : move.from < move.to ? Merge::before : Merge::after;
         messages_[number] = out_.post(move.from, move.to, {{move.block, 1}}, merge);
-    }
-
-    /// Of blocks that are moved the one; of those that are combined all that came.
-    void take_what_it_needs(const Move& next) {
-        const std::vector<std::uint32_t>& pending = pending_[next.from];
-        const auto found = std::find_if(pending.rbegin(), pending.rend(), [&](std::uint32_t each) {
-            return combines_ || moves_[each].block == next.block;
-        });
-        if (found != pending.rend()) take_until(*found);
-    }
-
-    /// That transfer, and all before it that its receiver has not taken yet.
-    void take_until(std::uint32_t last) {
-        std::vector<std::uint32_t>& pending = pending_[moves_[last].to];
-        std::size_t taken = 0;
-        for (; taken < pending.size() && pending[taken] <= last; ++taken) take(pending[taken]);
-        pending.erase(pending.begin(), pending.begin() + static_cast<std::ptrdiff_t>(taken));
     }
 
     void take(std::uint32_t number) {
@@ -235,13 +295,11 @@ class ScheduleWriter {
 
     const bool combines_;
     const std::vector<Move>& moves_;
-    const std::uint32_t overlap_;
     const LinkOrder order_;
+    const Timetable times_;
     Builder out_;
-    std::vector<std::vector<std::uint32_t>> pending_;     ///< of each member: sent to it, not taken yet
     std::vector<std::vector<std::uint32_t>> permissions_; ///< of each transfer: messages it waits for
     std::vector<std::uint32_t> messages_;                 ///< of each transfer
-    std::uint32_t oldest_ = 0;                            ///< transfers before it are taken
 };
 
 } // namespace
