@@ -53,6 +53,7 @@ inline constexpr std::size_t kMostLinks = 65536;
 /// The links of a way through the network, in order.
 using LinkPath = std::vector<std::uint32_t>;
 
+// clang-format off
 /// The graph of a known network:
 ///   omega-N        N = 2^k >= 2: k stages of 2x2 switches, a perfect shuffle before each stage
 ///   butterfly-N    N = 2^k >= 2: stage s joins lines that differ in bit k - 1 - s (wiring of an FFT)
@@ -60,12 +61,13 @@ using LinkPath = std::vector<std::uint32_t>;
 ///   btree-N        N = 2^k >= 2: binary tree of switches, the terminals are its leaves
 ///   ftree-N        N = 2^k >= 2: 2-ary k-tree (fat tree: a butterfly folded), the terminals are its leaves
 ///   karytree-k-h   k-ary tree of switches of height h, the k^h terminals are its leaves
-///   fbtree-N       N = 2^k - 1 >= 3: binary tree with a processor in every vertex, root first, level by
-///   level star-N         N terminals at one switch ring-N, mesh-RxC, torus-RxC, cube-d   a processor in
-///   every vertex
+///   fbtree-N       N = 2^k - 1 >= 3: binary tree with a processor in every vertex, root first, level by level
+///   star-N         N terminals at one switch
+///   ring-N, mesh-RxC, torus-RxC, cube-d   a processor in every vertex
 /// Those with a processor in every vertex are all-port, the others one-port.
 /// @error bad_argument no such name, or a size that the kind does not have or that is too large (thrown)
 PLEXUS_API LinkGraph named_graph(std::string_view name);
+// clang-format on
 
 /// The kinds of names, for help: "omega-N", "butterfly-N", …
 PLEXUS_API const std::vector<std::string_view>& graph_kinds();
@@ -76,10 +78,13 @@ PLEXUS_API const std::vector<std::string_view>& graph_kinds();
 PLEXUS_API void check(const LinkGraph& graph);
 
 /// True if every link has its opposite and exactly one way without repetition joins each two vertices.
+/// check() takes `graph`.
 PLEXUS_API bool is_tree(const LinkGraph& graph);
 
 /// At most `most` of the shortest ways from terminal `from` to terminal `to`, in the order of their links'
-/// numbers; all of them if there are no more. Empty where from == to or there is none.
+/// numbers; all of them if there are no more. Empty where from == to or there is none. check()
+/// takes `graph`.
+/// @error bad_argument there is no such terminal (thrown)
 PLEXUS_API std::vector<LinkPath> shortest_paths(const LinkGraph& graph, std::uint32_t from, std::uint32_t to,
                                                 std::size_t most);
 
