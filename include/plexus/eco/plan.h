@@ -88,6 +88,11 @@ struct Plan {
     std::vector<Message> messages;
     std::vector<BlockRange> ranges;
     std::vector<std::vector<Step>> steps; ///< of each member, in order
+    /// Of a paced plan: how long after its start, in nanoseconds, a member holds back each message that it
+    /// sends. A member starts when it has done its steps of messages below `start_messages`, which come
+    /// before its others. Empty: messages leave as soon as they can.
+    std::vector<std::uint64_t> hold_ns = {};
+    std::uint32_t start_messages = 0;
 
     std::span<const BlockRange> blocks_of(const Message& message) const noexcept {
         return {ranges.data() + message.first_range, message.ranges};

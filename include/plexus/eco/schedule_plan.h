@@ -8,9 +8,27 @@
 #include "plexus/export.h"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace plexus::eco {
+
+/// How transfers follow each other on a network whose links are alike and whose switches store each packet
+/// before they send it on. measure_pace() in plexus/eco/pace.h finds these times.
+struct Pace {
+    double message_s = 0; ///< seconds for which a transfer occupies a link, whatever its size
+    double byte_s = 0;    ///< and for each byte
+    double hop_s = 0;     ///< how much later, in seconds, a transfer begins on its next link
+
+    bool operator==(const Pace&) const = default;
+};
+
+/// How much longer a round in lockstep takes than a paced one, for transfers of `bytes` bytes over ways of so
+/// many links: in lockstep a transfer arrives, and a permission comes back, before the next one begins. Large
+/// transfers gain little from a pace; and where they take longer than their links need, paced ones meet on
+/// links, which lockstep prevents. Below 5/4 lockstep is the
+/// better choice, see runtime/notes/0014.
+PLEXUS_API double lockstep_ratio(const Pace& pace, std::uint64_t bytes, std::uint32_t links) noexcept;
 
 /// A schedule, and how the members of a group carry it out.
 struct GroupSchedule {
@@ -27,6 +45,10 @@ struct GroupSchedule {
     /// in the schedule. A member sends in the order of rounds, and takes in the order of rounds. Rounds of
     /// different members may overlap where they share no link; there is no barrier.
     std::uint32_t overlap = 0;
+    /// In place of permissions: members start together, by a barrier, and hold each transfer back until, by
+    /// these times and an eighth more, all its links are free when it comes to them. A transfer that is late
+    /// makes no other wait. `overlap` is 0 then.
+    std::optional<Pace> pace = std::nullopt;
 
     bool operator==(const GroupSchedule&) const = default;
 };
@@ -41,7 +63,7 @@ struct GroupSchedule {
 /// is the member at the schedule's root.
 /// @error bad_argument the schedule does not bring everyone what is due, once; a round uses a link twice; it
 /// is for another number of members; another root; ranks that are no permutation; lockstep for transfers
-/// without links (thrown)
+/// without links; a pace below 0 or above an hour, or beside an overlap (thrown)
 /// @error unsupported  another operation; a reduction in the order of ranks, which the schedule does not keep
 /// (thrown)
 PLEXUS_API Plan to_plan(const PlanRequest& request, const GroupSchedule& how);

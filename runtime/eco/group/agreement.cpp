@@ -3,6 +3,7 @@
 
 #include "topology/refuse.h"
 
+#include <bit>
 #include <fmt/format.h>
 
 namespace plexus::eco::detail {
@@ -26,6 +27,10 @@ class WordReader {
             refuse(Status::bad_archive, "a member sent a schedule that ends too early");
         return count;
     }
+    double number() {
+        const std::uint64_t low = next();
+        return std::bit_cast<double>(low | std::uint64_t{next()} << 32);
+    }
     std::vector<std::uint32_t> list() {
         const auto items = words_.first(count());
         words_ = words_.subspan(items.size());
@@ -40,6 +45,11 @@ class WordReader {
 void add_list(std::vector<std::uint32_t>& out, const std::vector<std::uint32_t>& items) {
     out.push_back(static_cast<std::uint32_t>(items.size()));
     out.insert(out.end(), items.begin(), items.end());
+}
+
+void add_number(std::vector<std::uint32_t>& out, double number) {
+    const auto bits = std::bit_cast<std::uint64_t>(number);
+    out.insert(out.end(), {static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(bits >> 32)});
 }
 
 std::string names_of(const std::vector<Rank>& members) {
@@ -73,7 +83,11 @@ void try_out(const GroupSchedule& how, Rank members) {
 
 std::vector<std::uint32_t> words_of(const GroupSchedule& how) {
     const RoundSchedule& schedule = how.schedule;
-    std::vector<std::uint32_t> out{static_cast<std::uint32_t>(schedule.kind), schedule.root, how.overlap};
+    std::vector<std::uint32_t> out{static_cast<std::uint32_t>(schedule.kind), schedule.root, how.overlap,
+                                   how.pace ? 1u : 0u};
+    if (how.pace)
+        for (const double each : {how.pace->message_s, how.pace->byte_s, how.pace->hop_s})
+            add_number(out, each);
     add_list(out, how.ranks_of_terminals);
     out.push_back(static_cast<std::uint32_t>(schedule.rounds.size()));
     for (const Round& round : schedule.rounds) {
@@ -95,6 +109,11 @@ GroupSchedule schedule_in(std::span<const std::uint32_t> words) {
     how.schedule.kind = kCollectiveKinds[kind];
     how.schedule.root = in.next();
     how.overlap = in.next();
+    if (in.next() != 0) {
+        how.pace.emplace();
+        for (double* const each : {&how.pace->message_s, &how.pace->byte_s, &how.pace->hop_s})
+            *each = in.number();
+    }
     how.ranks_of_terminals = in.list();
     how.schedule.rounds.resize(in.count());
     for (Round& round : how.schedule.rounds) {

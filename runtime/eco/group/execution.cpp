@@ -117,6 +117,7 @@ void Execution::reset(Pool& pool) {
     refusals = 0;
     parked = failed = undone = false;
     deadline = Clock::time_point::max();
+    started = {};
     left_heard = 0;
     peer = kNobody;
 }

@@ -112,10 +112,11 @@ struct Execution {
     bool parked = false;
     bool replaying = false; ///< messages that arrived before the call began are being stored
     bool failed = false;
-    std::uint64_t sent = 0;    ///< the owner's: bytes of the present operation's message that have left
-    unsigned refusals = 0;     ///< the owner's: times in a row that a handler found no room to send
-    bool undone = false;       ///< a message of this call was not sent, or not completely
-    std::exception_ptr thrown; ///< by the user's operation on this member
+    Clock::time_point started{}; ///< the owner's: the start of a paced call
+    std::uint64_t sent = 0;      ///< the owner's: bytes of the present operation's message that have left
+    unsigned refusals = 0;       ///< the owner's: times in a row that a handler found no room to send
+    bool undone = false;         ///< a message of this call was not sent, or not completely
+    std::exception_ptr thrown;   ///< by the user's operation on this member
     static constexpr Rank kNobody = UINT32_MAX;
     Rank peer = kNobody;  ///< in shared memory: the member that has been awaited for too long
     unsigned writers = 0; ///< handlers that write to the call's memory

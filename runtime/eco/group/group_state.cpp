@@ -174,6 +174,9 @@ void GroupState::advance(Execution& call) {
     const std::vector<ScheduleOp>& ops = call.ops();
     while (call.at < ops.size()) {
         const ScheduleOp& op = ops[call.at];
+        if (call.at == call.planned->schedule.start && call.started == Clock::time_point{})
+            call.started = Clock::now();
+        if (op.hold_ns > 0 && !hold_back(call, op)) return;
         if (!(op.send ? send(call, op) : take(call, op))) return;
         ++call.at;
     }
@@ -219,6 +222,56 @@ bool GroupState::send(Execution& call, const ScheduleOp& op) {
     }
     if (!all) retry_later(call);
     return all;
+}
+
+/// True: the message may be sent. False: its time has not come, and a call with a future is parked until
+/// then; or the call has failed. A blocking call waits here.
+bool GroupState::hold_back(Execution& call, const ScheduleOp& op) {
+    const Clock::time_point due = call.started + std::chrono::nanoseconds(op.hold_ns);
+    if (call.future == nullptr) return sleep_until(call, due);
+    const Clock::duration left = due - Clock::now();
+    if (left <= Clock::duration::zero()) return true;
+    bool failed = false;
+    {
+        const Lock hold(mutex_);
+        failed = call.failed;
+        call.parked = !failed;
+        call.parked_at = {};
+    }
+    if (failed) {
+        finish(call);
+        return false;
+    }
+    mailbox_->monitor().after(left, [group = weak_from_this(), &call, number = call.number] {
+        const auto still = group.lock();
+        if (still == nullptr) return;
+        {
+            const Lock hold(still->mutex_);
+            if (call.number != number || !call.parked) return; // it has failed
+            call.parked = false;
+        }
+        still->advance(call);
+    });
+    return false;
+}
+
+/// False: the blocking call has failed.
+bool GroupState::sleep_until(Execution& call, Clock::time_point due) {
+    for (Clock::time_point now = Clock::now(); now < due; now = Clock::now()) {
+        if (now >= call.deadline) expire(call);
+        const auto sleeper = std::make_shared<CompletionState>(mailbox_->context().core());
+        {
+            const Lock hold(mutex_);
+            if (call.failed) return false;
+            call.sleeper = sleeper; // break_up() wakes it
+        }
+        try {
+            (void)Future<void>(sleeper).wait_for(std::min(due, call.deadline) - now);
+        } catch (const Error& error) { break_up(error.status(), error.what(), true); }
+        const Lock hold(mutex_);
+        call.sleeper.reset();
+    }
+    return true;
 }
 
 /// The call has a future, which keeps the group. It belongs to the timer now, and break_up() leaves it alone.

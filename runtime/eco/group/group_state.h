@@ -113,6 +113,8 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
     void advance(Execution& call) PLEXUS_EXCLUDES(mutex_);
     bool send(Execution& call, const ScheduleOp& op) PLEXUS_EXCLUDES(mutex_);
     void retry_later(Execution& call);
+    bool hold_back(Execution& call, const ScheduleOp& op) PLEXUS_EXCLUDES(mutex_);
+    bool sleep_until(Execution& call, Clock::time_point due) PLEXUS_EXCLUDES(mutex_);
     bool take(Execution& call, const ScheduleOp& op) PLEXUS_EXCLUDES(mutex_);
     Consequence keep_early(const MessageHeader& head, Bytes bytes) PLEXUS_REQUIRES(mutex_);
     Consequence take_message(Execution& call, const MessageHeader& head, Bytes bytes) PLEXUS_REQUIRES(mutex_);

@@ -27,7 +27,7 @@ void Monitor::stop() {
     state_->changed.notify_all();
 }
 
-void Monitor::after(std::chrono::milliseconds time, Job job) {
+void Monitor::after(Clock::duration time, Job job) {
     {
         const Lock hold(state_->mutex);
         state_->timers.push_back({Clock::now() + time, std::move(job)});

@@ -29,7 +29,7 @@ class Monitor {
     void stop();
 
     /// Hands `job` over after this time. Jobs that are not due when the monitor ends are dropped. @thread any
-    void after(std::chrono::milliseconds time, Job job);
+    void after(std::chrono::steady_clock::duration time, Job job);
 
   private:
     struct Timer {

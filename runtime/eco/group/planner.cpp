@@ -32,6 +32,11 @@ bool is_free(const Algorithm& algorithm) {
            !algorithm.uses_memory() && algorithm.schedule() == nullptr;
 }
 
+/// Its plan has times, which are right for one size.
+bool is_paced(const Algorithm& algorithm) {
+    return algorithm.schedule() != nullptr && algorithm.schedule()->pace.has_value();
+}
+
 bool has_root(Operation operation) {
     return operation == Operation::broadcast || operation == Operation::scatter ||
            operation == Operation::gather || operation == Operation::reduce;
@@ -131,7 +136,7 @@ std::shared_ptr<const PlannedCall> Planner::prepare(const CollectiveArgs& args, 
 
 std::shared_ptr<const MemberPlan> Planner::plan_for(PlanRequest request, const Algorithm& algorithm,
                                                     bool varied) {
-    request.elements = least_of_class(request);
+    if (!is_paced(algorithm)) request.elements = least_of_class(request);
     const Key key{request.operation,
                   request.root,
                   request.element_bytes,
@@ -167,7 +172,7 @@ std::shared_ptr<const MemberPlan> Planner::plan_for(PlanRequest request, const A
 
 Plan Planner::plan_of(const PlanRequest& request, const Algorithm& algorithm) const {
     PlanRequest least = request;
-    least.elements = least_of_class(request);
+    if (!is_paced(algorithm)) least.elements = least_of_class(request);
     Plan made = make(least, algorithm);
     made.block_elements = block_elements(request, made.block_elements.size());
     return made;

@@ -21,6 +21,7 @@ std::uint64_t number_of(const Plan& plan) {
     for (const auto& steps : plan.steps)
         for (const Step& each : steps)
             hash = mix(hash, std::uint64_t{each.message} << 1 | (each.send ? 1 : 0));
+    for (const std::uint64_t each : plan.hold_ns) hash = mix(hash, each);
     return hash;
 }
 
@@ -34,8 +35,10 @@ MemberPlan part(const Plan& plan, Rank me) {
                    static_cast<std::uint32_t>(plan.block_elements.size()),
                    {},
                    {},
+                   SIZE_MAX,
                    0,
                    number_of(plan)};
+    const bool paced = !plan.hold_ns.empty();
     std::vector<std::uint32_t> slot(plan.messages.size());
     for (const auto& steps : plan.steps) {
         std::uint32_t next = 0;
@@ -45,8 +48,10 @@ MemberPlan part(const Plan& plan, Rank me) {
     for (const Step& step : plan.steps[me]) {
         const Message& message = plan.messages[step.message];
         const auto blocks = plan.blocks_of(message);
+        if (paced && step.message >= plan.start_messages) out.start = std::min(out.start, out.steps.size());
         out.steps.push_back({step.send ? message.to : message.from, slot[step.message], step.send,
-                             message.merge, static_cast<std::uint32_t>(out.ranges.size()), message.ranges});
+                             message.merge, static_cast<std::uint32_t>(out.ranges.size()), message.ranges,
+                             paced && step.send ? plan.hold_ns[step.message] : 0});
         out.ranges.insert(out.ranges.end(), blocks.begin(), blocks.end());
         if (!step.send) ++out.slots;
     }
@@ -115,7 +120,8 @@ class ScheduleBuilder {
                           act.merge,
                           static_cast<std::uint32_t>(schedule_.segments.size()),
                           0,
-                          0};
+                          0,
+                          act.hold_ns};
             for (std::uint32_t range = 0; range < act.ranges; ++range) {
                 const BlockRange& blocks = part_.ranges[act.first_range + range];
                 for (std::uint32_t block = blocks.first; block < blocks.first + blocks.count; ++block)
@@ -126,6 +132,7 @@ class ScheduleBuilder {
             schedule_.ops.push_back(op);
         }
         schedule_.scratch_bytes = scratch_;
+        schedule_.start = part_.start;
         return std::move(schedule_);
     }
 

@@ -19,6 +19,7 @@ struct MemberPlan {
         Merge merge;
         std::uint32_t first_range;
         std::uint32_t ranges;
+        std::uint64_t hold_ns = 0; ///< a send waits for this time after the start
     };
     Operation operation;
     Rank members;
@@ -27,8 +28,9 @@ struct MemberPlan {
     std::uint32_t blocks;
     std::vector<Step> steps;
     std::vector<BlockRange> ranges;
-    std::uint32_t slots = 0; ///< how many messages it takes
-    std::uint64_t plan = 0;  ///< a number of the whole plan, by which members compare theirs
+    std::size_t start = SIZE_MAX; ///< the first step after the start of a paced plan
+    std::uint32_t slots = 0;      ///< how many messages it takes
+    std::uint64_t plan = 0;       ///< a number of the whole plan, by which members compare theirs
 };
 
 MemberPlan part(const Plan& plan, Rank me);
@@ -51,6 +53,7 @@ struct ScheduleOp {
     std::uint32_t first_segment;
     std::uint32_t segments;
     std::uint64_t bytes;
+    std::uint64_t hold_ns = 0; ///< a send waits for this time after the start
 };
 
 struct Copy {
@@ -65,6 +68,7 @@ struct Schedule {
     std::vector<Copy> after;  ///< the last
     std::vector<std::uint32_t> op_of_slot;
     std::uint64_t scratch_bytes = 0;
+    std::size_t start = SIZE_MAX; ///< the first operation after the start of a paced plan
     /// Blocks are only moved, so whatever arrives may be put in its place at once.
     bool early = true;
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Writes the plan of a schedule: its transfers in the order of rounds, and the messages without content by
-// which later transfers wait for earlier ones.
+// which later transfers wait for earlier ones, or the times until which members hold them back.
 #include "plan/builder.h"
+#include "plan/link_reservations.h"
 #include "plexus/eco/schedule_plan.h"
 #include "topology/refuse.h"
 
@@ -113,14 +114,15 @@ std::vector<Move> moves_of(const PlanRequest& request, const GroupSchedule& how)
 }
 
 /// For each transfer those that have to have arrived before it begins, the last of each receiver alone: it
-/// takes in the order of rounds.
+/// takes in the order of rounds. None where members run asynchronously, or are paced.
 class LinkOrder {
   public:
-    LinkOrder(const std::vector<Move>& moves, std::uint32_t overlap)
+    LinkOrder(const std::vector<Move>& moves, const GroupSchedule& how)
       : moves_(moves)
       , before_(moves.size())
       , after_(moves.size()) {
-        if (overlap == GroupSchedule::kAsynchronous) return;
+        const std::uint32_t overlap = how.overlap;
+        if (overlap == GroupSchedule::kAsynchronous || how.pace) return;
         std::map<std::uint32_t, std::vector<std::uint32_t>> users; // of each link, in order
         for (std::uint32_t later = 0; later < moves.size(); ++later) {
             if (moves[later].path->empty())
@@ -175,40 +177,49 @@ class LinkOrder {
     std::vector<std::vector<std::uint32_t>> after_;
 };
 
-/// When each transfer begins and when its receiver takes it, in rounds, on a network in which a transfer
-/// occupies its links for one round and arrives `overlap` rounds after that. Members have their steps in the
-/// order of these times: a member that waits for a permission has taken, and told others of, what came
-/// before. Each member sends in the order of rounds, and takes in the order of rounds.
+/// When each transfer begins and when its receiver takes it. In rounds, on a network in which a transfer
+/// occupies its links for one round and arrives `overlap` rounds after that; of paced members in nanoseconds,
+/// by the reservations of links. Members have their steps in the order of these times: a member that waits
+/// for a permission has taken, and told others of, what came before. Each member sends in the order of
+/// rounds, and takes in the order of rounds.
 class Timetable {
   public:
     /// Of what is taken after all that its receiver sends.
     static constexpr std::uint64_t kAtTheEnd = UINT64_MAX;
 
     Timetable(const PlanRequest& request, const std::vector<Move>& moves, const LinkOrder& order,
-              std::uint32_t overlap)
+              const GroupSchedule& how)
       : combines_(reduces(request.operation))
       , moves_(moves)
       , begins_(moves.size())
+      , arrives_(moves.size())
       , taken_(moves.size(), kAtTheEnd)
       , sent_to_(request.members) {
-        const bool asynchronous = overlap == GroupSchedule::kAsynchronous;
+        // Where no one waits for a permission, nothing is taken before it is needed or all is sent.
+        const bool takes_late = how.overlap == GroupSchedule::kAsynchronous || how.pace;
+        std::optional<LinkReservations> links;
+        if (how.pace)
+            links.emplace(*how.pace, request.elements * request.element_bytes,
+                          is_reversed(request, how.schedule.kind));
         std::vector<std::uint64_t> last_begin(request.members);
-        std::vector<std::size_t> taken_by(request.members); // how many of sent_to_, when asynchronous
+        std::vector<std::size_t> taken_by(request.members); // how many of sent_to_, if they take late
         for (std::uint32_t move = 0; move < moves.size(); ++move) {
             const Rank from = moves[move].from;
             const Rank to = moves[move].to;
             std::uint64_t begin = last_begin[from];
             for (const std::uint32_t earlier : order.before(move)) begin = std::max(begin, taken_[earlier]);
             if (const std::optional<std::uint32_t> needed = needed_by(moves[move])) {
-                if (asynchronous) take_until(*needed, begin, taken_by[from]);
+                if (takes_late) take_until(*needed, begin, taken_by[from]);
                 begin = std::max(begin, taken_[*needed]);
             }
+            if (links) begin = links->earliest(*moves[move].path, begin);
+            arrives_[move] = links        ? links->reserve(*moves[move].path, begin)
+                             : takes_late ? begin + 1
+                                          : begin + 1 + how.overlap;
             begins_[move] = last_begin[from] = begin;
-            if (!asynchronous) {
-                const std::uint64_t arrival = begin + 1 + overlap;
-                taken_[move] =
-                    sent_to_[to].empty() ? arrival : std::max(arrival, taken_[sent_to_[to].back()]);
-            }
+            if (!takes_late)
+                taken_[move] = sent_to_[to].empty() ? arrives_[move]
+                                                    : std::max(arrives_[move], taken_[sent_to_[to].back()]);
             sent_to_[to].push_back(move);
             last_with_[key(to, moves[move].block)] = move;
         }
@@ -238,31 +249,35 @@ class Timetable {
     void take_until(std::uint32_t last, std::uint64_t from, std::size_t& taken) {
         const std::vector<std::uint32_t>& all = sent_to_[moves_[last].to];
         for (; taken < all.size() && all[taken] <= last; ++taken)
-            taken_[all[taken]] = from = std::max(from, begins_[all[taken]] + 1);
+            taken_[all[taken]] = from = std::max(from, arrives_[all[taken]]);
     }
 
     const bool combines_;
     const std::vector<Move>& moves_;
     std::vector<std::uint64_t> begins_;
+    std::vector<std::uint64_t> arrives_;
     std::vector<std::uint64_t> taken_;
     std::vector<std::vector<std::uint32_t>> sent_to_;            ///< the transfers to each member, in order
     std::unordered_map<std::uint64_t, std::uint32_t> last_with_; ///< by receiver and block
 };
 
 /// Writes the steps of all members in the order of the timetable: permissions taken, messages sent, messages
-/// taken, permissions given. Everything that is taken was sent before, so that nobody waits for ever.
+/// taken, permissions given; of paced members a barrier before all of them. Everything that is taken was sent
+/// before, so that nobody waits for ever.
 class ScheduleWriter {
   public:
-    ScheduleWriter(const PlanRequest& request, const std::vector<Move>& moves, std::uint32_t overlap)
+    ScheduleWriter(const PlanRequest& request, const std::vector<Move>& moves, const GroupSchedule& how)
       : combines_(reduces(request.operation))
+      , paced_(how.pace.has_value())
       , moves_(moves)
-      , order_(moves, overlap)
-      , times_(request, moves, order_, overlap)
+      , order_(moves, how)
+      , times_(request, moves, order_, how)
       , out_(request, 1)
       , permissions_(moves.size())
       , messages_(moves.size()) {}
 
     Plan write() {
+        const std::uint32_t start_messages = paced_ ? meet() : 0;
         struct Event {
             std::uint64_t time;
             bool is_send;
@@ -276,10 +291,29 @@ class ScheduleWriter {
         }
         std::sort(events.begin(), events.end());
         for (const Event& each : events) each.is_send ? send(each.move) : take(each.move);
-        return out_.finish();
+        Plan plan = out_.finish();
+        if (!paced_) return plan;
+        plan.start_messages = start_messages;
+        plan.hold_ns.resize(plan.messages.size());
+        for (std::uint32_t move = 0; move < moves_.size(); ++move)
+            plan.hold_ns[messages_[move]] = times_.begin(move);
+        return plan;
     }
 
   private:
+    /// A barrier by dissemination, which members leave at nearly the same time. Returns its messages' number.
+    std::uint32_t meet() {
+        std::uint32_t count = 0;
+        for (Rank distance = 1; distance < out_.members(); distance *= 2) {
+            std::vector<std::uint32_t> posted;
+            for (Rank member = 0; member < out_.members(); ++member)
+                posted.push_back(out_.post(member, (member + distance) % out_.members(), {}));
+            for (const std::uint32_t message : posted) out_.take(message);
+            count += out_.members();
+        }
+        return count;
+    }
+
     void send(std::uint32_t number) {
         const Move& move = moves_[number];
         for (const std::uint32_t permission : permissions_[number]) out_.take(permission);
@@ -294,6 +328,7 @@ class ScheduleWriter {
     }
 
     const bool combines_;
+    const bool paced_;
     const std::vector<Move>& moves_;
     const LinkOrder order_;
     const Timetable times_;
@@ -305,7 +340,9 @@ class ScheduleWriter {
 } // namespace
 
 Plan to_plan(const PlanRequest& request, const GroupSchedule& how) {
-    Plan plan = ScheduleWriter(request, moves_of(request, how), how.overlap).write();
+    if (how.pace && how.overlap != 0)
+        refuse(Status::bad_argument, "members that pace themselves have no overlap");
+    Plan plan = ScheduleWriter(request, moves_of(request, how), how).write();
     const Proof proof = prove(plan);
     if (!proof)
         refuse(Status::bad_argument, "the schedule is no {} of {} members: {}", to_string(request.operation),

@@ -38,6 +38,7 @@ class Simulation {
       , ways_(ways)
       , next_(plan.members)
       , now_(plan.members)
+      , started_us_(plan.hold_ns.empty() ? 0 : plan.members, -1)
       , drained_(plan.members)
       , flights_(plan.messages.size())
       , free_(ways.wires.count())
@@ -93,7 +94,12 @@ class Simulation {
         const double now = now_[member];
         for (std::size_t& next = next_[member]; next < steps.size();) {
             const std::uint32_t number = steps[next].message;
+            note_start(member, number);
             if (steps[next].send) {
+                if (const double due = due_us(member, number); due > now) {
+                    now_[member] = due;
+                    return at(due, member);
+                }
                 if (!try_to_start(number, now)) return; // let_in() will
                 return at(now_[member], member);
             }
@@ -106,6 +112,18 @@ class Simulation {
             flight.taken_us = now_[member] = std::max(now, flight.taken_us);
             if (now_[member] > now) return at(now_[member], member);
         }
+    }
+
+    /// A member of a paced plan is at this message.
+    void note_start(Rank member, std::uint32_t number) {
+        if (!started_us_.empty() && number >= plan_.start_messages && started_us_[member] < 0)
+            started_us_[member] = now_[member];
+    }
+
+    /// Until when its sender holds a message back.
+    double due_us(Rank member, std::uint32_t number) const {
+        if (started_us_.empty() || number < plan_.start_messages) return 0;
+        return started_us_[member] + static_cast<double>(plan_.hold_ns[number]) * 1e-3;
     }
 
     /// False: it stands in the queue of a wire that is busy.
@@ -198,6 +216,7 @@ class Simulation {
     const Ways& ways_;
     std::vector<std::size_t> next_; // step of each member
     std::vector<double> now_;
+    std::vector<double> started_us_; // of each member of a paced plan; below 0: not yet
     std::vector<double> drained_;
     std::vector<Flight> flights_; // taken_us: 0 not sent, -1 awaited
     std::vector<double> free_;    // of each wire: from when on

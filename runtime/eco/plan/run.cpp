@@ -29,6 +29,8 @@ std::string bad_message(const Plan& plan, std::size_t at) {
 std::string misshapen(const Plan& plan) {
     if (plan.members == 0 || plan.root >= plan.members || plan.steps.size() != plan.members)
         return fmt::format("{} members, root {}, steps of {}", plan.members, plan.root, plan.steps.size());
+    if (!plan.hold_ns.empty() && plan.hold_ns.size() != plan.messages.size())
+        return fmt::format("{} messages, and times of {}", plan.messages.size(), plan.hold_ns.size());
     for (std::size_t at = 0; at < plan.messages.size(); ++at)
         if (std::string bad = bad_message(plan, at); !bad.empty()) return bad;
     std::vector<char> seen(plan.messages.size());

@@ -180,7 +180,8 @@ TEST_CASE("a member that follows another schedule without having agreed on it br
 }
 
 TEST_CASE("the words of a schedule give it back, and bytes that are none are refused") {
-    const GroupSchedule how{first_fit_aas(named_graph("btree-4")), {3, 2, 1, 0}, 7};
+    const std::optional<Pace> pace = GENERATE(std::optional<Pace>(), std::optional(Pace{1e-3, 2.5e-9, -0.0}));
+    const GroupSchedule how{first_fit_aas(named_graph("btree-4")), {3, 2, 1, 0}, 7, pace};
     const std::vector<std::uint32_t> words = eco::detail::words_of(how);
     CHECK(eco::detail::schedule_in(words) == how);
     for (std::size_t size = 0; size < words.size(); ++size)
@@ -192,6 +193,6 @@ TEST_CASE("the words of a schedule give it back, and bytes that are none are ref
     strange[0] = 4;
     CHECK_THROWS_AS(eco::detail::schedule_in(strange), Error);
     strange = words;
-    strange[3] = UINT32_MAX;
+    strange[pace ? 10 : 4] = UINT32_MAX; // how many ranks follow
     CHECK_THROWS_AS(eco::detail::schedule_in(strange), Error);
 }

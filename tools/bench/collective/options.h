@@ -11,10 +11,18 @@
 
 namespace plexus::tools::benchmark {
 
+/// How transfers that share a link follow each other.
+enum class Timing : std::uint8_t {
+    permissions, ///< one waits for another
+    paced,       ///< by a pace that is measured before
+    best,        ///< paced where a round in lockstep takes clearly longer
+};
+
 /// A schedule for the members as terminals of a network, made when it is needed.
 struct ScheduleRequest {
     eco::LinkGraph graph;
     std::uint32_t overlap = 0; ///< as GroupSchedule has it
+    Timing timing = Timing::permissions;
 };
 
 /// The kind of schedule that an operation follows; nothing: there is none.

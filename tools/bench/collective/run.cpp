@@ -7,6 +7,7 @@
 #include "tools/common/quantity.h"
 #include "tools/verb.h"
 
+#include "plexus/eco/pace.h"
 #include "plexus/launch.h"
 
 #include <algorithm>
@@ -35,6 +36,13 @@ std::vector<Rank> shuffled(Rank members, const std::optional<std::uint64_t>& see
         std::swap(ranks[at - 1], ranks[(word ^ (word >> 31)) % at]);
     }
     return ranks;
+}
+
+std::uint32_t longest_way(const eco::RoundSchedule& schedule) {
+    std::size_t links = 0;
+    for (const eco::Round& round : schedule.rounds)
+        for (const eco::Transfer& each : round) links = std::max(links, each.path.size());
+    return static_cast<std::uint32_t>(links);
 }
 
 /// One context's part in the whole run.
@@ -82,22 +90,28 @@ class Member {
                         row.pattern = pattern.name;
                         row.size_bytes = size;
                         row.clock = clock;
-                        if (!measure(group ? by(group, pattern, operation) : group, row)) return false;
+                        if (!measure(group ? by(group, pattern, row) : group, row)) return false;
                     }
         return true;
     }
 
     /// A schedule is made by one member.
-    eco::Group by(const eco::Group& group, const NamedPattern& pattern, Operation operation) const {
+    eco::Group by(const eco::Group& group, const NamedPattern& pattern, const CollectiveRow& row) const {
         if (!pattern.schedule) return group.with(pattern.algorithm);
         eco::GroupSchedule how;
         if (group.rank() == 0) {
             how.overlap = pattern.schedule->overlap;
             how.schedule =
-                eco::find_schedule(pattern.schedule->graph, *scheduled_as(operation), options_.root, {})
+                eco::find_schedule(pattern.schedule->graph, *scheduled_as(row.operation), options_.root, {})
                     .schedule;
         }
-        return group.by(how);
+        if (pattern.schedule->timing != Timing::permissions) {
+            how.pace = eco::measure_pace(group, how, row.size_bytes);
+            const double ratio = eco::lockstep_ratio(*how.pace, row.size_bytes, longest_way(how.schedule));
+            if (pattern.schedule->timing == Timing::best && ratio < 1.25) how.pace.reset();
+        }
+        // Member 0's holds: the others have no schedule of their own.
+        return group.by(group.rank() == 0 ? how : eco::GroupSchedule{});
     }
 
     /// A barrier has no size.

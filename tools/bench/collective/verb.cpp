@@ -19,6 +19,7 @@ using benchmark::CollectiveOptions;
 using benchmark::NamedPattern;
 using benchmark::ScheduleRequest;
 using benchmark::TimedBy;
+using benchmark::Timing;
 using benchmark::whole_number;
 using eco::Operation;
 
@@ -27,11 +28,11 @@ constexpr char kFooter[] =
     "Patterns: auto (the library's choice), memory (that all members share, on one host), messages\n"
     "(the choice without that), eco (follows --map), star, tree:K, binary, binomial, chain,\n"
     "chain:SEGMENT, ring, butterfly, bruck, pairwise. Those that do not suit an operation are left\n"
-    "out there. schedule:GRAPH[:OVERLAP] is a schedule in rounds for the members as terminals of a link\n"
-    "graph, as schedule:btree-16, in lockstep, with an overlap, or async. Sizes are of the vector, or of "
-    "each member's part where each has its own (scatter,\n"
-    "gather, all_gather, all_to_all, reduce_scatter). Each case is run once before, and what it\n"
-    "brought is looked at.\n"
+    "out there. schedule:GRAPH[:TIMING] is a schedule in rounds for the members as terminals of a link\n"
+    "graph, as schedule:btree-16: in lockstep; with an overlap, as :2; :async; :paced by times that are\n"
+    "measured before; or :best, paced if lockstep would take clearly longer. Sizes are of the vector, or\n"
+    "of each member's part where each has its own (scatter, gather, all_gather, all_to_all,\n"
+    "reduce_scatter). Each case is run once before, and what it brought is looked at.\n"
     "\n"
     "--clock common   from the start at the root (where all begin: from a common start) until the\n"
     "                 last member is done, by clocks whose offsets are determined before\n"
@@ -59,20 +60,24 @@ std::vector<Operation> operations_of(const std::string& text) {
     return operations;
 }
 
-/// "schedule:btree-16", "schedule:btree-16:2", "schedule:btree-16:async".
+/// "schedule:btree-16", and that with ":2", ":async", ":paced" or ":best" behind it.
 NamedPattern schedule_of(const std::string& word) {
     const std::size_t first = word.find(':') + 1;
     const std::size_t second = word.find(':', first);
-    std::uint32_t overlap = 0;
-    if (second != word.npos) {
-        const std::string text = word.substr(second + 1);
-        const auto number = whole_number<std::uint32_t>(text);
-        if (!number && text != "async")
-            usage_error(kVerb, fmt::format("\"{}\": the overlap is a whole number, or async", word));
-        overlap = number.value_or(eco::GroupSchedule::kAsynchronous);
-    }
+    const std::string how = second == word.npos ? "0" : word.substr(second + 1);
+    const Timing timing = how == "paced" ? Timing::paced : how == "best" ? Timing::best : Timing::permissions;
+    const auto overlap = timing != Timing::permissions ? std::optional(0u)
+                         : how == "async"              ? std::optional(eco::GroupSchedule::kAsynchronous)
+                                                       : whole_number<std::uint32_t>(how);
+    if (!overlap)
+        usage_error(
+            kVerb,
+            fmt::format("\"{}\": after the network comes an overlap, as a whole number, async, paced or best",
+                        word));
     try {
-        return {word, {}, ScheduleRequest{eco::named_graph(word.substr(first, second - first)), overlap}};
+        return {word,
+                {},
+                ScheduleRequest{eco::named_graph(word.substr(first, second - first)), *overlap, timing}};
     } catch (const Error& error) { usage_error(kVerb, error.what()); }
 }
 
