@@ -41,6 +41,7 @@ class Player {
   public:
     Player(const eco::LinkGraph& graph, const std::vector<eco::Round>& rounds, const PlayOptions& options)
       : flits_(options.flits)
+      , lockstep_(!options.asynchronous)
       , owner_(graph.links.size(), kNobody)
       , waiting_(graph.links.size()) {
         if (flits_ == 0) refuse("a message has at least one flit");
@@ -49,11 +50,12 @@ class Player {
                 check_path(graph, rounds[round][place]);
                 worms_.push_back({&rounds[round][place], round, place});
             }
-        options.asynchronous ? order_by_terminals() : order_by_rounds();
+        if (!lockstep_) order_by_terminals();
     }
 
     Played run() {
-        for (std::uint32_t worm = 0; worm < worms_.size(); ++worm)
+        if (lockstep_) begin_round(0);
+        for (std::uint32_t worm = 0; !lockstep_ && worm < worms_.size(); ++worm)
             if (worms_[worm].missing == 0) begin(worm, 0);
         while (!events_.empty()) {
             const Event event = events_.top();
@@ -92,15 +94,12 @@ class Player {
         worms_[earlier].after.push_back(later);
     }
 
-    /// Every transfer of a round waits for all of the last round that has any.
-    void order_by_rounds() {
-        std::size_t before = 0;
-        for (std::size_t first = 0, next = 0; first < worms_.size(); before = first, first = next) {
-            while (next < worms_.size() && worms_[next].round == worms_[first].round) ++next;
-            for (std::size_t later = first; later < next; ++later)
-                for (std::size_t earlier = before; earlier < first; ++earlier)
-                    let_wait(static_cast<std::uint32_t>(later), static_cast<std::uint32_t>(earlier));
-        }
+    /// Of the next round that has any transfer.
+    void begin_round(std::uint64_t now) {
+        const std::uint32_t first = next_;
+        for (; next_ < worms_.size() && worms_[next_].round == worms_[first].round; ++next_)
+            begin(next_, now);
+        left_ = next_ - first;
     }
 
     void order_by_terminals() {
@@ -159,6 +158,7 @@ class Player {
         played_.transfers.push_back({one.round, one.place, one.begun, now, one.blocked});
         for (const std::uint32_t later : one.after)
             if (--worms_[later].missing == 0) begin(later, now);
+        if (lockstep_ && --left_ == 0) begin_round(now);
     }
 
     /// Follows a transfer that waits to the one that has what it waits for, until one comes again.
@@ -186,7 +186,10 @@ class Player {
     }
 
     const std::uint64_t flits_;
-    std::vector<Worm> worms_;
+    const bool lockstep_;                            ///< a round begins when the one before it has ended
+    std::vector<Worm> worms_;                        ///< by rounds
+    std::uint32_t next_ = 0;                         ///< in lockstep: the first of the next round
+    std::uint32_t left_ = 0;                         ///< in lockstep: how many of the round have not ended
     std::vector<std::uint32_t> owner_;               ///< of each link
     std::vector<std::deque<std::uint32_t>> waiting_; ///< for each link, in order
     std::priority_queue<Event> events_;

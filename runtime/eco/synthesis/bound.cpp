@@ -73,6 +73,9 @@ class Bounds {
     }
 
   private:
+    /// About two seconds.
+    static constexpr std::uint64_t kMostWork = 200'000'000;
+
     void consider(std::uint64_t rounds, const std::string& reason) {
         if (rounds > best_.rounds) best_ = {rounds, reason};
     }
@@ -130,7 +133,8 @@ class Bounds {
 
     /// The messages of terminals outside have to come in over the links there are.
     void surroundings(std::uint32_t centre) {
-        for (std::uint32_t radius = 0;; ++radius) {
+        for (std::uint32_t radius = 0; work_ < kMostWork; ++radius) {
+            work_ += graph_.terminals.size() + graph_.links.size();
             const auto near = [&](std::uint32_t vertex) {
                 return routes_.distance(vertex, centre) <= radius;
             };
@@ -178,6 +182,7 @@ class Bounds {
     std::vector<std::uint32_t> entering_; ///< links, of each vertex
     std::vector<std::uint32_t> leaving_;
     RoundBound best_;
+    std::uint64_t work_ = 0; ///< terminals and links looked at around terminals
 };
 
 } // namespace

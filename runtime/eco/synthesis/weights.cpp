@@ -84,8 +84,9 @@ void WeightedLinks::try_single_links() {
     std::vector<std::uint64_t> forced(loads_.size());
     std::vector<std::uint32_t> ways_over(loads_.size());
     for (const std::uint32_t from : senders_)
-        for (std::uint32_t to = 0; to < routes_.terminals(); ++to) {
+        for (std::uint32_t to = 0; to < routes_.terminals() && work_ < kMostWork; ++to) {
             const auto paths = routes_.paths(from, to, kMostWays + 1);
+            work_ += 1 + paths.size() * (paths.empty() ? 0 : paths.front().size());
             if (paths.empty() || paths.size() > kMostWays) continue;
             for (const LinkPath& path : paths)
                 for (const std::uint32_t link : path) ++ways_over[link];
@@ -168,29 +169,32 @@ WeightedLinks::Proof WeightedLinks::search_forwarded() {
             layer[next] = layer[reached[at]] + 1;
             reached.push_back(next);
         }
-    std::vector<std::vector<std::uint32_t>> candidates{std::vector<std::uint32_t>(graph.links.size(), 1)};
-    for (std::uint32_t depth = 0; depth <= layer[reached.back()]; ++depth) {
+    consider_forwarded(std::vector<std::uint32_t>(graph.links.size(), 1));
+    for (std::uint32_t depth = 0; depth <= layer[reached.back()] && work_ < kMostWork; ++depth) {
         std::vector<std::uint32_t> weights;
         for (const DirectedLink& each : graph.links) weights.push_back(layer[each.from] == depth ? 1 : 0);
         if (std::find(weights.begin(), weights.end(), 1) != weights.end())
-            candidates.push_back(std::move(weights));
-    }
-    std::vector<std::uint64_t> lightest(graph.vertices.size());
-    for (std::vector<std::uint32_t>& weights : candidates) {
-        Proof proof;
-        for (std::uint32_t to = 0; to < routes_.terminals(); ++to) {
-            weigh(weights, to, lightest);
-            std::uint64_t nearest = std::numeric_limits<std::uint64_t>::max();
-            for (const std::uint32_t from : senders_)
-                if (from != to) nearest = std::min(nearest, lightest[graph.terminals[from].in]);
-            proof.ways += nearest * (routes_.terminals() - 1);
-        }
-        proof.links = std::accumulate(weights.begin(), weights.end(), std::uint64_t{0});
-        proof.rounds = (proof.ways + proof.links - 1) / proof.links;
-        proof.weights = std::move(weights);
-        if (proof.rounds > best_.rounds) best_ = std::move(proof);
+            consider_forwarded(std::move(weights));
     }
     return best_;
+}
+
+void WeightedLinks::consider_forwarded(std::vector<std::uint32_t> weights) {
+    const LinkGraph& graph = routes_.graph();
+    work_ += std::uint64_t{routes_.terminals()} * graph.links.size();
+    std::vector<std::uint64_t> lightest(graph.vertices.size());
+    Proof proof;
+    for (std::uint32_t to = 0; to < routes_.terminals(); ++to) {
+        weigh(weights, to, lightest);
+        std::uint64_t nearest = std::numeric_limits<std::uint64_t>::max();
+        for (const std::uint32_t from : senders_)
+            if (from != to) nearest = std::min(nearest, lightest[graph.terminals[from].in]);
+        proof.ways += nearest * (routes_.terminals() - 1);
+    }
+    proof.links = std::accumulate(weights.begin(), weights.end(), std::uint64_t{0});
+    proof.rounds = (proof.ways + proof.links - 1) / proof.links;
+    proof.weights = std::move(weights);
+    if (proof.rounds > best_.rounds) best_ = std::move(proof);
 }
 
 } // namespace plexus::eco

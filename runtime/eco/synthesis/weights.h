@@ -41,6 +41,7 @@ class WeightedLinks {
     /// A better proof may exist, and there is work left to look for it.
     bool open() const noexcept { return best_.rounds < least_load_ && work_ < kMostWork; }
     void consider(std::vector<std::uint32_t> weights);
+    void consider_forwarded(std::vector<std::uint32_t> weights);
     /// Into `lightest`: the weight of the lightest of the shortest ways from each vertex to terminal `to`.
     void weigh(const std::vector<std::uint32_t>& weights, std::uint32_t to,
                std::vector<std::uint64_t>& lightest) const;

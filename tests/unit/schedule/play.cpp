@@ -106,6 +106,29 @@ TEST_CASE("a valid schedule in lockstep never blocks; pairwise exchange in rank 
     CHECK(scheduled.cycles < pairs.cycles);
 }
 
+TEST_CASE("a million transfers in rounds of a thousand are played in lockstep") {
+    const LinkGraph star = named_graph("star-1024");
+    std::vector<std::uint32_t> in(1024);
+    std::vector<std::uint32_t> out(1024);
+    for (std::uint32_t each = 0; each < 1024; ++each) {
+        const std::uint32_t next = (each + 1) % 1024;
+        const LinkPath path = shortest_paths(star, each, next, 1).front();
+        in[each] = path.front();
+        out[next] = path.back();
+    }
+    std::vector<Round> rounds(1023);
+    for (std::uint32_t round = 0; round < 1023; ++round)
+        for (std::uint32_t src = 0; src < 1024; ++src) {
+            const std::uint32_t dst = (src + round + 1) % 1024;
+            rounds[round].push_back({src, dst, src, {in[src], out[dst]}});
+        }
+    // With an entry for each two transfers of successive rounds it was 4 GB.
+    const Played played = play(star, rounds, {4, false});
+    CHECK(played.transfers.size() == 1024 * 1023);
+    CHECK(played.blocked == 0);
+    CHECK(played.cycles == 1023 * 5);
+}
+
 TEST_CASE("pairwise exchange has every pair once, for any number of terminals") {
     for (const std::string_view name : {"btree-8", "star-6", "star-2"}) {
         const LinkGraph graph = named_graph(name);
