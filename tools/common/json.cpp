@@ -3,6 +3,7 @@
 
 #include "runtime/base/utf8.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <fmt/format.h>
@@ -28,6 +29,14 @@ std::string quote(std::string_view text) {
         text.remove_prefix(size == 0 ? 1 : size);
     }
     return out + '"';
+}
+
+std::string printable(std::string_view text) {
+    const bool plain = std::none_of(text.begin(), text.end(), [](char each) {
+        const auto byte = static_cast<unsigned char>(each);
+        return byte < 0x20 || byte == 0x7f;
+    });
+    return plain ? std::string(text) : quote(text);
 }
 
 std::string number(double value) { return std::isfinite(value) ? fmt::format("{:.6g}", value) : "null"; }

@@ -14,6 +14,8 @@ namespace plexus::tools::json {
 
 /// `text` as a JSON string; bytes that are not UTF-8 become U+FFFD.
 std::string quote(std::string_view text);
+/// `text` on one line: as it is, or where it has control characters as a JSON string.
+std::string printable(std::string_view text);
 /// Six digits; "null" where JSON has no number for it.
 std::string number(double value);
 /// As many digits as the value needs to be read back the same; "null" where JSON has no number for it.

@@ -7,11 +7,20 @@
 #include <fmt/format.h>
 
 namespace plexus::tools::json {
+
+std::size_t values_in(std::string_view text) noexcept {
+    return 1 + static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char each) {
+               return each == ',' || each == '[' || each == '{' || each == ':';
+           }));
+}
+
 Document load(const std::string& file, std::size_t most_bytes, Status malformed) {
     constexpr unsigned kFlags =
         reader::kParseFullPrecisionFlag | reader::kParseIterativeFlag | reader::kParseValidateEncodingFlag;
     const std::string text =
         read_bounded_file(file, most_bytes, fmt::format("is larger than {} MiB", most_bytes >> 20));
+    if (values_in(text) > kMostValues)
+        throw Error(Status::too_large, fmt::format("{} holds more than {} values", file, kMostValues));
     Document document;
     document.Parse<kFlags>(text.data(), text.size());
     if (!document.HasParseError()) return document;

@@ -7,6 +7,7 @@
 #include <cereal/archives/json.hpp> // brings the JSON reader that cereal itself uses
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 namespace plexus::tools::json {
 
@@ -18,6 +19,11 @@ namespace reader = RAPIDJSON_NAMESPACE;
 
 using Value = reader::Value;
 using Document = reader::Document;
+
+/// A file with more is too large: read, its values need about 50 bytes each.
+inline constexpr std::size_t kMostValues = std::size_t{1} << 25;
+/// At least as many as this text has values, by what begins or parts them.
+std::size_t values_in(std::string_view text) noexcept;
 
 /// The whole file. @error `malformed` it is no JSON ("FILE:LINE: …"); too_large; not_found it cannot be read
 /// (thrown; all begin with the file's name)

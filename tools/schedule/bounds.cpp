@@ -32,7 +32,7 @@ int print_bounds(const Options& options) {
         if (!options.json)
             std::printf("%s%s: %llu (%s)\n", std::string(eco::to_string(kind)).c_str(),
                         has_root(kind) ? fmt::format(" from terminal {}", root).c_str() : "",
-                        static_cast<unsigned long long>(bound.rounds), bound.reason.c_str());
+                        static_cast<unsigned long long>(bound.rounds), json::printable(bound.reason).c_str());
     }
     if (options.json) std::printf("{\"bounds\":%s}\n", json::list(rows).c_str());
     return kOk;

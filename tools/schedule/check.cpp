@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `plexus schedule check`: OK or FAIL for each file.
 #include "plexus/error.h"
+#include "tools/common/json.h"
 #include "tools/common/usage.h"
 #include "tools/schedule/checker.h"
 #include "tools/schedule/graph_file.h"
@@ -17,17 +18,18 @@ namespace {
 /// What is wrong with the file; begins with its name. Nothing: it holds a valid schedule.
 std::optional<std::string> mistake_in(const std::string& file, const std::optional<eco::LinkGraph>& against) {
     try {
-        const ScheduleFile found = load_schedule(file);
+        ScheduleFile found = load_schedule(file);
         if (against)
             if (const auto differs = difference(found.graph, *against))
                 return fmt::format("{}: it is a schedule for another network: {}", file, *differs);
         try {
-            const auto broken = violation(found.graph, with_paths(found.graph, found.schedule), found.bound);
+            found.schedule = with_paths(found.graph, std::move(found.schedule));
+            const auto broken = violation(found.graph, found.schedule, found.bound);
             if (broken) return file + ": " + *broken;
         } catch (const Error& error) { return fmt::format("{}: {}", file, error.what()); }
     } catch (const Error& error) {
         const std::string why = error.what();
-        return why.starts_with(file + ":") ? why : fmt::format("{}: {}", file, why);
+        return why.starts_with(file) ? why : fmt::format("{}: {}", file, why);
     }
     return std::nullopt;
 }
@@ -41,7 +43,7 @@ int check_files(const Options& options) {
     int out = kOk;
     for (const std::string& file : options.words) {
         const auto mistake = mistake_in(file, against);
-        std::printf("%s %s\n", mistake ? "FAIL" : "OK", mistake.value_or(file).c_str());
+        std::printf("%s %s\n", mistake ? "FAIL" : "OK", json::printable(mistake.value_or(file)).c_str());
         if (mistake) out = kNo;
     }
     return out;

@@ -2,6 +2,7 @@
 #include "tools/schedule/checker.h"
 
 #include "plexus/error.h"
+#include "tools/common/json.h"
 #include "tools/schedule/ways.h"
 
 #include <algorithm>
@@ -28,9 +29,14 @@ void require(bool holds, fmt::format_string<Values...> sentence, Values&&... val
     if (!holds) throw Violation{fmt::format(sentence, std::forward<Values>(values)...)};
 }
 
+/// Names may hold anything.
+std::string name_of(const LinkGraph& graph, std::uint32_t vertex) {
+    return json::printable(graph.vertices[vertex]);
+}
+
 std::string link_text(const LinkGraph& graph, std::uint32_t link) {
-    return fmt::format("{} to {}", graph.vertices[graph.links[link].from],
-                       graph.vertices[graph.links[link].to]);
+    return fmt::format("{} to {}", name_of(graph, graph.links[link].from),
+                       name_of(graph, graph.links[link].to));
 }
 
 void check_network(const LinkGraph& graph) {
@@ -48,9 +54,9 @@ void check_network(const LinkGraph& graph) {
     for (const eco::Terminal& each : graph.terminals) {
         require(each.in < graph.vertices.size() && each.out < graph.vertices.size(),
                 "a terminal has no vertex");
-        require(ins.insert(each.in).second && outs.insert(each.out).second,
-                "two terminals begin at vertex {} or end at {}", graph.vertices[each.in],
-                graph.vertices[each.out]);
+        if (!ins.insert(each.in).second || !outs.insert(each.out).second)
+            throw Violation{fmt::format("two terminals begin at vertex {} or end at {}",
+                                        name_of(graph, each.in), name_of(graph, each.out))};
     }
 }
 
@@ -144,14 +150,16 @@ class Checker {
             require(link < graph_.links.size(), "link {} is not in the network", link);
         const std::uint32_t in = graph_.terminals[transfer.src].in;
         const std::uint32_t out = graph_.terminals[transfer.dst].out;
-        require(graph_.links[path.front()].from == in, "the path begins at {}, and terminal {} at {}",
-                graph_.vertices[graph_.links[path.front()].from], transfer.src, graph_.vertices[in]);
+        if (const std::uint32_t begin = graph_.links[path.front()].from; begin != in)
+            throw Violation{fmt::format("the path begins at {}, and terminal {} at {}",
+                                        name_of(graph_, begin), transfer.src, name_of(graph_, in))};
         for (std::size_t at = 1; at < path.size(); ++at)
-            require(graph_.links[path[at - 1]].to == graph_.links[path[at]].from,
-                    "the path is broken: {} is followed by {}", link_text(graph_, path[at - 1]),
-                    link_text(graph_, path[at]));
-        require(graph_.links[path.back()].to == out, "the path ends at {}, and terminal {} at {}",
-                graph_.vertices[graph_.links[path.back()].to], transfer.dst, graph_.vertices[out]);
+            if (graph_.links[path[at - 1]].to != graph_.links[path[at]].from)
+                throw Violation{fmt::format("the path is broken: {} is followed by {}",
+                                            link_text(graph_, path[at - 1]), link_text(graph_, path[at]))};
+        if (const std::uint32_t end = graph_.links[path.back()].to; end != out)
+            throw Violation{fmt::format("the path ends at {}, and terminal {} at {}", name_of(graph_, end),
+                                        transfer.dst, name_of(graph_, out))};
         const std::uint32_t shortest = distances_[transfer.src * terminals_ + transfer.dst];
         require(path.size() == shortest, "the path has {} links, and a shortest one {}", path.size(),
                 shortest);
@@ -159,8 +167,9 @@ class Checker {
 
     void use_links(const eco::Transfer& transfer, std::uint32_t round) {
         for (const std::uint32_t link : transfer.path)
-            require(std::exchange(link_used_[link], round) != round,
-                    "the link from {} is used by two transfers of this round", link_text(graph_, link));
+            if (std::exchange(link_used_[link], round) == round)
+                throw Violation{fmt::format("the link from {} is used by two transfers of this round",
+                                            link_text(graph_, link))};
     }
 
     void check_complete() const {
@@ -180,6 +189,32 @@ class Checker {
     std::vector<std::uint32_t> sent_;      // the last round in which a terminal sent
     std::vector<std::uint32_t> accepted_;
 };
+
+std::string terminal_text(const LinkGraph& graph, const eco::Terminal& terminal) {
+    const std::string in = name_of(graph, terminal.in);
+    return terminal.in == terminal.out ? in : in + " and " + name_of(graph, terminal.out);
+}
+
+/// Of a transfer without a path.
+struct Place {
+    std::size_t round;
+    std::size_t at;
+    auto operator<=>(const Place&) const = default;
+};
+
+/// By their destinations.
+std::vector<std::vector<Place>> without_path(const LinkGraph& graph, const eco::RoundSchedule& schedule) {
+    const std::size_t terminals = graph.terminals.size();
+    std::vector<std::vector<Place>> out(terminals);
+    for (std::size_t round = 0; round < schedule.rounds.size(); ++round)
+        for (std::size_t at = 0; at < schedule.rounds[round].size(); ++at) {
+            const eco::Transfer& transfer = schedule.rounds[round][at];
+            if (transfer.path.empty() && std::max(transfer.src, transfer.dst) < terminals &&
+                transfer.src != transfer.dst)
+                out[transfer.dst].push_back({round, at});
+        }
+    return out;
+}
 
 std::set<std::pair<std::string, std::string>> named_links(const LinkGraph& graph) {
     std::set<std::pair<std::string, std::string>> out;
@@ -202,24 +237,34 @@ std::optional<std::string> violation(const LinkGraph& graph, const eco::RoundSch
 }
 
 eco::RoundSchedule with_paths(const LinkGraph& graph, eco::RoundSchedule schedule) {
+    constexpr std::uint64_t kMostLinks = std::uint64_t{1} << 26;
     const LinksInto into = links_into(graph);
-    std::vector<std::optional<WaysTo>> ways(graph.terminals.size());
-    for (std::size_t round = 0; round < schedule.rounds.size(); ++round)
-        for (std::size_t at = 0; at < schedule.rounds[round].size(); ++at) {
-            eco::Transfer& transfer = schedule.rounds[round][at];
-            if (!transfer.path.empty() || std::max(transfer.src, transfer.dst) >= ways.size() ||
-                transfer.src == transfer.dst)
-                continue;
-            std::optional<WaysTo>& there = ways[transfer.dst];
-            if (!there) there.emplace(graph, into, graph.terminals[transfer.dst].out);
+    std::optional<Place> unclear; // the first
+    std::string why;
+    std::uint64_t links = 0;
+    const auto places = without_path(graph, schedule);
+    for (std::uint32_t dst = 0; dst < places.size(); ++dst) {
+        if (places[dst].empty()) continue;
+        const WaysTo ways(graph, into, graph.terminals[dst].out);
+        for (const Place& place : places[dst]) {
+            eco::Transfer& transfer = schedule.rounds[place.round][place.at];
             const std::uint32_t from = graph.terminals[transfer.src].in;
-            if (there->count(from) > 1)
-                throw Error(Status::bad_argument,
-                            fmt::format("rounds[{}][{}].path is missing, and {} shortest paths lead from "
-                                        "terminal {} to terminal {}",
-                                        round, at, there->count(from), transfer.src, transfer.dst));
-            transfer.path = there->first(from);
+            if (ways.count(from) > 1) {
+                if (unclear && *unclear < place) break;
+                unclear = place;
+                why = fmt::format("rounds[{}][{}].path is missing, and {} shortest paths lead from terminal "
+                                  "{} to terminal {}",
+                                  place.round, place.at, ways.count(from), transfer.src, dst);
+                break;
+            }
+            if (ways.distance(from) != WaysTo::kUnreachable) links += ways.distance(from);
+            if (links > kMostLinks)
+                throw Error(Status::too_large,
+                            fmt::format("paths that are missing have more than {} links", kMostLinks));
+            transfer.path = ways.first(from);
         }
+    }
+    if (unclear) throw Error(Status::bad_argument, why);
     return schedule;
 }
 
@@ -233,15 +278,17 @@ std::optional<std::string> difference(const LinkGraph& a, const LinkGraph& b) {
         if (a.vertices[a.terminals[each].in] != b.vertices[b.terminals[each].in] ||
             a.vertices[a.terminals[each].out] != b.vertices[b.terminals[each].out])
             return fmt::format("terminal {} is at {}, the other's at {}", each,
-                               a.vertices[a.terminals[each].in], b.vertices[b.terminals[each].in]);
+                               terminal_text(a, a.terminals[each]), terminal_text(b, b.terminals[each]));
     const auto of_a = named_links(a);
     const auto of_b = named_links(b);
     for (const auto& [from, to] : of_a)
         if (!of_b.contains({from, to}))
-            return fmt::format("it has a link from {} to {}, the other none", from, to);
+            return fmt::format("it has a link from {} to {}, the other none", json::printable(from),
+                               json::printable(to));
     for (const auto& [from, to] : of_b)
         if (!of_a.contains({from, to}))
-            return fmt::format("it has no link from {} to {}, the other one", from, to);
+            return fmt::format("it has no link from {} to {}, the other one", json::printable(from),
+                               json::printable(to));
     return std::nullopt;
 }
 

@@ -25,10 +25,12 @@ std::optional<std::string> violation(const eco::LinkGraph& graph, const eco::Rou
 
 /// The same with the shortest path in each transfer that has none. Transfers whose terminals are not there
 /// keep none. @error bad_argument several shortest paths exist: which one is meant? (thrown; names the place)
+/// @error too_large the paths have more than 2^26 links together (thrown)
 eco::RoundSchedule with_paths(const eco::LinkGraph& graph, eco::RoundSchedule schedule);
 
-/// In which way two graphs differ as networks; nothing: they do not. Names of vertices and the order of links
-/// do not count where `a` and `b` name the same links, those of terminals do.
+/// In which way two graphs differ as networks; nothing: they do not. Links and terminals are compared by the
+/// names of their vertices, terminals in their order too; the order of links and the numbers of vertices do
+/// not count.
 std::optional<std::string> difference(const eco::LinkGraph& a, const eco::LinkGraph& b);
 
 } // namespace plexus::tools::schedule

@@ -48,8 +48,11 @@ int print_paths(const Options& options) {
         print_json(graph, paths, count);
         return kOk;
     }
-    for (const eco::LinkPath& path : paths)
-        std::printf("%s\n", fmt::format("{}", fmt::join(vertices_of(graph, path), " ")).c_str());
+    for (const eco::LinkPath& path : paths) {
+        std::vector<std::string> names;
+        for (const std::string& vertex : vertices_of(graph, path)) names.push_back(json::printable(vertex));
+        std::printf("%s\n", fmt::format("{}", fmt::join(names, " ")).c_str());
+    }
     if (count > paths.size())
         std::printf("and %s%llu more\n", count == WaysTo::kMostCounted ? "at least " : "",
                     static_cast<unsigned long long>(count - paths.size()));

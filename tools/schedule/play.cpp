@@ -26,7 +26,9 @@ std::string name_of(const eco::Transfer& transfer) {
 void check_path(const eco::LinkGraph& graph, const eco::Transfer& transfer) {
     const auto terminals = graph.terminals.size();
     if (transfer.src >= terminals || transfer.dst >= terminals || transfer.msg >= terminals)
-        refuse(fmt::format("{}: the network has terminals 0 to {}", name_of(transfer), terminals - 1));
+        refuse(terminals == 0
+                   ? name_of(transfer) + ": the network has no terminals"
+                   : fmt::format("{}: the network has terminals 0 to {}", name_of(transfer), terminals - 1));
     std::uint32_t at = graph.terminals[transfer.src].in;
     for (const std::uint32_t link : transfer.path) {
         if (link >= graph.links.size() || graph.links[link].from != at)

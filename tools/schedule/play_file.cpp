@@ -74,9 +74,13 @@ void print_json(const ScheduleFile& file, const Played& played, const PlayOption
 int play_file(const Options& options) {
     if (options.words.size() != 1) usage_error("schedule", "say which FILE holds the schedule to play");
     const PlayOptions play_options{flits_in(options.flits), options.asynchronous};
-    ScheduleFile file = load_schedule(options.words.front());
-    file.schedule = with_paths(file.graph, file.schedule);
-    const Played played = play(file.graph, file.schedule.rounds, play_options);
+    const std::string& name = options.words.front();
+    ScheduleFile file = load_schedule(name);
+    Played played;
+    try {
+        file.schedule = with_paths(file.graph, std::move(file.schedule));
+        played = play(file.graph, file.schedule.rounds, play_options);
+    } catch (const Error& error) { throw Error(error.status(), fmt::format("{}: {}", name, error.what())); }
     options.json ? print_json(file, played, play_options) : print_text(file, played, play_options);
     return played.deadlock.empty() ? kOk : kNo;
 }

@@ -150,18 +150,19 @@ ScheduleFile schedule_in(const Value& object) {
     return out;
 }
 
-std::string path_text(const eco::LinkGraph& graph, const eco::LinkPath& path) {
+std::string path_text(const eco::LinkGraph& graph, const eco::LinkPath& path, PathText as) {
+    if (as == PathText::links) return fmt::format("[{}]", fmt::join(path, ","));
     std::vector<std::string> names{json::quote(graph.vertices[graph.links[path.front()].from])};
     for (const std::uint32_t link : path) names.push_back(json::quote(graph.vertices[graph.links[link].to]));
     return json::list(names);
 }
 
-std::string round_text(const eco::LinkGraph& graph, const eco::Round& round) {
+std::string round_text(const eco::LinkGraph& graph, const eco::Round& round, PathText paths) {
     std::vector<std::string> transfers;
     for (const eco::Transfer& each : round) {
         json::Object transfer;
         transfer.add("src", each.src).add("dst", each.dst).add("msg", each.msg);
-        if (!each.path.empty()) transfer.raw("path", path_text(graph, each.path));
+        if (!each.path.empty()) transfer.raw("path", path_text(graph, each.path, paths));
         transfers.push_back(transfer.text());
     }
     return json::list(transfers);
@@ -176,11 +177,15 @@ ScheduleFile load_schedule(const std::string& file) {
     } catch (const Error& error) { refuse(fmt::format("{}: {}", file, error.what())); }
 }
 
-std::string to_json(const ScheduleFile& file) {
+bool can_be_loaded(std::string_view text) noexcept {
+    return text.size() <= kLargestScheduleFile && json::values_in(text) <= json::kMostValues;
+}
+
+std::string to_json(const ScheduleFile& file, PathText paths) {
     const eco::LinkGraph& graph = file.graph;
     std::string rounds;
     for (const eco::Round& each : file.schedule.rounds)
-        rounds += (rounds.empty() ? "\n" : ",\n") + round_text(graph, each);
+        rounds += (rounds.empty() ? "\n" : ",\n") + round_text(graph, each, paths);
     json::Object out;
     out.raw("topology", graph.name.empty() ? to_json(graph) : json::quote(graph.name));
     out.add("collective", eco::to_string(file.schedule.kind)).add("root", file.schedule.root);

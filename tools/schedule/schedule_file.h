@@ -29,7 +29,14 @@ struct ScheduleFile {
 /// and place, such as rounds[3][1].path)
 ScheduleFile load_schedule(const std::string& file);
 
-/// What load_schedule() reads: a round a line, paths as names of vertices.
-std::string to_json(const ScheduleFile& file);
+enum class PathText : std::uint8_t {
+    vertices, ///< their names
+    links,    ///< their numbers
+};
+
+/// What load_schedule() reads: a round a line.
+std::string to_json(const ScheduleFile& file, PathText paths = PathText::vertices);
+/// True: a file with this text is not too large for load_schedule().
+bool can_be_loaded(std::string_view text) noexcept;
 
 } // namespace plexus::tools::schedule

@@ -11,11 +11,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-eco::SearchResult run(const SearchTask& task, std::uint64_t seed, const eco::SearchCallback& go_on) {
+/// `most_rounds` holds for umda; 0: as many as it takes.
+eco::SearchResult run(const SearchTask& task, std::uint64_t seed, const eco::SearchCallback& go_on,
+                      std::uint32_t most_rounds = 0) {
     if (task.search == Search::umda) {
         eco::EvolutionOptions options;
         options.seed = seed;
         options.go_on = go_on;
+        options.most_rounds = most_rounds;
         return eco::evolve_schedule(task.graph, task.kind, task.root, options);
     }
     return eco::find_schedule(task.graph, task.kind, task.root, {.seed = seed, .go_on = go_on});
@@ -31,7 +34,9 @@ eco::SearchResult repeat(const SearchTask& task, Clock::time_point start) {
     const auto go_on = [&has_time](const eco::SearchProgress&) { return has_time(); };
     eco::SearchResult best = run(task, task.seed, go_on);
     for (std::uint64_t seed = task.seed + 1; !best.optimal() && has_time(); ++seed) {
-        eco::SearchResult next = run(task, seed, go_on);
+        const std::size_t rounds = best.schedule.rounds.size();
+        const auto fewer = static_cast<std::uint32_t>(rounds > 0 ? rounds - 1 : 0);
+        eco::SearchResult next = run(task, seed, go_on, fewer);
         if (is_shorter(next.schedule, best.schedule)) best = std::move(next);
     }
     return best;

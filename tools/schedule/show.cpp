@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `plexus schedule show`: a page or a picture of a schedule.
 #include "plexus/error.h"
-#include "tools/common/replace_file.h"
+#include "tools/common/output.h"
 #include "tools/common/usage.h"
+#include "tools/schedule/arguments.h"
 #include "tools/schedule/checker.h"
 #include "tools/schedule/options.h"
 #include "tools/schedule/schedule_file.h"
@@ -10,9 +11,7 @@
 #include "tools/schedule/show/svg.h"
 #include "tools/verb.h"
 
-#include <cerrno>
 #include <charconv>
-#include <cstdio>
 #include <filesystem>
 #include <fmt/format.h>
 #include <system_error>
@@ -32,11 +31,11 @@ std::optional<std::size_t> round_of(const std::string& text) {
 
 std::string title_of(const ScheduleFile& found, const std::string& file) {
     const eco::CollectiveKind kind = found.schedule.kind;
-    const bool has_root = kind == eco::CollectiveKind::oab || kind == eco::CollectiveKind::oas;
-    return fmt::format(
-        "{}{} on {}", to_string(kind), has_root ? fmt::format(" from terminal {}", found.schedule.root) : "",
-        found.graph.name.empty() ? "the network of " + std::filesystem::path(file).filename().string()
-                                 : found.graph.name);
+    return fmt::format("{}{} on {}", to_string(kind),
+                       has_root(kind) ? fmt::format(" from terminal {}", found.schedule.root) : "",
+                       found.graph.name.empty()
+                           ? "the network of " + std::filesystem::path(file).filename().string()
+                           : found.graph.name);
 }
 
 /// The bound is computed from the graph, whatever the file claims.
@@ -49,14 +48,10 @@ drawing::Drawing drawing_of(const std::string& file) {
     } catch (const Error& error) {
         throw Error(Status::bad_argument, fmt::format("{} holds no valid schedule: {}", file, error.what()));
     }
+    // Where nobody is a root the file's may be any number.
+    if (!has_root(found.schedule.kind)) found.schedule.root = 0;
     eco::RoundBound bound = eco::lower_bound(found.graph, found.schedule.kind, found.schedule.root);
     return {title_of(found, file), std::move(found.graph), std::move(found.schedule), std::move(bound)};
-}
-
-void print(const std::string& text) {
-    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
-        throw Error(Status::not_found,
-                    "standard output cannot be written: " + std::generic_category().message(errno));
 }
 
 } // namespace
@@ -68,10 +63,7 @@ int show_schedule(const Options& options) {
     const drawing::Drawing drawing = drawing_of(options.words.front());
     const std::string text =
         options.svg ? drawing::schedule_svg(drawing, round) : drawing::schedule_page(drawing);
-    if (options.output.empty() || options.output == "-")
-        print(text);
-    else
-        replace_file(options.output, text);
+    write_output(text, options.output.empty() ? "-" : options.output);
     return kOk;
 }
 

@@ -13,47 +13,34 @@ LinksInto links_into(const eco::LinkGraph& graph) {
 
 WaysTo::WaysTo(const eco::LinkGraph& graph, const LinksInto& into, std::uint32_t vertex)
   : graph_(graph)
-  , distances_(graph.vertices.size(), kUnreachable) {
+  , distances_(graph.vertices.size(), kUnreachable)
+  , counts_(graph.vertices.size())
+  , next_(graph.vertices.size(), kUnreachable) {
     std::vector<std::uint32_t> reached{vertex};
     distances_[vertex] = 0;
-    for (std::size_t at = 0; at < reached.size(); ++at)
-        for (const std::uint32_t link : into[reached[at]])
-            if (const std::uint32_t from = graph.links[link].from; distances_[from] == kUnreachable) {
-                distances_[from] = distances_[reached[at]] + 1;
+    counts_[vertex] = 1;
+    // A vertex is looked at when all that are nearer to the end have been: its count is complete.
+    for (std::size_t at = 0; at < reached.size(); ++at) {
+        const std::uint32_t here = reached[at];
+        for (const std::uint32_t link : into[here]) {
+            const std::uint32_t from = graph.links[link].from;
+            if (distances_[from] == kUnreachable) {
+                distances_[from] = distances_[here] + 1;
                 reached.push_back(from);
             }
-}
-
-std::uint64_t WaysTo::count(std::uint32_t from) const {
-    if (distances_[from] == kUnreachable) return 0;
-    std::vector<std::vector<std::uint32_t>> starts(distances_[from] +
-                                                   1); // links by their distance to the end
-    for (std::uint32_t link = 0; link < graph_.links.size(); ++link) {
-        const std::uint32_t left = distances_[graph_.links[link].to];
-        if (left < distances_[from] && distances_[graph_.links[link].from] == left + 1)
-            starts[left + 1].push_back(link);
-    }
-    std::vector<std::uint64_t> ways(graph_.vertices.size());
-    for (std::size_t vertex = 0; vertex < ways.size(); ++vertex) ways[vertex] = distances_[vertex] == 0;
-    for (const auto& links : starts)
-        for (const std::uint32_t link : links) {
-            std::uint64_t& sum = ways[graph_.links[link].from];
-            sum = std::min(kMostCounted, sum + ways[graph_.links[link].to]);
+            if (distances_[from] != distances_[here] + 1) continue;
+            counts_[from] = std::min(kMostCounted, counts_[from] + counts_[here]);
+            next_[from] = std::min(next_[from], link);
         }
-    return ways[from];
+    }
 }
 
 eco::LinkPath WaysTo::first(std::uint32_t from) const {
     eco::LinkPath out;
     if (distances_[from] == kUnreachable) return out;
-    for (std::uint32_t vertex = from; distances_[vertex] != 0;)
-        for (std::uint32_t link = 0; link < graph_.links.size(); ++link)
-            if (graph_.links[link].from == vertex &&
-                distances_[graph_.links[link].to] + 1 == distances_[vertex]) {
-                out.push_back(link);
-                vertex = graph_.links[link].to;
-                break;
-            }
+    out.reserve(distances_[from]);
+    for (std::uint32_t vertex = from; distances_[vertex] != 0; vertex = graph_.links[next_[vertex]].to)
+        out.push_back(next_[vertex]);
     return out;
 }
 

@@ -21,19 +21,21 @@ class WaysTo {
     /// Where there are more, count() gives this.
     static constexpr std::uint64_t kMostCounted = std::uint64_t{1'000'000'000'000'000'000};
 
-    /// `into` is links_into(graph). Keeps a reference to `graph`.
+    /// `into` is links_into(graph). Keeps a reference to `graph` alone.
     WaysTo(const eco::LinkGraph& graph, const LinksInto& into, std::uint32_t vertex);
 
     /// In links.
     std::uint32_t distance(std::uint32_t from) const { return distances_[from]; }
     /// How many shortest ways lead there from `from`.
-    std::uint64_t count(std::uint32_t from) const;
-    /// One of them; empty: there is none.
+    std::uint64_t count(std::uint32_t from) const { return counts_[from]; }
+    /// The one whose links have the lowest numbers, from the start on; empty: there is none.
     eco::LinkPath first(std::uint32_t from) const;
 
   private:
     const eco::LinkGraph& graph_;
     std::vector<std::uint32_t> distances_; ///< from each vertex
+    std::vector<std::uint64_t> counts_;    ///< from each vertex
+    std::vector<std::uint32_t> next_;      ///< from each vertex: the first link of first()
 };
 
 } // namespace plexus::tools::schedule

@@ -86,7 +86,8 @@ struct SearchResult {
 /// A short schedule for any graph: families of permutations, rings on trees, list scheduling by the most
 /// loaded link, tabu search on partial schedules, an exact dynamic programme for broadcasts on trees. Ends at
 /// the bound. The same seed gives the same schedule where nothing ends the search early.
-/// @error bad_argument as lower_bound() (thrown)
+/// @error bad_argument as lower_bound(); too_large the ways that it tries have more than 2^28 links together
+/// (thrown)
 PLEXUS_API SearchResult find_schedule(const LinkGraph& graph, CollectiveKind kind, std::uint32_t root,
                                       const SearchOptions& options);
 
@@ -103,7 +104,7 @@ struct EvolutionOptions {
 
 /// Without rounds where go_on or most_rounds ended the search; the caller's thread alone works.
 /// @error bad_argument as lower_bound(), a population below 4, a mutation that is no probability, or so many
-/// rounds and links that counting conflicts needs more than 1 GiB (thrown)
+/// rounds and links that counting conflicts needs more than 1 GiB; too_large as find_schedule() (thrown)
 PLEXUS_API SearchResult evolve_schedule(const LinkGraph& graph, CollectiveKind kind, std::uint32_t root,
                                         const EvolutionOptions& options);
 

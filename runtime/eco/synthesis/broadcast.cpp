@@ -73,7 +73,8 @@ class LastRound {
         Assignment assignment;
         for (auto receiver = order.begin(); receiver != end; ++receiver) {
             placement.begin_task();
-            for (const std::uint32_t sender : senders) placement.add_ways(sender, *receiver);
+            for (const std::uint32_t sender : senders)
+                placement.add_ways(sender, *receiver, ways_tried(wanted * senders.size()));
             const Task& task = placement.tasks().back();
             assignment.way.push_back(task.first_way + random.below(task.ways));
             assignment.round.push_back(0);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "synthesis/evolution_problem.h"
 
+#include "plexus/error.h"
+
 #include <algorithm>
+#include <fmt/format.h>
 #include <limits>
 
 namespace plexus::eco {
@@ -11,6 +14,7 @@ constexpr std::uint32_t kNoPort = std::numeric_limits<std::uint32_t>::max();
 /// Of the shortest paths of a pair at most so many are kept, and of all pairs together.
 constexpr std::size_t kMostPathsOfPair = 256;
 constexpr std::size_t kMostPaths = 1U << 21U;
+constexpr std::size_t kMostPathLinks = std::size_t{1} << 28U; // 1 GiB
 
 } // namespace
 
@@ -53,6 +57,10 @@ void EvolutionProblem::find_paths() {
                 path_links_.insert(path_links_.end(), way.begin(), way.end());
                 if (injection_[from] != kNoPort) path_links_.push_back(injection_[from]);
                 if (acceptance_[to] != kNoPort) path_links_.push_back(acceptance_[to]);
+                if (path_links_.size() > kMostPathLinks)
+                    throw Error(
+                        Status::too_large,
+                        fmt::format("the shortest paths have more than {} links together", kMostPathLinks));
                 first_link_.push_back(path_links_.size());
             }
             first_path_.push_back(static_cast<std::uint32_t>(first_link_.size() - 1));

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "synthesis/placement.h"
 
+#include "plexus/error.h"
+
 #include <algorithm>
+#include <fmt/format.h>
 
 namespace plexus::eco {
 
@@ -24,7 +27,7 @@ Placement Placement::of_root(const Routes& routes, std::uint32_t root) {
 Placement Placement::of_pairs(const Routes& routes) {
     Placement out(routes);
     const std::size_t pairs = std::size_t{routes.terminals()} * routes.terminals();
-    const std::size_t most = std::clamp<std::size_t>(kWaysKept / pairs, 1, kWaysTried);
+    const std::size_t most = ways_tried(pairs);
     for (std::uint32_t src = 0; src < routes.terminals(); ++src)
         for (std::uint32_t dst = 0; dst < routes.terminals(); ++dst) {
             if (dst == src) continue;
@@ -46,8 +49,11 @@ std::uint32_t Placement::add_ways(std::uint32_t src, std::uint32_t dst, std::siz
 }
 
 void Placement::add_way(std::uint32_t src, std::uint32_t dst, const std::vector<std::uint32_t>& used) {
+    if (used_.size() + used.size() > kMostUsed)
+        throw Error(Status::too_large,
+                    fmt::format("the ways of the messages have more than {} links together", kMostUsed));
     used_.insert(used_.end(), used.begin(), used.end());
-    first_used_.push_back(static_cast<std::uint32_t>(used_.size()));
+    first_used_.push_back(used_.size());
     ends_.push_back({src, dst});
     ++tasks_.back().ways;
 }

@@ -6,6 +6,7 @@
 #include "plexus/eco/round_schedule.h"
 #include "synthesis/routes.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -17,6 +18,12 @@ namespace plexus::eco {
 /// pairs that all of them together had more than kWaysKept.
 inline constexpr std::size_t kWaysTried = 64;
 inline constexpr std::size_t kWaysKept = std::size_t{1} << 20;
+/// How many ways of each are tried, of so many pairs.
+constexpr std::size_t ways_tried(std::size_t pairs) noexcept {
+    return std::clamp<std::size_t>(kWaysKept / std::max<std::size_t>(pairs, 1), 1, kWaysTried);
+}
+/// What all ways of a placement use together, at most: 1 GiB.
+inline constexpr std::size_t kMostUsed = std::size_t{1} << 28;
 
 /// Done by one of the ways [first_way, first_way + ways), in one round.
 struct Task {
@@ -37,7 +44,7 @@ class Placement {
     void begin_task() { tasks_.push_back({ways(), 0}); }
     /// To the last task: the first `most` shortest ways from `src` to `dst`. Returns how many there are.
     std::uint32_t add_ways(std::uint32_t src, std::uint32_t dst, std::size_t most = kWaysTried);
-    /// To the last task: a way that uses `used`.
+    /// To the last task: a way that uses `used`. @error too_large the ways use more than kMostUsed (thrown)
     void add_way(std::uint32_t src, std::uint32_t dst, const std::vector<std::uint32_t>& used);
 
     const Routes& routes() const noexcept { return *routes_; }
@@ -63,7 +70,7 @@ class Placement {
     std::uint32_t resources_;
     std::vector<Task> tasks_;
     std::vector<Ends> ends_;
-    std::vector<std::uint32_t> first_used_{0};
+    std::vector<std::size_t> first_used_{0};
     std::vector<std::uint32_t> used_;
 };
 

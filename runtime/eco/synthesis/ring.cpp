@@ -61,7 +61,7 @@ class RingSearch {
         for (std::uint32_t src = 0; src < routes.terminals(); ++src) {
             placement_.begin_task();
             for (std::uint32_t dst = 0; dst < routes.terminals(); ++dst) {
-                if (dst != src) placement_.add_ways(src, dst);
+                if (dst != src) placement_.add_ways(src, dst, ways_tried(first_way_.size()));
                 first_way_[std::size_t{src} * routes.terminals() + dst + 1] = placement_.ways();
             }
         }

@@ -126,7 +126,7 @@ TEST_CASE("files that hold no valid schedule fail one by one, and nothing else d
           std::string::npos);
     CHECK(said.find("\nFAIL " + half + ":") != std::string::npos);
     CHECK(said.find("this is no JSON") != std::string::npos);
-    CHECK(said.find("\nFAIL " + none + ": ") != std::string::npos);
+    CHECK(said.find("\nFAIL " + none + " ") != std::string::npos);
     const std::string open =
         folder.file("open.json", R"({"topology": "ring-4", "collective": "OAB", "root": 0, "rounds":
         [[{"src": 0, "dst": 2, "msg": 0}]]})");
@@ -145,6 +145,49 @@ TEST_CASE("when time runs out the answer is no, and no file is written or change
     check_refused({"make", "omega-12", "AAB", "-o", file}, 2, "\"omega-12\" is no omega-N");
     CHECK(text_of(file) == "before");
     CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
+}
+
+TEST_CASE("a schedule that is not at the bound says by how many rounds") {
+    const TmpDir folder;
+    const std::string file = (folder / "s.json").string();
+    const std::string said = out_of({"make", "mesh-8x8", "AAS", "--time", "1", "-o", file});
+    CHECK(said.find(" rounds, bound 128 (") != std::string::npos);
+    CHECK(said.ends_with(" above the bound\n"));
+    CHECK(out_of({"check", file}) == "OK " + file + "\n");
+}
+
+TEST_CASE("a schedule is played in lockstep and asynchronously, as text and as JSON") {
+    const TmpDir folder;
+    const std::string file = (folder / "s.json").string();
+    out_of({"make", "btree-8", "AAS", "-o", file});
+    const std::string lockstep = out_of({"play", file, "--flits", "16"});
+    CHECK(lockstep.starts_with("16 rounds, 56 transfers of 16 flits, in lockstep: "));
+    CHECK(lockstep.ends_with("0 transfers were blocked, for 0 cycles together\n"));
+    CHECK(out_of({"play", file, "--async"}).find(" flits, asynchronous: ") != std::string::npos);
+    const std::string json = out_of({"play", file, "--json"});
+    REQUIRE(is_json(json));
+    CHECK(number_of(json, "blocked") == 0);
+    CHECK(value_of(json, "deadlock") == "\"\"");
+    check_refused({"play", file, "--flits", "0"}, 2, "--flits");
+    const std::string empty = folder.file(
+        "none.json",
+        R"({"topology": {"links": [["a","b"]], "terminals": []}, "collective": "AAS", "rounds": [[{"src":0,"dst":1,"msg":0,"path":[0]}]]})");
+    check_refused({"play", empty}, 2, empty + ": 0 -> 1: the network has no terminals");
+}
+
+TEST_CASE("names of vertices forge no line of what is printed") {
+    const TmpDir folder;
+    const std::string file = folder.file(
+        "forged.json",
+        R"({"topology": {"links": [["a\nOK x","s"],["s","a\nOK x"],["b","s"],["s","b"]], "terminals": ["a\nOK x","b"]},
+ "collective": "OAS", "root": 0, "rounds": [[{"src":0,"dst":1,"msg":0,"path":[1,0]}]]})");
+    const std::string said = out_of({"check", file}, 1);
+    CHECK(count_of(said, "\n") == 1);
+    CHECK(said.starts_with("FAIL "));
+    const std::string graph = folder.file(
+        "net.json",
+        R"({"links": [["a","s\nx"],["s\nx","a"],["b","s\nx"],["s\nx","b"]], "terminals": ["a","b"]})");
+    CHECK(out_of({"paths", graph, "0", "1"}) == "a \"s\\nx\" b\n");
 }
 
 TEST_CASE("networks for which there is no schedule are refused with their reason") {

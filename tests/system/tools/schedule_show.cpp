@@ -64,6 +64,13 @@ TEST_CASE("a page of a schedule stands alone, with its data as JSON, the table a
     CHECK(shown(file, {"-o", "-"}) == page);
 }
 
+TEST_CASE("the root of a schedule that has none may be any number") {
+    const TmpDir folder;
+    std::string text = kHostile;
+    text.insert(text.find("\"rounds\""), "\"root\": 99, ");
+    CHECK(has(shown(folder.file("s.json", text).string(), {}), "<h1>AAB on"));
+}
+
 TEST_CASE("a picture of a schedule is XML with all rounds or the one that is asked for") {
     const TmpDir folder;
     const std::string file = folder.file("ring.json", kRing).string();

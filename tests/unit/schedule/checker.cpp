@@ -165,6 +165,23 @@ TEST_CASE("a missing path is found where one shortest path exists, and asked for
     CHECK(with_paths(star(), wrong) == wrong);
 }
 
+TEST_CASE("missing paths that are too long together are refused") {
+    LinkGraph ring;
+    constexpr std::uint32_t kVertices = 65'536;
+    for (std::uint32_t each = 0; each < kVertices; ++each) {
+        ring.vertices.push_back(std::to_string(each));
+        ring.links.push_back({each, (each + 1) % kVertices});
+    }
+    ring.terminals = {{0, 0}, {kVertices - 1, kVertices - 1}};
+    RoundSchedule schedule{CollectiveKind::aas, 0, {Round(10, Transfer{0, 1, 0, {}})}};
+    CHECK(with_paths(ring, schedule).rounds[0][9].path.size() == kVertices - 1);
+    schedule.rounds[0].resize(1100, schedule.rounds[0][0]);
+    try {
+        with_paths(ring, schedule);
+        FAIL("it made them");
+    } catch (const plexus::Error& error) { CHECK(error.status() == plexus::Status::too_large); }
+}
+
 TEST_CASE("networks differ by terminals, ports and links, not by the order of links") {
     LinkGraph other = star();
     std::swap(other.links[0], other.links[5]);
@@ -174,6 +191,12 @@ TEST_CASE("networks differ by terminals, ports and links, not by the order of li
     other = star();
     std::swap(other.terminals[0], other.terminals[1]);
     CHECK(difference(star(), other) == "terminal 0 is at p0, the other's at p1");
+    other = star();
+    other.terminals[0].out = other.terminals[1].out;
+    CHECK(difference(star(), other) == "terminal 0 is at p0, the other's at p0 and p1");
+    other = star();
+    other.vertices[other.terminals[0].in] = "p\nOK";
+    CHECK(difference(star(), other) == R"(terminal 0 is at p0, the other's at "p\nOK")");
     other = star();
     other.links.pop_back();
     CHECK(difference(star(), other) == "it has a link from p2 to s0, the other none");

@@ -186,3 +186,30 @@ TEST_CASE("a text that holds no schedule is refused with the place") {
     check_schedule_refused(schedule_with(R"("bound": -1, )", "[]"), ": bound is no number from 0 on");
     check_schedule_refused(schedule_with(R"("reason": 1, )", "[]"), ": reason is no text");
 }
+
+TEST_CASE("paths that are written as numbers of links are read back the same") {
+    const LinkGraph star = named_graph("star-3");
+    const RoundSchedule schedule{
+        CollectiveKind::oas, 0, {{{0, 1, 0, shortest_paths(star, 0, 1, 1).front()}}}};
+    const ScheduleFile written{star, schedule, 2, "two messages"};
+    const std::string text = to_json(written, PathText::links);
+    CHECK(text.find("\"path\":[\"") == std::string::npos);
+    const TmpDir folder;
+    CHECK(load_schedule(folder.file("s.json", text)) == written);
+}
+
+TEST_CASE("a file of more values than are read is refused before they are") {
+    CHECK(can_be_loaded("[1,2]"));
+    std::string text(std::size_t{1} << 25, ',');
+    CHECK_FALSE(can_be_loaded(text));
+    text.front() = '[';
+    const TmpDir folder;
+    const std::string file = folder.file("s.json", text);
+    try {
+        load_schedule(file);
+        FAIL("it was read");
+    } catch (const Error& error) {
+        CHECK(error.status() == Status::too_large);
+        CHECK(std::string(error.what()) == file + " holds more than 33554432 values");
+    }
+}
