@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The faults module's passport: data only.
-#include "faults/link.h"
 #include "faults/module.h"
+#include "over/link.h"
 #include "plexus/module/table.h"
 
 namespace {
@@ -9,7 +9,8 @@ namespace {
 using namespace plexus::faults;
 
 // Without remote memory: transfers go as messages, which can be delayed and lost.
-constexpr plexus_ops kOps = plexus::module::table_of<Module, Link, PLEXUS_CAP_SLEEP | PLEXUS_CAP_FRAGILE>();
+constexpr plexus_ops kOps =
+    plexus::module::table_of<Module, plexus::over::Link, PLEXUS_CAP_SLEEP | PLEXUS_CAP_FRAGILE>();
 
 constexpr plexus_parameter kParameters[] = {
     {"over", "text", "tcp", "the method that really carries the messages"},

@@ -2,6 +2,7 @@
 #include "faults/plan.h"
 
 #include "common/values.h"
+#include "over/module.h"
 
 namespace plexus::faults {
 
@@ -12,8 +13,7 @@ std::optional<Plan> read_plan(const plexus_host& host) {
         return static_cast<std::uint32_t>(given.count(key, 0, kMost));
     };
     Plan plan;
-    plan.over = given.text("over");
-    if (plan.over.empty() || plan.over == "faults") given.refuse("over", "the name of another method");
+    plan.over = over::inner_method(host, "faults");
     plan.seed = given.count("seed", 0, UINT64_MAX);
     plan.delay = given.duration("delay");
     plan.withhold_polls = count("withhold");
@@ -22,7 +22,7 @@ std::optional<Plan> read_plan(const plexus_host& host) {
     plan.refuse_connect = count("refuse_connect");
     // Always AGAIN would never let a message through.
     if (plan.again_every == 1) given.refuse("again_every", "0, or 2 and more");
-    if (given.failed()) return std::nullopt;
+    if (given.failed() || plan.over.empty()) return std::nullopt;
     return plan;
 }
 

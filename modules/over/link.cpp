@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "over/link.h"
+
+#include "over/module.h"
+
+#include <utility>
+
+namespace plexus::over {
+
+std::int32_t Link::connect(plexus_view inner, const plexus_id& peer, void* cookie) {
+    cookie_ = cookie;
+    peer_ = peer;
+    is_known_ = true;
+    if (std::string why = on_connect(); !why.empty()) {
+        cut(PLEXUS_LINK_LOST, std::move(why));
+        return PLEXUS_OK;
+    }
+    const module::Lock hold(calls_); // a hook that sends at once waits until inner_ is set
+    plexus_link* under = nullptr;
+    const std::int32_t status = owner_.inner_ops().connect(owner_.inner(), inner, &peer, this, &under);
+    if (status == PLEXUS_OK) inner_ = under;
+    return status;
+}
+
+void Link::disconnect() {
+    given_up_ = true;
+    drop();
+    owner_.bury(*this);
+}
+
+void Link::drop() {
+    const module::Lock hold(calls_);
+    plexus_link* const inner = std::exchange(inner_, nullptr);
+    if (inner != nullptr) owner_.inner_ops().disconnect(inner);
+}
+
+std::int32_t Link::send(const plexus_view* pieces, std::uint32_t count, void* token) {
+    return send_inner(pieces, count, token);
+}
+
+std::int32_t Link::send_inner(const plexus_view* pieces, std::uint32_t count, void* token) {
+    const module::Lock hold(calls_);
+    if (inner_ == nullptr || is_cut_) return PLEXUS_LINK_LOST;
+    ++posted_; // before the call: `sent` may be quicker
+    const std::int32_t status = owner_.inner_ops().send(inner_, pieces, count, token);
+    if (status != PLEXUS_POSTED) --posted_;
+    return status;
+}
+
+std::int32_t Link::set(const char* key, const char* value, plexus_text& why) {
+    const module::Lock hold(calls_);
+    if (inner_ == nullptr) return PLEXUS_LINK_LOST;
+    return owner_.inner_ops().set(inner_, key, value, &why);
+}
+
+std::uint32_t Link::row() const {
+    const module::Lock hold(calls_);
+    std::uint32_t row = 0;
+    if (inner_ != nullptr) (void)owner_.inner_ops().row_of(inner_, &row);
+    return row;
+}
+
+std::int32_t Link::query(plexus_query what, std::uint64_t& value) const {
+    const module::Lock hold(calls_);
+    if (inner_ == nullptr) return PLEXUS_LINK_LOST;
+    return owner_.inner_ops().query(owner_.inner(), inner_, what, &value);
+}
+
+std::int32_t Link::announce() {
+    const plexus_host& to = owner_.host();
+    if (!came_in_) {
+        to.opened(cookie_);
+        return PLEXUS_OK;
+    }
+    const std::int32_t status = to.accepted(to.self, handle(), &peer_, &cookie_);
+    is_known_ = status == PLEXUS_OK;
+    return status;
+}
+
+void Link::cut(std::int32_t status, std::string why) {
+    {
+        const module::Lock hold(calls_);
+        if (is_cut_.exchange(true)) return;
+        cut_ = {status, std::move(why)};
+    }
+    drop();
+    owner_.owe(*this);
+}
+
+bool Link::pay(std::int32_t& handled) {
+    if (given_up_) return true;
+    if (owes_writable_.exchange(false) && !is_cut_) {
+        ++handled;
+        owner_.host().writable(cookie_);
+    }
+    if (given_up_) return true;
+    if (!is_cut_ && !on_turn()) return false;
+    if (!is_cut_ || given_up_ || told_lost_) return true;
+    if (!idle()) return true; // `lost` comes after the last `sent`, which asks for another turn
+    told_lost_ = true;
+    ++handled;
+    if (!is_known_) {
+        disconnect();
+        return true;
+    }
+    for (void* const token : std::exchange(placing_, {})) on_placed(token, PLEXUS_LINK_LOST);
+    Ending ending;
+    {
+        const module::Lock hold(calls_);
+        ending = cut_;
+    }
+    owner_.host().lost(cookie_, ending.status, module::view(ending.why));
+    return true;
+}
+
+void Link::owe_writable() {
+    owes_writable_ = true;
+    owner_.owe(*this);
+}
+
+void Link::owe_turn() { owner_.owe(*this); }
+
+std::string text_of(const plexus_id& id) {
+    constexpr char kDigits[] = "0123456789abcdef";
+    std::string text;
+    for (const std::uint8_t byte : id.bytes) {
+        text += kDigits[byte >> 4];
+        text += kDigits[byte & 15];
+    }
+    return text;
+}
+
+// ---- hooks: unchanged ------------------------------------------------------------------------
+
+void Link::on_deliver(plexus_view message) { owner_.host().deliver(cookie_, message); }
+
+std::int32_t Link::on_place(plexus_view head, std::size_t rest, void** where, void** token) {
+    return owner_.host().place(cookie_, head, rest, where, token);
+}
+
+void Link::on_placed(void* token, std::int32_t status) {
+    if (!given_up_) owner_.host().placed(cookie_, token, status);
+}
+
+void Link::on_sent(void* token, std::int32_t status) { owner_.host().sent(cookie_, token, status); }
+
+void Link::on_writable() { owner_.host().writable(cookie_); }
+
+} // namespace plexus::over
