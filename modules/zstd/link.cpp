@@ -58,6 +58,7 @@ std::int32_t Link::send(const plexus_view* first, std::uint32_t count, void* tok
 }
 
 Link::Frame Link::packed(Pieces pieces, std::size_t size) {
+    if (worth_.passes(size)) return {};
     const std::uint64_t start = now_ns();
     if (start - told_at_ns_ > kToldFor) {
         told_at_ns_ = start;

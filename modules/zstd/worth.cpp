@@ -17,7 +17,7 @@ double mixed(double before, double now, double weight) { return before + weight 
 void LinkRate::look(std::uint64_t now_ns, std::uint64_t queued, std::uint64_t told_per_second) noexcept {
     told_ = static_cast<double>(told_per_second);
     const std::uint64_t passed = looked_ns_ == 0 ? 0 : now_ns - looked_ns_;
-    const std::uint64_t carried = queued_ > queued ? queued_ - queued : 0;
+    const std::uint64_t carried = looked_ns_ != 0 && queued_ > queued ? queued_ - queued : 0;
     looked_ns_ = now_ns;
     queued_ = queued;
     if (queued == 0) { // it was idle for a while: it carries this much at least
@@ -33,6 +33,13 @@ void LinkRate::look(std::uint64_t now_ns, std::uint64_t queued, std::uint64_t to
     const double now = static_cast<double>(busy_bytes_) * kNsPerSecond / static_cast<double>(busy_ns_);
     if (now > 0) seen_ = seen_ == 0 ? now : mixed(seen_, now, 0.25);
     busy_ns_ = busy_bytes_ = 0;
+}
+
+bool Worth::passes(std::size_t size) noexcept {
+    if (pause_left_ == 0 || shrinks()) return false;
+    pause_left_ -= std::min<std::uint64_t>(pause_left_, size);
+    rate.pause();
+    return true;
 }
 
 Worth::Step Worth::step(std::size_t size) noexcept {

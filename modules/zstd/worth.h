@@ -14,6 +14,8 @@ class LinkRate {
     /// Before each send: the time, the bytes that the link holds and has not got out yet, and what the
     /// inner method itself thinks of its rate, which counts until a queue was seen.
     void look(std::uint64_t now_ns, std::uint64_t queued, std::uint64_t told_per_second) noexcept;
+    /// The next look is a first one: there were sends without.
+    void pause() noexcept { looked_ns_ = busy_ns_ = busy_bytes_ = 0; }
     /// The link took so many bytes.
     void accepted(std::uint64_t bytes) noexcept { queued_ += bytes; }
     /// Bytes a second; 0: unknown.
@@ -40,7 +42,10 @@ class Worth {
         whole   ///< compress it
     };
 
-    /// What to do with a message of so many bytes.
+    /// Whether a message of so many bytes goes as it is, whatever the link: the data does not shrink, and
+    /// it is too early to look again. Such messages cost no look at the link.
+    bool passes(std::size_t size) noexcept;
+    /// What to do with a message of so many bytes that did not pass, after a look at the link.
     Step step(std::size_t size) noexcept;
     /// So many bytes were compressed to `packed` bytes in `took_ns`; `packed` >= `bytes`: they did not
     /// shrink.

@@ -1,69 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whole contexts over the method, loaded as a program would: payloads of every size around those at
-// which something changes arrive whole, whether they shrink or not.
-#include "plexus/plexus.h"
-#include "sources.h"
+// Payloads of every size around those at which something changes arrive whole, whether they shrink or not.
+#include "contexts.h"
+
 #include "support/catch.h"
 
-#include <cstdlib>
-#include <numeric>
-#include <string>
-#include <vector>
-
+using namespace plexus;
 using namespace plexus::testing;
-
-namespace {
-
-using Payload = std::vector<std::uint8_t>;
-constexpr std::size_t kFrom = 4096;
-constexpr std::size_t kMiB = std::size_t{1} << 20;
-
-struct Mirror {};
-constexpr plexus::Request<Payload(Mirror&, Payload)> echo_request{"zstd.echo"};
-constexpr plexus::Request<std::uint64_t(Mirror&, Payload)> sum_request{"zstd.sum"};
-
-std::uint64_t sum_of(const Payload& payload) {
-    std::uint64_t sum = payload.size();
-    for (const std::uint8_t byte : payload) sum = sum * 31 + byte;
-    return sum;
-}
-
-plexus::Options options(const std::string& method) {
-    plexus::Options made;
-    made.set["module_path"] = std::string(std::getenv("TESTED_BUILD")) + "/modules";
-    made.set["methods"] = method;
-    made.set["limits.max_message"] = "128 MiB";
-    return made;
-}
-
-struct Side {
-    explicit Side(const std::string& method)
-      : context(options(method))
-      , bound(context.bind(mirror)) {
-        context.on(echo_request, [](Mirror&, const Payload& payload) { return payload; });
-        context.on(sum_request, [](Mirror&, const Payload& payload) { return sum_of(payload); });
-    }
-    Mirror mirror;
-    plexus::Context context;
-    plexus::Bound<Mirror> bound;
-};
-
-Payload payload_of(const Bytes& bytes) {
-    Payload made(bytes.size());
-    if (!bytes.empty()) std::memcpy(made.data(), bytes.data(), bytes.size());
-    return made;
-}
-
-} // namespace
+using namespace plexus::testing::zstd_contexts;
 
 TEST_CASE("payloads of every size arrive, whether they shrink or not") {
+    constexpr std::size_t kFrom = 4096;
     const std::string over = GENERATE("tcp", "shm");
     const std::string mode = GENERATE("always=true", "always=false");
     CAPTURE(over, mode);
     const std::string method = "zstd?over=" + over + "&level=1&from=4KiB&" + mode;
     Side near(method);
     Side far(method);
-    const auto mirror = plexus::GlobalPointer<Mirror>::load(near.context, far.bound.pointer().save());
+    const auto mirror = GlobalPointer<Mirror>::load(near.context, far.bound.pointer().save());
     for (const std::size_t size : {std::size_t{0}, std::size_t{1}, kFrom - 1, kFrom, kFrom + 1, kMiB}) {
         CAPTURE(size);
         for (const Bytes& bytes : {field(size), noise(size)}) {
@@ -75,4 +28,22 @@ TEST_CASE("payloads of every size arrive, whether they shrink or not") {
         const Payload payload = payload_of(bytes);
         CHECK(mirror.call(sum_request, payload).get() == sum_of(payload));
     }
+}
+
+TEST_CASE("the example's configuration file is taken, and used where shared memory is not") {
+    Options made;
+    made.file = std::getenv("TESTED_CONFIGURATION");
+    made.set["module_path"] = std::string(std::getenv("TESTED_BUILD")) + "/modules";
+    Context owner(made);
+    made.set["methods"] = "zstd";
+    Context user(made);
+    Mirror mirror;
+    owner.on(sum_request, [](Mirror&, const Payload& payload) { return sum_of(payload); });
+    const Bound<Mirror> bound = owner.bind(mirror);
+    const auto pointer = GlobalPointer<Mirror>::load(user, bound.pointer().save());
+    const Payload payload = payload_of(field(kMiB));
+    CHECK(pointer.call(sum_request, payload).get() == sum_of(payload));
+    CHECK(pointer.explain().find("zstd: applies") != std::string::npos);
+    for (const SettingReport& setting : owner.settings())
+        if (setting.key == "method.zstd.over") CHECK(setting.origin.find(made.file) != std::string::npos);
 }

@@ -34,8 +34,9 @@ struct Sender {
     /// True if the message goes compressed.
     bool send(std::size_t size) {
         now += 1'000'000;
-        worth.rate.look(now, 0, link_rate);
         sent += size;
+        if (worth.passes(size)) return false;
+        worth.rate.look(now, 0, link_rate);
         const Worth::Step step = worth.step(size);
         if (step == Worth::Step::plain) return false;
         if (step == Worth::Step::sample) {
@@ -135,6 +136,15 @@ TEST_CASE("a link's rate is how its queue drains") {
     }
     CHECK(rate.per_second() > kSlow * 0.99);
     CHECK(rate.per_second() < kSlow * 1.01);
+}
+
+TEST_CASE("time without a look is no time in which a link was slow") {
+    LinkRate rate;
+    rate.look(1'000'000, 0, 7);
+    rate.accepted(1000);
+    rate.pause();
+    rate.look(100'001'000'000, 500, 7);
+    CHECK(rate.per_second() == 7);
 }
 
 TEST_CASE("a link that empties its queue carries at least what it took") {
