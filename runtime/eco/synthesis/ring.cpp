@@ -159,9 +159,9 @@ std::optional<Round> find_ring(const Routes& routes, Random& random, const GoOn&
     for (const Order& order : {walk(routes), numbers})
         if (auto round = along(routes, order, random, go_on)) return round;
     constexpr int kAttempts = 100;
-    RingSearch search(routes);
+    RingSearch rings(routes);
     for (int attempt = 0; attempt < kAttempts && go_on(); ++attempt)
-        if (auto round = search.attempt(random, go_on)) return round;
+        if (auto round = rings.attempt(random, go_on)) return round;
     return std::nullopt;
 }
 
