@@ -41,8 +41,8 @@ struct Callbacks {
             const module::Lock hold(made.calls_);
             made.inner_ = inner;
         }
-        made.peer_ = *peer;
-        made.came_in_ = true;
+        made.known_as_.peer = *peer;
+        made.known_as_.came_in = true;
         const std::int32_t status = made.on_accepted();
         if (status == PLEXUS_OK) {
             *cookie = &made;
@@ -89,7 +89,8 @@ struct Callbacks {
         l.on_ending();
         if (l.is_over()) return;
         if (l.is_known_) {
-            l.owner_.host().lost(l.cookie_, status, why);
+            l.on_over();
+            l.owner_.host().lost(l.known_as_.cookie, status, why);
         } else {
             l.cut(status, std::string(module::text_of(why)));
         }

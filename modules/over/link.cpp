@@ -8,8 +8,8 @@
 namespace plexus::over {
 
 std::int32_t Link::connect(plexus_view inner, const plexus_id& peer, void* cookie) {
-    cookie_ = cookie;
-    peer_ = peer;
+    known_as_.cookie = cookie;
+    known_as_.peer = peer;
     is_known_ = true;
     if (std::string why = on_connect(); !why.empty()) {
         cut(PLEXUS_LINK_LOST, std::move(why));
@@ -23,9 +23,20 @@ std::int32_t Link::connect(plexus_view inner, const plexus_id& peer, void* cooki
 }
 
 void Link::disconnect() {
-    given_up_ = true;
+    {
+        const module::Lock hold(border_);
+        given_up_ = true;
+    }
+    if (!let_go()) owe_turn();
+}
+
+// False: something is still to be sent.
+bool Link::let_go() {
+    if (has_unsent()) return false;
+    if (is_let_go_.exchange(true)) return true;
     drop();
     owner_.bury(*this);
+    return true;
 }
 
 void Link::drop() {
@@ -68,11 +79,11 @@ std::int32_t Link::query(plexus_query what, std::uint64_t& value) const {
 
 std::int32_t Link::announce() {
     const plexus_host& to = owner_.host();
-    if (!came_in_) {
-        to.opened(cookie_);
+    if (!known_as_.came_in) {
+        to.opened(known_as_.cookie);
         return PLEXUS_OK;
     }
-    const std::int32_t status = to.accepted(to.self, handle(), &peer_, &cookie_);
+    const std::int32_t status = to.accepted(to.self, handle(), &known_as_.peer, &known_as_.cookie);
     is_known_ = status == PLEXUS_OK;
     return status;
 }
@@ -88,17 +99,18 @@ void Link::cut(std::int32_t status, std::string why) {
 }
 
 bool Link::pay(std::int32_t& handled) {
-    if (given_up_) return true;
+    if (given_up_) return is_let_go_ || let_go();
     if (owes_writable_.exchange(false) && !is_cut_) {
         ++handled;
-        owner_.host().writable(cookie_);
+        owner_.host().writable(known_as_.cookie);
     }
     if (given_up_) return true;
     if (!is_cut_ && !on_turn()) return false;
     if (!is_cut_ || given_up_ || told_lost_) return true;
-    if (!idle()) return true; // `lost` comes after the last `sent`, which asks for another turn
+    if (posted_ != 0) return true; // `lost` comes after the last `sent`, which asks for another turn
     told_lost_ = true;
     ++handled;
+    on_over();
     if (!is_known_) {
         disconnect();
         return true;
@@ -109,7 +121,7 @@ bool Link::pay(std::int32_t& handled) {
         const module::Lock hold(calls_);
         ending = cut_;
     }
-    owner_.host().lost(cookie_, ending.status, module::view(ending.why));
+    owner_.host().lost(known_as_.cookie, ending.status, module::view(ending.why));
     return true;
 }
 
@@ -132,18 +144,18 @@ std::string text_of(const plexus_id& id) {
 
 // ---- hooks: unchanged ------------------------------------------------------------------------
 
-void Link::on_deliver(plexus_view message) { owner_.host().deliver(cookie_, message); }
+void Link::on_deliver(plexus_view message) { owner_.host().deliver(known_as_.cookie, message); }
 
 std::int32_t Link::on_place(plexus_view head, std::size_t rest, void** where, void** token) {
-    return owner_.host().place(cookie_, head, rest, where, token);
+    return owner_.host().place(known_as_.cookie, head, rest, where, token);
 }
 
 void Link::on_placed(void* token, std::int32_t status) {
-    if (!given_up_) owner_.host().placed(cookie_, token, status);
+    if (!given_up_) owner_.host().placed(known_as_.cookie, token, status);
 }
 
-void Link::on_sent(void* token, std::int32_t status) { owner_.host().sent(cookie_, token, status); }
+void Link::on_sent(void* token, std::int32_t status) { owner_.host().sent(known_as_.cookie, token, status); }
 
-void Link::on_writable() { owner_.host().writable(cookie_); }
+void Link::on_writable() { owner_.host().writable(known_as_.cookie); }
 
 } // namespace plexus::over

@@ -3,7 +3,8 @@
 // on unchanged what it is told; a method overrides those of what it changes.
 //
 // Locks: calls_ serialises what is called about the inner link, as abi.h demands of a host. Taken
-// after the host's own lock of this link; never held in a call to the host.
+// after the host's own lock of this link; never held in a call to the host. border() likewise, and
+// never together with calls_.
 #pragma once
 
 #include "common/mutex.h"
@@ -44,9 +45,6 @@ class Link {
     /// Says what is owed: `writable`, `lost`. False: asks to be called again by the next poll.
     /// @thread progress
     bool pay(std::int32_t& handled);
-    bool given_up() const noexcept { return given_up_; }
-    /// The inner module holds no posted send of this link.
-    bool idle() const noexcept { return posted_ == 0; }
 
   protected:
     // ---- hooks: what the inner link tells. @thread progress, no lock held -----------------------
@@ -67,6 +65,13 @@ class Link {
     virtual void on_writable();
     /// The inner link will tell no more; what was kept back goes to the host now, before `lost`.
     virtual void on_ending() {}
+    /// The inner link is gone and holds no posted send: what the method itself has posted for the host ends
+    /// now, by `sent`. Comes before `lost`, or before the link goes; may come twice.
+    virtual void on_over() {}
+    /// Whether the method still has to send what it had accepted. While it does, a link that the host has
+    /// given up keeps its inner link, and each poll asks again: the method sees to it that this ends.
+    /// @thread progress, or the one that disconnects
+    virtual bool has_unsent() { return false; }
     /// What a method owes beside `writable` and `lost`. False: asks again in the next poll.
     virtual bool on_turn() { return true; }
 
@@ -85,31 +90,42 @@ class Link {
     /// Asks for on_turn() by the next poll. @thread any
     void owe_turn();
 
+    /// Held while a method writes to a place of the host's, after is_over() was asked under it: a disconnect
+    /// waits, and nothing is written there after it.
+    module::Mutex& border() noexcept { return border_; }
     /// Nothing that arrives is for the host any more.
     bool is_over() const noexcept { return given_up_ || is_cut_; }
     /// As `connect` named the peer, or as it has proved to the inner method to be.
-    const plexus_id& peer() const noexcept { return peer_; }
+    const plexus_id& peer() const noexcept { return known_as_.peer; }
 
   private:
     friend struct Callbacks;
+    friend class Module; // on_over(), posted_
     struct Ending {
         std::int32_t status = PLEXUS_LINK_LOST;
         std::string why;
     };
+    /// How the host speaks of this link.
+    struct KnownAs {
+        void* cookie = nullptr;
+        plexus_id peer{};
+        bool came_in = false;
+    };
     void drop();
+    bool let_go();
 
     Module& owner_;
+    module::Mutex border_;
     mutable module::Mutex calls_;
     plexus_link* inner_ PLEXUS_MODULE_GUARDED_BY(calls_) = nullptr; // null once cut or given up
     Ending cut_ PLEXUS_MODULE_GUARDED_BY(calls_);
-    void* cookie_ = nullptr; // written before the host, or the inner module, knows this link
-    plexus_id peer_{};       // as cookie_
-    bool came_in_ = false;   // as cookie_
-    bool is_known_ = false;  // the host knows the link; progress, or before it is told
+    KnownAs known_as_;      // written before the host, or the inner module, knows this link
+    bool is_known_ = false; // the host knows the link; progress, or before it is told
 
     // Each says one thing; a lock of the host's or of the module's orders what goes with it.
     std::atomic<bool> given_up_{false};
     std::atomic<bool> is_cut_{false};
+    std::atomic<bool> is_let_go_{false};
     std::atomic<bool> owes_writable_{false};
     std::atomic<std::uint32_t> posted_{0}; // sends that the inner module still holds
 

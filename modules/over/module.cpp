@@ -146,14 +146,25 @@ std::int32_t Module::pay() {
     // Whatever was owed about a buried link was said or dropped above: its last mention
     // came before its burial, and both lists were taken together.
     for (Link* link : buried) {
-        if (!link->idle()) {
+        if (link->posted_ != 0) {
             bury(*link);
             continue;
         }
+        link->on_over();
         forget(*link);
         remove_link(*link);
     }
     return handled;
+}
+
+void Module::drain() {
+    inner_ops_->drain(inner_);
+    std::vector<Link*> left;
+    {
+        const module::Lock hold(mutex_);
+        for (const auto& [link, owned] : links_) left.push_back(link);
+    }
+    for (Link* link : left) link->on_over();
 }
 
 std::int32_t Module::arm(std::uint64_t& sleep_ns) {

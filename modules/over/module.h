@@ -36,7 +36,7 @@ class Module {
 
     // The functions of the same names in abi.h.
     void close() { inner_ops_->close(inner_); }
-    void drain() { inner_ops_->drain(inner_); }
+    void drain();
     std::int32_t describe(plexus_rows& rows) const;
     std::int32_t applies(plexus_view descriptor, plexus_text& why) const;
     std::int32_t connect(plexus_view descriptor, const plexus_id& peer, void* cookie, plexus_link** link);

@@ -214,8 +214,15 @@ void Link::hand_on(const Coming& coming) {
     void* token = nullptr;
     const std::size_t rest = bytes.size() - coming.head;
     if (over::Link::on_place({bytes.data(), coming.head}, rest, &where, &token) != PLEXUS_OK) return;
-    std::memcpy(where, bytes.data() + coming.head, rest);
-    over::Link::on_placed(token, PLEXUS_OK);
+    std::int32_t status = PLEXUS_LINK_LOST;
+    {
+        const module::Lock hold(border());
+        if (!is_over()) {
+            std::memcpy(where, bytes.data() + coming.head, rest);
+            status = PLEXUS_OK;
+        }
+    }
+    over::Link::on_placed(token, status);
 }
 
 void Link::unpack(std::span<const std::byte> frame) {
@@ -248,7 +255,11 @@ void Link::unpack_in_place(std::span<const std::byte> frame, const Prefix& prefi
     void* token = nullptr;
     const auto rest = static_cast<std::size_t>(prefix.size) - prefix.head;
     if (over::Link::on_place({head.data(), prefix.head}, rest, &where, &token) != PLEXUS_OK) return;
-    const char* const wrong = fill(frame, prefix, {static_cast<std::byte*>(where), rest});
+    const char* wrong = "the link was given up";
+    {
+        const module::Lock hold(border());
+        if (!is_over()) wrong = fill(frame, prefix, {static_cast<std::byte*>(where), rest});
+    }
     over::Link::on_placed(token, wrong == nullptr ? PLEXUS_OK : PLEXUS_LINK_LOST);
     if (wrong != nullptr) refuse(wrong);
 }

@@ -49,7 +49,7 @@ ECO_PURE_HEADERS = ("plexus/eco/", "plexus/error.h", "plexus/export.h", "plexus/
 ECO_IMPURE_SYSTEM = r"chrono|ctime|time\.h|thread|future|sys/.*|netinet/.*|unistd\.h|asio.*"
 DEFAULT_ORDER = "runtime/config/default_order.cpp"  # the one place that names modules
 RANKS = "runtime/base/mutex.h"  # the one list of lock ranks
-MODULES = "shm|tcp|ucx|libfabric|faults|zstd"
+MODULES = "shm|tcp|ucx|libfabric|faults|zstd|tls"
 
 
 def tree(root):

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the module's parameters say: read once, then only read.
+#pragma once
+
+#include "plexus/module/module.h"
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace plexus::tls {
+
+struct Options {
+    std::string over;               ///< the inner method
+    std::string ca;                 ///< file: certificates of the authorities that are trusted; PEM
+    std::string certificate;        ///< file: ours, and those between it and the authority; PEM
+    std::string key;                ///< file: the certificate's private key; PEM, without a passphrase
+    std::string crl;                ///< file: revocation lists of the authorities; PEM; empty: none
+    std::vector<std::string> names; ///< a peer's certificate has one of them; empty: any
+    std::uint64_t update_after = 0; ///< bytes that a link sends under one key
+    std::chrono::nanoseconds handshake_timeout{};
+    std::chrono::nanoseconds
+        linger{}; ///< that a link which was given up may take to send what it had accepted
+
+    /// Certificates say who may join; otherwise the job's key does.
+    bool has_certificates() const noexcept { return !ca.empty(); }
+};
+
+/// Nothing, and the reason in the log, if a parameter is bad.
+std::optional<Options> read_options(const plexus_host& host);
+
+} // namespace plexus::tls

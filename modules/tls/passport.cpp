@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The tls module's passport: data only.
+#include "over/link.h"
+#include "plexus/module/table.h"
+#include "tls/module.h"
+
+namespace {
+
+using plexus::tls::Module;
+
+// Without remote memory: its bytes would go in the clear. A damaged message breaks a link.
+constexpr plexus_ops kOps =
+    plexus::module::table_of<Module, plexus::over::Link, PLEXUS_CAP_SLEEP | PLEXUS_CAP_FRAGILE>();
+
+constexpr plexus_parameter kParameters[] = {
+    {"over", "text", "tcp", "the method that carries the messages"},
+    {"ca", "text", "",
+     "file with the certificates of trusted authorities; empty: the job's key says who may join"},
+    {"certificate", "text", "",
+     "file with the certificate of this context, and those between it and an authority"},
+    {"key", "text", "", "file with the private key of that certificate, without a passphrase"},
+    {"crl", "text", "", "file with the authorities' lists of revoked certificates; empty: none is revoked"},
+    {"names", "list", "",
+     "a peer's certificate has one of these names (*.example: any below); empty: any signed by an authority"},
+    {"update_after", "size", "16 GiB", "a link sends so many bytes under one key, then takes the next"},
+    {"handshake_timeout", "duration", "5 s", "how long a handshake may take"},
+    {"linger", "duration", "1 s", "how long a link that was given up may take to send what it had accepted"},
+};
+
+} // namespace
+
+PLEXUS_PASSPORT(tls) = {
+    .magic = PLEXUS_ABI_MAGIC,
+    .abi_major = PLEXUS_ABI_MAJOR,
+    .abi_minor = PLEXUS_ABI_MINOR,
+    .name = "tls",
+    .help = "another method with every message encrypted and authenticated by TLS 1.3 (OpenSSL)",
+    .ops = &kOps,
+    .parameters = kParameters,
+    .parameter_count = sizeof kParameters / sizeof kParameters[0],
+    .parameter_size = sizeof(plexus_parameter),
+};

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Who is refused, on which side, and what is said about it.
+#include "authority.h"
+#include "support/bare_host.h"
+#include "support/catch.h"
+#include "support/log_guard.h"
+
+#include <filesystem>
+
+extern "C" const plexus_passport plexus_passport;
+
+using namespace plexus::testing;
+using Settings = std::map<std::string, std::string>;
+
+namespace {
+
+BareOptions with(Settings settings) { return {{}, {1, 2, 3}, std::move(settings)}; }
+
+/// Who calls with `client` a context with `server`: what the caller is told; empty: the link is open.
+std::string told(const Settings& client, const Settings& server, std::size_t* known_to_server = nullptr) {
+    BareHost b(method_of(plexus_passport), with(server));
+    BareHost a(method_of(plexus_passport), with(client));
+    End* const end = a.connect(b.descriptor(), b.id());
+    if (end == nullptr) return "not begun";
+    if (!pump({&a, &b}, 10s, [&] { return end->is_open() || end->is_lost(); }))
+        return "neither open nor lost";
+    if (known_to_server != nullptr) *known_to_server = b.incoming_count();
+    if (end->is_open()) return {};
+    CHECK_FALSE(end->is_opened());
+    CHECK(end->lost_status() == PLEXUS_DENIED);
+    return end->lost_why();
+}
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+/// The server refuses the client: what each of them says.
+void refuses_client(const Settings& client, const Settings& server, const std::string& said,
+                    const std::string& heard) {
+    const auto expected = expect_warning(said);
+    std::size_t known = 1;
+    const std::string why = told(client, server, &known);
+    CHECK(known == 0);
+    CAPTURE(why);
+    CHECK(contains(why, heard));
+    REQUIRE(expected.count() == 1);
+    CHECK(expected.lines()[0].find('\n') == std::string::npos);
+}
+
+/// The client refuses the server.
+void refuses_server(const Settings& client, const Settings& server, const std::string& said,
+                    const std::string& heard) {
+    const auto expected = expect_warning(heard);
+    std::size_t known = 1;
+    const std::string why = told(client, server, &known);
+    CHECK(known == 0);
+    CAPTURE(why);
+    CHECK(contains(why, said));
+}
+
+Settings plus(Settings settings, const std::string& key, const std::string& value) {
+    settings[key] = value;
+    return settings;
+}
+
+} // namespace
+
+TEST_CASE("certificates of another authority, ended, revoked or of other names are refused on either side") {
+    const TmpDir folder;
+    Authority authority(folder, "authority");
+    Authority stranger(folder, "stranger");
+    const Authority::Member bad = authority.sign("bad.example");
+    const Settings good =
+        plus(authority.settings(authority.sign("good.example")), "crl", authority.revoke({bad}));
+    CHECK(told(good, good).empty());
+
+    // The stranger trusts the authority, but the authority's members do not trust the stranger.
+    const Settings foreign = plus(stranger.settings(stranger.sign("good.example")), "ca", authority.file());
+    refuses_client(foreign, good, "unable to get local issuer certificate", "the peer refused: unknown ca");
+    refuses_server(good, foreign, "unable to get local issuer certificate", "the peer refused: unknown ca");
+
+    const Settings ended = authority.settings(authority.sign("good.example", 0));
+    refuses_client(ended, good, "certificate has expired", "the peer refused: certificate expired");
+    refuses_server(good, ended, "certificate has expired", "the peer refused: certificate expired");
+
+    refuses_client(authority.settings(bad), good, "certificate revoked",
+                   "the peer refused: certificate revoked");
+    refuses_server(good, authority.settings(bad), "certificate revoked",
+                   "the peer refused: certificate revoked");
+
+    const Settings chooses = plus(good, "names", "other.example, *.elsewhere.example");
+    refuses_client(good, chooses, "has none of the names allowed", "the peer refused: ");
+    refuses_server(chooses, good, "has none of the names allowed", "the peer refused: ");
+    CHECK(told(good, plus(good, "names", "other.example,good.example")).empty());
+}
+
+TEST_CASE("the job's key is no way in where certificates are asked for, nor the other way round") {
+    const TmpDir folder;
+    Authority authority(folder, "authority");
+    const Settings certified = authority.settings(authority.sign("good.example"));
+    const Settings by_key{{"over", "tcp"}};
+    CHECK(told(by_key, by_key).empty());
+    const auto expected = expect_warning("no TLS with peer");
+    CHECK_FALSE(told(by_key, certified).empty());
+    CHECK_FALSE(told(certified, by_key).empty());
+    CHECK(expected.count() == 2);
+}
+
+TEST_CASE("certificates that are replaced count for new links, bad ones do not") {
+    const TmpDir folder;
+    Authority first(folder, "first");
+    Authority second(folder, "second");
+    const Authority::Member one = first.sign("member.example");
+    const std::string ca = folder / "ca.pem";
+    std::filesystem::copy_file(first.file(), ca);
+    BareHost server(method_of(plexus_passport), with(plus(first.settings(one), "ca", ca)));
+    BareHost old(method_of(plexus_passport), with(first.settings(first.sign("member.example"))));
+    // Trusts the first authority, is of the second.
+    BareHost young(method_of(plexus_passport),
+                   with(plus(second.settings(second.sign("member.example")), "ca", first.file())));
+    End* const kept = link_up(old, server);
+    REQUIRE(kept != nullptr);
+
+    const auto refused = [&](BareHost& from) {
+        End* const end = from.connect(server.descriptor(), server.id());
+        return end != nullptr &&
+               pump({&from, &server}, 10s, [&] { return end->is_open() || end->is_lost(); }) &&
+               end->is_lost();
+    };
+    const auto expected = expect_warning("");
+    CHECK(refused(young));
+    const auto replace = [&](const std::string& text) {
+        std::filesystem::rename(folder.file("next.pem", text), ca);
+        std::this_thread::sleep_for(1100ms); // files are looked at once a second
+    };
+    replace("no certificate");
+    CHECK(refused(young));
+    CHECK_FALSE(refused(old));
+    std::ifstream in(second.file());
+    replace(std::string(std::istreambuf_iterator<char>(in), {}));
+    CHECK_FALSE(refused(young));
+    CHECK(refused(old));
+    CHECK(kept->is_open()); // a link that is up stays
+    bool told_bad = false;
+    bool told_new = false;
+    for (const std::string& line : server.log_lines()) {
+        told_bad = told_bad || contains(line, "those from before count");
+        told_new = told_new || contains(line, "new links use the new ones");
+        CHECK_FALSE(contains(line, "PRIVATE"));
+    }
+    CHECK(told_bad);
+    CHECK(told_new);
+}
