@@ -89,6 +89,7 @@ struct Callbacks {
         l.on_ending();
         if (l.is_over()) return;
         if (l.is_known_) {
+            l.told_lost_ = true;
             l.on_over();
             l.owner_.host().lost(l.known_as_.cookie, status, why);
         } else {
@@ -99,6 +100,13 @@ struct Callbacks {
     static std::int32_t open_inner(void* self, const char* name, const plexus_host* under,
                                    const plexus_ops** ops, plexus_module** inner) {
         const plexus_host& host = module(self).host();
+        // Settings belong to a method's name: below the second of one name comes what is below the first.
+        if (module(self).inner_name() == name) {
+            const std::string why =
+                std::string("methods work over one another in a circle: ") + name + " below " + name;
+            host.log(host.self, PLEXUS_ERROR, why.c_str());
+            return PLEXUS_BAD_CONFIG;
+        }
         return host.open_inner(host.self, name, under, ops, inner);
     }
 };

@@ -100,13 +100,14 @@ void Link::cut(std::int32_t status, std::string why) {
 
 bool Link::pay(std::int32_t& handled) {
     if (given_up_) return is_let_go_ || let_go();
+    if (told_lost_) return true;
     if (owes_writable_.exchange(false) && !is_cut_) {
         ++handled;
         owner_.host().writable(known_as_.cookie);
     }
     if (given_up_) return true;
     if (!is_cut_ && !on_turn()) return false;
-    if (!is_cut_ || given_up_ || told_lost_) return true;
+    if (!is_cut_ || given_up_) return true;
     if (posted_ != 0) return true; // `lost` comes after the last `sent`, which asks for another turn
     told_lost_ = true;
     ++handled;

@@ -94,7 +94,7 @@ class Link {
     /// waits, and nothing is written there after it.
     module::Mutex& border() noexcept { return border_; }
     /// Nothing that arrives is for the host any more.
-    bool is_over() const noexcept { return given_up_ || is_cut_; }
+    bool is_over() const noexcept { return given_up_ || is_cut_ || told_lost_; }
     /// As `connect` named the peer, or as it has proved to the inner method to be.
     const plexus_id& peer() const noexcept { return known_as_.peer; }
 
@@ -126,11 +126,11 @@ class Link {
     std::atomic<bool> given_up_{false};
     std::atomic<bool> is_cut_{false};
     std::atomic<bool> is_let_go_{false};
+    std::atomic<bool> told_lost_{false};
     std::atomic<bool> owes_writable_{false};
     std::atomic<std::uint32_t> posted_{0}; // sends that the inner module still holds
 
     std::vector<void*> placing_; // tokens that on_place() gave and on_placed() has not ended; progress
-    bool told_lost_ = false;     // progress
 };
 
 /// Hexadecimal, for messages.

@@ -149,6 +149,23 @@ TEST_CASE("what faults owes wakes a sleeper") {
     CHECK(pump({&pair.b}, 3s, [&] { return pair.to_b->is_lost(); }));
 }
 
+TEST_CASE("a link that the inner method has lost is lost once, and finds no more room") {
+    BareHost a(method_under_test(), plan({{"drop_link_every", "4"}, {"again_every", "2"}}));
+    auto b = std::make_unique<BareHost>(method_under_test());
+    a.hooks.lost = [](End&) {}; // a host may give the link up later
+    End* const end = link_up(a, *b);
+    REQUIRE(end != nullptr);
+    for (int sent = 0;
+         sent < 3;) // the last of them may be swallowed: the plan cuts the link some time after it
+        if (a.send(*end, std::make_shared<Bytes>(10), 10, 1) == PLEXUS_OK) ++sent;
+    b.reset();
+    CHECK(pump({&a}, 10s, [&] { return end->is_lost(); }));
+    for (int i = 0; i < 20; ++i) (void)a.send(*end, std::make_shared<Bytes>(10), 10, 1);
+    CHECK_FALSE(
+        pump({&a}, 150ms, [] { return false; })); // a second `lost`, or a `writable`, would be a violation
+    a.disconnect(*end);
+}
+
 TEST_CASE("a plan that makes no sense is refused in words") {
     CHECK(refusal({{"over", ""}}) != "");
     CHECK(refusal({{"over", "faults"}}) != "");

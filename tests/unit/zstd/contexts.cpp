@@ -47,3 +47,14 @@ TEST_CASE("the example's configuration file is taken, and used where shared memo
     for (const SettingReport& setting : owner.settings())
         if (setting.key == "method.zstd.over") CHECK(setting.origin.find(made.file) != std::string::npos);
 }
+
+TEST_CASE("methods that work over one another in a circle are refused") {
+    Options made = options("zstd");
+    made.set["method.zstd.over"] = "faults";
+    made.set["method.faults.over"] = "zstd";
+    std::string why;
+    try {
+        const Context context(made);
+    } catch (const std::exception& failed) { why = failed.what(); }
+    CHECK(why.find("in a circle: faults below faults") != std::string::npos);
+}
