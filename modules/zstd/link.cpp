@@ -173,10 +173,12 @@ std::int32_t Link::on_place(plexus_view head, std::size_t rest, void** where, vo
 std::int32_t Link::place_here(Coming& coming, std::span<const std::byte> head, std::size_t rest,
                               void** where) {
     const std::uint64_t size = head.size() + std::uint64_t{rest};
+    const std::uint64_t most = module_.most_kept();
     const char* wrong = nullptr;
     if (Prefix prefix; !coming.is_plain)
-        wrong = head.size() < kPrefix ? "it ends within its prefix"
-                                      : read_prefix(head, size, module_.most(), prefix);
+        wrong = head.size() < kPrefix ? "it ends within its prefix" : read_prefix(head, size, most, prefix);
+    else if (most != 0 && size > most)
+        wrong = "a message behind it has more bytes than this link permits";
     if (wrong == nullptr) {
         coming.head = head.size();
         coming.frame = {allocate(size), static_cast<std::size_t>(size)};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "zstd/module.h"
 
+#include "common/values.h"
 #include "zstd/link.h"
 
 #include <utility>
@@ -25,6 +26,8 @@ std::int32_t Module::make(const plexus_host& host, std::unique_ptr<Module>& made
     if (status != PLEXUS_OK) return status;
     (void)made->query(nullptr, PLEXUS_QUERY_MAX_MESSAGE, made->most_);
     (void)made->query(nullptr, PLEXUS_QUERY_EAGER_BYTES, made->eager_);
+    const std::uint64_t taken = module::parse_size(module::setting(host, "limits.max_message")).value_or(0);
+    made->most_kept_ = taken == 0 || (made->most_ != 0 && made->most_ < taken) ? made->most_ : taken;
     return PLEXUS_OK;
 }
 

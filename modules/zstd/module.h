@@ -23,7 +23,9 @@ class Module final : public over::Module {
     std::int32_t query(const over::Link* link, plexus_query what, std::uint64_t& value) const;
 
     const Options& options() const noexcept { return options_; }
-    std::uint64_t most() const noexcept { return most_; }   ///< bytes of a message; 0: no limit
+    std::uint64_t most() const noexcept { return most_; } ///< bytes of a message; 0: no limit
+    /// Bytes of a message that is kept here before the host is asked for its place; 0: no limit.
+    std::uint64_t most_kept() const noexcept { return most_kept_; }
     std::uint64_t eager() const noexcept { return eager_; } ///< bytes; larger messages may be posted
 
     /// A packer for one message, and back. @thread any
@@ -42,6 +44,7 @@ class Module final : public over::Module {
 
     const Options options_;
     std::uint64_t most_ = 0;
+    std::uint64_t most_kept_ = 0;
     std::uint64_t eager_ = 0;
     Unpacker unpacker_; // progress
     Words packed_;      // progress

@@ -39,18 +39,23 @@ void log_line(void* self, plexus_level level, const char* text) {
     log::write(kLevels[std::min<int>(level, PLEXUS_DEBUG)], interface_of(self).name, text);
 }
 
+int32_t tell_setting(const std::string& text, plexus_text* value) {
+    if (text.size() > value->capacity) return PLEXUS_TOO_LARGE;
+    value->size = text.size();
+    std::memcpy(value->data, text.data(), value->size);
+    return PLEXUS_OK;
+}
+
 int32_t setting(void* self, const char* key, plexus_text* value) {
     const Interface& interface = interface_of(self);
+    if (std::string_view(key) == "limits.max_message")
+        return tell_setting(std::to_string(interface.calls.endpoint->options().max_message), value);
     // A module that opened another asks on its behalf: "tcp.port" is that module's key.
     const bool inner = std::string_view(key).find('.') != std::string_view::npos;
     const std::string name = inner ? std::string("method.") + key : "method." + interface.name + "." + key;
     const config::Settings& settings = *interface.calls.settings;
     if (!settings.has(name)) return PLEXUS_BAD_ARGUMENT;
-    const std::string text = settings.plain(name);
-    if (text.size() > value->capacity) return PLEXUS_TOO_LARGE;
-    value->size = text.size();
-    std::memcpy(value->data, text.data(), value->size);
-    return PLEXUS_OK;
+    return tell_setting(settings.plain(name), value);
 }
 
 void random_bytes(void*, void* data, std::size_t size) { crypto::fill_random(data, size); }

@@ -54,8 +54,11 @@ struct BareHost::Calls {
         BareHost& h = host(self);
         const std::string name = key;
         const auto given = h.options_.settings.find(name);
+        const bool is_limit = name == "limits.max_message"; // of the host, which need not know it
+        if (is_limit && given == h.options_.settings.end()) return PLEXUS_BAD_ARGUMENT;
         const std::size_t dot = name.find('.');
-        const char* preset = dot == std::string::npos
+        const char* preset = is_limit ? ""
+                             : dot == std::string::npos
                                  ? h.method_.preset(name)
                                  : find_method(name.substr(0, dot)).preset(name.substr(dot + 1));
         if (preset == nullptr) return PLEXUS_BAD_ARGUMENT;

@@ -114,7 +114,9 @@ struct plexus_host {
     void (*log)(void* self, enum plexus_level level, const char* text);
 
     /* The configured value of one of the module's parameters as text (its default if
-       nobody set it). PLEXUS_BAD_ARGUMENT: no such parameter in the passport. Any thread. */
+       nobody set it). PLEXUS_BAD_ARGUMENT: no such parameter in the passport. A module that
+       keeps messages of its own asks for "limits.max_message", the most bytes of a message
+       that the host takes; a host may not know it. Any thread. */
     int32_t (*setting)(void* self, const char* key, struct plexus_text* value);
 
     /* Fills `data` with unpredictable bytes. Any thread. */

@@ -19,8 +19,8 @@ const BareOptions kAlways{{}, {1, 2, 3}, {{"over", "tcp"}, {"always", "true"}, {
 
 /// A victim over tcp, and somebody who speaks tcp to it.
 struct Attack {
-    Attack()
-      : victim(method_of(plexus_passport), kAlways)
+    explicit Attack(const BareOptions& options = kAlways)
+      : victim(method_of(plexus_passport), options)
       , villain(find_method("tcp")) {
         Bytes inner = victim.descriptor();
         inner.erase(inner.begin(), inner.begin() + 4); // "tcp" and a zero byte
@@ -106,6 +106,23 @@ TEST_CASE("the host is asked before more is expanded than it takes") {
     const Bytes next = noise(100);
     attack.villain.push(*attack.to_victim, std::make_shared<Bytes>(next)); // the link goes on
     CHECK(pump({&attack.victim, &attack.villain}, 10s, [&] { return attack.from_villain->received() == 1; }));
+}
+
+TEST_CASE("a large frame is refused before memory is there for it, if the host would not take its message") {
+    BareOptions limited = kAlways;
+    limited.settings["limits.max_message"] = "3000000";
+    Bytes message = noise(3'000'001);
+    std::fill(message.begin() + 1'000'000, message.end(), std::byte{1});
+    Attack attack(limited);
+    attack.victim.hooks.place = [](End&, std::size_t) { return std::int32_t{PLEXUS_TOO_LARGE}; };
+    const Bytes frame = frame_of(message, {message.size(), 24, false});
+    CHECK(attack.lost_after(frame).find("more bytes than this link permits") != std::string::npos);
+    Attack next(limited);
+    message.pop_back();
+    next.villain.push(*next.to_victim,
+                      std::make_shared<Bytes>(frame_of(message, {message.size(), 24, false})));
+    CHECK(pump({&next.victim, &next.villain}, 10s, [&] { return next.from_villain->received() == 1; }));
+    CHECK((next.from_villain->take() == message)); // not printed
 }
 
 TEST_CASE("a damaged frame breaks the link, small or large") {
