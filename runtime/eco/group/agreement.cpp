@@ -9,6 +9,9 @@
 namespace plexus::eco::detail {
 namespace {
 
+/// Of one schedule: half a gigabyte.
+constexpr std::uint64_t kMostWords = std::uint64_t{1} << 27;
+
 class WordReader {
   public:
     explicit WordReader(std::span<const std::uint32_t> words)
@@ -133,6 +136,9 @@ std::shared_ptr<const GroupSchedule> agree_on(const Group& all, const GroupSched
     const std::vector<std::uint32_t> own = words_of(mine);
     std::uint64_t size = own.size();
     all.broadcast(std::span(&size, 1), from);
+    if (size > kMostWords)
+        refuse(Status::bad_argument, "the schedule of member {} has {} words, {} are allowed", from, size,
+               kMostWords);
     std::vector<std::uint32_t> sent = own;
     sent.resize(size);
     all.broadcast(std::span(sent), from);

@@ -232,9 +232,11 @@ bool GroupState::hold_back(Execution& call, const ScheduleOp& op) {
     const Clock::duration left = due - Clock::now();
     if (left <= Clock::duration::zero()) return true;
     bool failed = false;
+    std::uint32_t number = 0; // of this call: once it is parked it may end, and another take its place
     {
         const Lock hold(mutex_);
         failed = call.failed;
+        number = call.number;
         call.parked = !failed;
         call.parked_at = {};
     }
@@ -242,7 +244,7 @@ bool GroupState::hold_back(Execution& call, const ScheduleOp& op) {
         finish(call);
         return false;
     }
-    mailbox_->monitor().after(left, [group = weak_from_this(), &call, number = call.number] {
+    mailbox_->monitor().after(left, [group = weak_from_this(), &call, number] {
         const auto still = group.lock();
         if (still == nullptr) return;
         {

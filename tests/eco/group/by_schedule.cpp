@@ -164,6 +164,24 @@ TEST_CASE(
     CHECK(complaints(said) == "");
 }
 
+TEST_CASE("a member that announces a schedule of any size costs others no memory") {
+    Party party(3, "local");
+    const auto said = party.run([&](const Group& all) -> std::string {
+        for (const std::uint64_t words : {std::uint64_t{1} << 28, std::uint64_t{1} << 40, UINT64_MAX}) {
+            if (all.rank() == 0) { // as by() begins, and no further
+                std::uint64_t size = words;
+                all.broadcast(std::span(&size, 1), 0);
+                continue;
+            }
+            const std::string why = message_of([&] { (void)all.by({}, 0); });
+            if (why.find("bad argument: ") != 0 || why.find("schedule of member 0") == std::string::npos)
+                return why;
+        }
+        return "";
+    });
+    CHECK(complaints(said) == "");
+}
+
 TEST_CASE("a member that follows another schedule without having agreed on it breaks the group") {
     const auto late = expect_warning("plexus.eco.arrive"); // for a member that has left by then
     Party party(4, "local");
