@@ -49,6 +49,9 @@ class GraphReader {
                                                      "schedule play` plays schedules on any network",
                                                      network_.name, sentence));
     }
+    [[noreturn]] void refuse_ways(std::uint32_t from, std::uint32_t to) const {
+        refuse(fmt::format("several ways join {} and {}, and its frames have one", vertex(from), vertex(to)));
+    }
     const std::string& vertex(std::size_t number) const { return graph_.vertices[number]; }
 
     void check_links() const {
@@ -77,6 +80,9 @@ class GraphReader {
 
     /// A search for cycles: what is joined already is not joined again.
     void check_tree() const {
+        std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
+        for (const eco::DirectedLink& each : graph_.links)
+            if (!seen.insert({each.from, each.to}).second) refuse_ways(each.from, each.to);
         std::vector<std::size_t> head(graph_.vertices.size());
         std::iota(head.begin(), head.end(), std::size_t{0});
         const auto head_of = [&](std::size_t each) {
@@ -87,9 +93,7 @@ class GraphReader {
             if (from > to) continue;
             const std::size_t a = head_of(from);
             const std::size_t b = head_of(to);
-            if (a == b)
-                refuse(fmt::format("several ways join {} and {}, and its frames have one", vertex(from),
-                                   vertex(to)));
+            if (a == b) refuse_ways(from, to);
             head[a] = b;
         }
     }

@@ -69,6 +69,9 @@ TEST_CASE("what a lab cannot express is refused, and the sentence says what it i
     graph.vertices.push_back("u");
     graph.links.insert(graph.links.end(), {{3, 5}, {5, 3}, {4, 5}, {5, 4}});
     CHECK_THAT(refusal(graph), Contains("several ways join") && Contains("schedule play"));
+    graph = two_switches();
+    graph.links.insert(graph.links.end(), {{3, 4}, {4, 3}});
+    CHECK_THAT(refusal(graph), Contains("several ways join s.0 and s.1"));
     graph.links = {{0, 1}, {1, 0}};
     graph.terminals = {{0, 0}, {1, 1}};
     CHECK_THAT(refusal(graph), Contains("a and b are joined without a switch"));
