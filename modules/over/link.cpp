@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "over/link.h"
 
+#include "common/values.h"
 #include "over/module.h"
 
 #include <utility>
@@ -59,6 +60,11 @@ std::int32_t Link::send_inner(const plexus_view* pieces, std::uint32_t count, vo
 }
 
 std::int32_t Link::set(const char* key, const char* value, plexus_text& why) {
+    char room[4096];
+    plexus_text own{room, sizeof room, 0};
+    const plexus_host& host = owner_.host();
+    if (host.setting(host.self, key, &own) != PLEXUS_BAD_ARGUMENT)
+        return module::set_at_open_only(host, key, why);
     const module::Lock hold(calls_);
     if (inner_ == nullptr) return PLEXUS_LINK_LOST;
     return owner_.inner_ops().set(inner_, key, value, &why);

@@ -33,6 +33,7 @@ class Link {
 
     // The functions of the same names in abi.h.
     void disconnect();
+    /// Default: the method's own parameters are set at open only; others are the inner method's.
     virtual std::int32_t set(const char* key, const char* value, plexus_text& why);
     std::uint32_t row() const;
     /// Changes what goes out. Default: send_inner().

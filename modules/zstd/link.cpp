@@ -50,7 +50,14 @@ std::int32_t Link::send(const plexus_view* first, std::uint32_t count, void* tok
             return PLEXUS_AGAIN;
         }
     }
-    if (frame.bytes != nullptr) return send_frame(std::move(frame), size, token);
+    if (frame.bytes != nullptr) {
+        // The inner method sees the frame's size; the peer's limit, which may be below ours, is the
+        // message's.
+        std::uint64_t most = 0;
+        (void)module_.query(this, PLEXUS_QUERY_MAX_MESSAGE, most);
+        if (most != 0 && size > most) return PLEXUS_TOO_LARGE;
+        return send_frame(std::move(frame), size, token);
+    }
     const std::int32_t status =
         size <= module_.eager() ? send_inner(first, count, token) : post(pieces, {}, token);
     if (status == PLEXUS_OK || status == PLEXUS_POSTED) worth_.rate.accepted(size);

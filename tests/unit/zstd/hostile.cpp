@@ -168,6 +168,27 @@ TEST_CASE("a message that begins with the mark by chance arrives as it is") {
     }
 }
 
+TEST_CASE("a message that the other side does not take is refused here, also if it would shrink") {
+    BareOptions small = kAlways;
+    small.settings["tcp.max_message"] = "65536";
+    Pair pair(method_of(plexus_passport), kAlways, small);
+    const std::uint64_t most = pair.a.query(PLEXUS_QUERY_MAX_MESSAGE, pair.to_b);
+    CHECK(most == 65'536 - kPrefix);
+    CHECK(pair.a.send(*pair.to_b, std::make_shared<Bytes>(field(most + 1)), 24, 2) == PLEXUS_TOO_LARGE);
+    CHECK(pair.a.push(*pair.to_b, std::make_shared<Bytes>(field(most))));
+    CHECK(pair.pump(10s, [&] { return pair.to_a->received() == 1; }));
+    CHECK_FALSE(pair.to_b->is_lost());
+}
+
+TEST_CASE("a link says which of its parameters may change while it runs") {
+    Pair pair(method_of(plexus_passport), kAlways, kAlways);
+    std::string why;
+    CHECK(pair.a.set(*pair.to_b, "level", "3", &why) == PLEXUS_UNSUPPORTED);
+    CHECK(why.find("when the context starts only") != std::string::npos);
+    CHECK(pair.a.set(*pair.to_b, "nodelay", "true", &why) == PLEXUS_OK); // the inner method's
+    CHECK(pair.a.set(*pair.to_b, "colour", "red", &why) == PLEXUS_BAD_ARGUMENT);
+}
+
 TEST_CASE("parameters that make no sense are refused") {
     const auto expected = expect_warning("");
     const auto refusal = [](std::map<std::string, std::string> settings) {
