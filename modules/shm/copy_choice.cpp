@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "shm/copy_choice.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace plexus::shm {
+namespace {
+
+constexpr std::array kAllCopies{Copy::cached, Copy::nontemporal, Copy::fetch};
+static_assert(kAllCopies.size() == kCopies);
+
+// From this ratio to the best cost on a strategy gets two messages of a trial, and one.
+constexpr float kClearlyWorse = 1.25F;
+constexpr float kMuchWorse = 2.5F;
+// A strategy with few messages may be the best if it costs less than so much of the best.
+constexpr float kNear = 1.1F;
+// A new best has to cost less than so much of the last.
+constexpr float kClearlyBetter = 0.95F;
+
+constexpr std::size_t index_of(Copy copy) noexcept { return static_cast<std::size_t>(copy); }
+
+} // namespace
+
+CopyChoice::CopyChoice() {
+    // What was the best on most machines, until the first trial is over.
+    for (std::size_t i = 1; i < kClasses; ++i) classes_[i].best = Copy::nontemporal;
+}
+
+std::size_t CopyChoice::class_of(std::uint64_t bytes) noexcept {
+    const auto doublings = static_cast<std::size_t>(std::bit_width(std::max(bytes, kLeast) / kLeast)) - 1;
+    return std::min(doublings, kClasses - 1);
+}
+
+CopyChoice::Pick CopyChoice::next(std::uint64_t bytes, CopySet allowed, bool may_measure) noexcept {
+    Class& of = classes_[class_of(bytes)];
+    if (may_measure && allowed.several()) {
+        if (of.in_trial && of.asked < of.planned && !allowed.has(of.plan[of.asked])) of.in_trial = false;
+        if (!of.in_trial && of.pause == 0) begin_trial(of, allowed);
+        if (of.in_trial && of.asked < of.planned) return {of.plan[of.asked], true, of.trial};
+    }
+    return {best_of(of, allowed), false, of.trial};
+}
+
+void CopyChoice::sent(std::uint64_t bytes, const Pick& pick) noexcept {
+    Class& of = classes_[class_of(bytes)];
+    if (pick.measure)
+        ++of.asked;
+    else if (of.pause > 0)
+        --of.pause;
+}
+
+void CopyChoice::note(std::uint64_t bytes, const Pick& pick, std::uint64_t ns) noexcept {
+    Class& of = classes_[class_of(bytes)];
+    if (!of.in_trial || pick.trial != of.trial) return; // that trial was given up
+    const std::size_t i = index_of(pick.copy);
+    if (ns > 0 && of.seen[i] < kRounds)
+        of.costs[i][of.seen[i]++] = static_cast<float>(static_cast<double>(ns) / static_cast<double>(bytes));
+    if (++of.answered == of.planned) judge(of);
+}
+
+CopyChoice::Learned CopyChoice::learned(std::size_t index) const noexcept {
+    const Class& of = classes_[index];
+    const float cost = of.cost[index_of(of.best)];
+    return {of.best, cost > 0 ? 1 / static_cast<double>(cost) : 0};
+}
+
+// The best, or, where that is not allowed, what costs least of what is.
+Copy CopyChoice::best_of(const Class& of, CopySet allowed) noexcept {
+    if (allowed.has(of.best)) return of.best;
+    Copy found = of.best;
+    float least = 0;
+    for (const Copy copy : kAllCopies) {
+        if (!allowed.has(copy)) continue;
+        const float cost = of.cost[index_of(copy)];
+        if (allowed.has(found) && (cost == 0 || (least > 0 && cost >= least))) continue;
+        found = copy;
+        least = cost;
+    }
+    return found;
+}
+
+std::uint32_t CopyChoice::rounds_for(const Class& of, Copy copy) noexcept {
+    const float cost = of.cost[index_of(copy)];
+    const float best = of.cost[index_of(of.best)];
+    if (of.in_full || cost < best * kClearlyWorse || cost == 0 || best == 0) return kRounds;
+    return cost < best * kMuchWorse ? 2 : 1;
+}
+
+// Each second round goes backwards: sizes or loads that alternate favour no strategy.
+void CopyChoice::begin_trial(Class& of, CopySet allowed) noexcept {
+    of.best = best_of(of, allowed);
+    std::array<std::uint32_t, kCopies> rounds{};
+    std::uint32_t most = 2;
+    for (const Copy copy : kAllCopies) {
+        if (!allowed.has(copy) || copy == of.best) continue;
+        rounds[index_of(copy)] = rounds_for(of, copy);
+        most = std::max(most, rounds[index_of(copy)]);
+    }
+    rounds[index_of(of.best)] = most;
+    of.planned = 0;
+    for (std::uint32_t round = 0; round < most; ++round) {
+        const auto from = of.plan.begin() + of.planned;
+        of.plan[of.planned++] = of.best;
+        for (const Copy copy : kAllCopies)
+            if (copy != of.best && round < rounds[index_of(copy)]) of.plan[of.planned++] = copy;
+        if (round % 2 == 1) std::reverse(from, of.plan.begin() + of.planned);
+    }
+    of.asked = of.answered = 0;
+    of.seen = {};
+    of.in_trial = true;
+    ++of.trial;
+}
+
+void CopyChoice::judge(Class& of) noexcept {
+    of.in_trial = false;
+    const bool was_full = of.in_full;
+    of.in_full = false;
+    const Copy before = of.best;
+    float least = 0;
+    bool undecided = false;
+    for (const Copy copy : kAllCopies) {
+        const std::size_t i = index_of(copy);
+        if (of.seen[i] == 0) continue;
+        // A message that was interrupted says nothing: the lower median of the costs.
+        const auto end = of.costs[i].begin() + of.seen[i];
+        const auto middle = of.costs[i].begin() + (of.seen[i] - 1) / 2;
+        std::nth_element(of.costs[i].begin(), middle, end);
+        of.cost[i] = *middle;
+    }
+    const float limit = of.cost[index_of(before)];
+    for (const Copy copy : kAllCopies) {
+        const std::size_t i = index_of(copy);
+        if (copy == before || of.seen[i] == 0) continue;
+        if (!was_full && of.seen[i] < kRounds) {
+            undecided = undecided || of.cost[i] < limit * kNear;
+        } else if (of.cost[i] < (least > 0 ? least : limit * kClearlyBetter)) {
+            of.best = copy;
+            least = of.cost[i];
+        }
+    }
+    of.in_full = undecided;
+    if (of.best != before)
+        of.pause_length = kFirstPause;
+    else
+        of.pause_length = std::clamp(of.pause_length * 2, kFirstPause, kLongestPause);
+    of.pause = undecided ? 0 : of.pause_length;
+}
+
+} // namespace plexus::shm

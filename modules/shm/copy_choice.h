@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How a message of at least 4 KiB is copied: which strategy is the fastest for its size class on this link.
+// Pure arithmetic over measured costs: no clock, no memory of the link's. @thread one
+//
+// A trial measures the strategies in turn, message by message, so that all of them meet the same load.
+// Between two trials the best one is used and nothing is measured. The pause between trials doubles from
+// kFirstPause to kLongestPause messages: the other strategies get less than 2 % of the messages then, and a
+// change of costs is noticed within two pauses. A strategy that lost clearly gets one or two messages of a
+// trial only; if these say that it may be the best, a full trial follows.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace plexus::shm {
+
+enum class Copy : std::uint8_t {
+    cached,      ///< through the caches
+    nontemporal, ///< past them
+    fetch,       ///< by the receiver, from the sender's memory
+};
+inline constexpr std::size_t kCopies = 3;
+
+class CopySet {
+  public:
+    constexpr CopySet& add(Copy copy) noexcept {
+        bits_ |= 1u << static_cast<unsigned>(copy);
+        return *this;
+    }
+    constexpr bool has(Copy copy) const noexcept { return (bits_ >> static_cast<unsigned>(copy) & 1) != 0; }
+    constexpr bool several() const noexcept { return (bits_ & (bits_ - 1)) != 0; }
+
+  private:
+    std::uint32_t bits_ = 0;
+};
+
+class CopyChoice {
+  public:
+    static constexpr std::uint64_t kLeast = 4096; ///< bytes; smaller messages have no class
+    static constexpr std::size_t kClasses = 13;   ///< from 4 KiB on, each twice the last; all from 16 MiB on
+    static constexpr std::uint32_t kFirstPause = 16;
+    static constexpr std::uint32_t kLongestPause = 480;
+
+    struct Pick {
+        Copy copy = Copy::cached;
+        bool measure = false;    ///< the choice waits for note()
+        std::uint32_t trial = 0; ///< of the class
+    };
+
+    CopyChoice();
+
+    /// The strategy for the next message, one of `allowed`, which is not empty. The same again until sent().
+    /// `bytes`: at least kLeast. `may_measure`: note() can follow.
+    Pick next(std::uint64_t bytes, CopySet allowed, bool may_measure) noexcept;
+    /// That message is on its way.
+    void sent(std::uint64_t bytes, const Pick& pick) noexcept;
+    /// A message that was to be measured is over. `ns`: its cost; 0: unknown.
+    void note(std::uint64_t bytes, const Pick& pick, std::uint64_t ns) noexcept;
+
+    struct Learned {
+        Copy copy = Copy::cached;
+        double bytes_per_ns = 0; ///< in the last trial; 0: there was none
+    };
+    /// `index`: of the class, below kClasses.
+    Learned learned(std::size_t index) const noexcept;
+    static std::size_t class_of(std::uint64_t bytes) noexcept;
+
+  private:
+    static constexpr std::uint32_t kRounds = 4;
+    static constexpr std::size_t kLongestTrial = kRounds * kCopies;
+
+    struct Class {
+        Copy best = Copy::cached;
+        bool in_trial = false;
+        bool in_full = true;               // the next trial is a full one
+        std::uint8_t planned = 0;          // messages of the trial
+        std::uint8_t asked = 0;            // of those, on their way
+        std::uint8_t answered = 0;         // of those, over
+        std::uint32_t trial = 0;           // number of the present or last one
+        std::uint32_t pause = 0;           // messages until the next
+        std::uint32_t pause_length = 0;    // of the present pause
+        std::array<float, kCopies> cost{}; // ns for a byte in the last trial; 0: unknown
+        std::array<Copy, kLongestTrial> plan{};
+        std::array<std::uint8_t, kCopies> seen{}; // costs in this trial
+        std::array<std::array<float, kRounds>, kCopies> costs{};
+    };
+
+    static Copy best_of(const Class& of, CopySet allowed) noexcept;
+    static std::uint32_t rounds_for(const Class& of, Copy copy) noexcept;
+    static void begin_trial(Class& of, CopySet allowed) noexcept;
+    static void judge(Class& of) noexcept;
+
+    std::array<Class, kClasses> classes_{};
+};
+
+} // namespace plexus::shm
