@@ -10,6 +10,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -29,6 +30,8 @@ class CopySet {
         return *this;
     }
     constexpr bool has(Copy copy) const noexcept { return (bits_ >> static_cast<unsigned>(copy) & 1) != 0; }
+    /// The first that was added by the order of the enumeration; the set is not empty.
+    constexpr Copy first() const noexcept { return static_cast<Copy>(std::countr_zero(bits_)); }
     constexpr bool several() const noexcept { return (bits_ & (bits_ - 1)) != 0; }
 
   private:
@@ -45,7 +48,7 @@ class CopyChoice {
     struct Pick {
         Copy copy = Copy::cached;
         bool measure = false;    ///< the choice waits for note()
-        std::uint32_t trial = 0; ///< of the class
+        std::uint32_t trial = 0; ///< of the class, from 1 on
     };
 
     CopyChoice();

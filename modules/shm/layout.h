@@ -16,9 +16,10 @@
 
 namespace plexus::shm {
 
-inline constexpr std::uint32_t kVersion = 2;
+inline constexpr std::uint32_t kVersion = 3;
 inline constexpr std::size_t kPageBytes = 4096;
 inline constexpr std::size_t kLineBytes = 64;
+inline constexpr std::uint32_t kSamples = 16; ///< messages of a direction that are measured at once
 
 /// A cache line of a ring. A record starts with a line's `word`; its body goes on through
 /// the following lines, words included, without a gap.
@@ -54,12 +55,15 @@ struct AreaBody {
     std::uint64_t offset;
     std::uint64_t size;
     std::uint64_t release_to; ///< the receiver says this in Direction::released when done
+    std::uint64_t sample = 0; ///< Kind::area: its time goes to Direction::spent[sample - 1]; 0: nowhere
 };
 
 struct FetchHead {
     std::uint64_t rest; ///< bytes behind the head
     std::uint32_t head_size;
     std::uint32_t pieces; ///< FetchPiece, behind this
+    std::uint32_t sample; ///< as AreaBody::sample
+    std::uint32_t unused;
     std::byte head[64];
 };
 struct FetchPiece {
@@ -72,7 +76,7 @@ inline constexpr std::uint32_t kMostFetchPieces = 48; // with the head, they fit
 struct StreamHead {
     std::uint64_t rest;
     std::uint32_t head_size;
-    std::uint32_t unused;
+    std::uint32_t sample; ///< as AreaBody::sample
     std::byte head[64];
 };
 
@@ -97,6 +101,10 @@ struct Direction {
     alignas(kLineBytes) std::atomic<std::uint32_t> waiting;
     /// By the sender: it has given the link up of its own will.
     std::atomic<std::uint32_t> finished;
+
+    /// Time that the receiver took for a measured message, ns; the sender has stored 0 before, and UINT32_MAX
+    /// says nothing.
+    alignas(kLineBytes) std::atomic<std::uint32_t> spent[kSamples];
 };
 
 /// Where peers tell a context that it has work: two levels of bits, one bit per link.

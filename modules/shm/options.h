@@ -3,6 +3,7 @@
 #pragma once
 
 #include "plexus/module/module.h"
+#include "shm/copy_choice.h"
 
 #include <chrono>
 #include <cstdint>
@@ -10,18 +11,27 @@
 
 namespace plexus::shm {
 
+/// `copy`: automatic measures; cma uses cross-memory attach for all messages above `eager`.
+enum class CopyPolicy : std::uint8_t { automatic, cached, nontemporal, cma };
+
 /// What decides how one message travels; each link has its own copy, changed by `set`.
 struct Limits {
-    std::uint64_t eager = 0;      ///< larger messages are fetched or streamed
-    std::uint64_t fetch_from = 0; ///< bytes behind the head from which on cross-memory attach is used
-    bool fetch = false;           ///< use it at all, where the kernel permits
+    std::uint64_t eager = 0; ///< larger messages are fetched or streamed
+    bool fetch = false;      ///< use cross-memory attach at all, where the kernel permits
+    CopyPolicy policy = CopyPolicy::automatic;
+    /// From this size on the sender copies past its caches; empty: as `policy` says.
+    std::optional<std::uint64_t> past_caches_from;
+    /// Bytes behind the head from which on messages above `eager` are fetched; empty: as `policy` says.
+    std::optional<std::uint64_t> fetch_from;
+
+    /// The strategies for a message of `size` bytes, `rest` of them behind its head.
+    CopySet allowed(std::uint64_t size, std::uint64_t rest, bool can_fetch) const noexcept;
 };
 
 struct Options {
     std::uint32_t ring_lines = 0;
     std::uint64_t inline_bytes = 0; ///< larger messages leave the ring
     std::uint64_t area_bytes = 0;
-    std::uint64_t past_caches_from = 0; ///< from this size on the sender copies past its caches
     Limits limits;
     bool insist_on_fetch = false; ///< warn where the kernel doesn't permit
     std::uint32_t hot = 0;

@@ -10,9 +10,14 @@ constexpr plexus_parameter kParameters[] = {
      "shared memory for larger messages, per link and direction, only while it is used"},
     {"eager", "size", "1 MiB",
      "largest message that the receiver reads in the shared area; at most a quarter of it"},
-    {"past_caches_from", "size", "8 KiB", "smallest message that the sender copies past its own caches"},
+    {"copy", "text", "auto",
+     "how larger messages are copied: auto (measured for each size), cached, nontemporal (past the caches), "
+     "cma"},
+    {"past_caches_from", "text", "auto",
+     "smallest message that the sender copies past its own caches; auto: as copy says"},
     {"cma", "text", "auto", "cross-memory attach: auto (where the kernel permits), on (warn where not), off"},
-    {"cma_from", "size", "256 MiB", "smallest message that is fetched by cross-memory attach"},
+    {"cma_from", "text", "auto",
+     "smallest message above eager that is fetched by cross-memory attach; auto: as copy says"},
     {"hot", "count", "4", "links that each poll looks at directly; the others ring a bell"},
     {"connect_timeout", "duration", "10 s",
      "how long a peer may take to answer; also how long its messages wait where there is no memory or "

@@ -56,7 +56,9 @@ std::int32_t Receiver::take_large(const RingReader::Record& record, void* cookie
 std::int32_t Receiver::take_area(const RingReader::Record& record, void* cookie) {
     AreaBody part;
     if (const std::int32_t status = read_part(record, part); status != PLEXUS_OK) return status;
+    CopyTimer timer(static_cast<std::uint32_t>(part.sample));
     host_.deliver(cookie, {area_.data() + part.offset, part.size});
+    timer.answer(*in_, true);
     pass(record);
     release(part.release_to);
     return PLEXUS_OK;
@@ -66,7 +68,7 @@ std::int32_t Receiver::take_fetch(const RingReader::Record& record, void* cookie
                                   const std::atomic<bool>& gone) {
     if (record.size < sizeof(FetchHead)) return broken("a record is too short");
     const auto head = copy_of<FetchHead>(record.body);
-    if (head.head_size > sizeof head.head || head.pieces > kMostFetchPieces ||
+    if (head.head_size > sizeof head.head || head.pieces > kMostFetchPieces || head.sample > kSamples ||
         record.size != sizeof head + head.pieces * sizeof(FetchPiece))
         return broken("a message says no sensible lengths");
     std::vector<iovec> pieces(head.pieces);
@@ -79,9 +81,10 @@ std::int32_t Receiver::take_fetch(const RingReader::Record& record, void* cookie
     }
     if (left != 0) return broken("a message says no sensible lengths");
     pass(record);
-    begin(head.head, head.head_size, head.rest, cookie);
+    begin(head.head, head.head_size, head.rest, head.sample, cookie);
     incoming_->remote = RemoteBytes(peer_.number, std::move(pieces));
     if (incoming_->where == nullptr) {
+        incoming_->timer.answer(*in_, false);
         incoming_.reset();
         end_fetch(true);
         return PLEXUS_OK;
@@ -130,6 +133,7 @@ std::int32_t Receiver::go_on_copying(void* cookie, const std::atomic<bool>& gone
 
 std::int32_t Receiver::end_copying(void* cookie, std::int32_t status) {
     void* const token = incoming_->token;
+    incoming_->timer.answer(*in_, status == PLEXUS_OK);
     state_ = State::ready;
     incoming_.reset();
     end_fetch(status == PLEXUS_OK);
@@ -140,10 +144,10 @@ std::int32_t Receiver::end_copying(void* cookie, std::int32_t status) {
 std::int32_t Receiver::take_stream(const RingReader::Record& record, void* cookie) {
     if (record.size != sizeof(StreamHead)) return broken("a record is too short");
     const auto head = copy_of<StreamHead>(record.body);
-    if (head.head_size > sizeof head.head || head.rest == 0)
+    if (head.head_size > sizeof head.head || head.rest == 0 || head.sample > kSamples)
         return broken("a message says no sensible lengths");
     pass(record);
-    begin(head.head, head.head_size, head.rest, cookie);
+    begin(head.head, head.head_size, head.rest, head.sample, cookie);
     return PLEXUS_OK;
 }
 
@@ -165,14 +169,17 @@ std::int32_t Receiver::take_chunk(const RingReader::Record& record, void* cookie
     release(part.release_to);
     if (in.rest > 0) return PLEXUS_OK;
     const bool wanted = in.where != nullptr;
+    in.timer.answer(*in_, wanted);
     void* const token = in.token;
     incoming_.reset();
     if (wanted && !gone.load(std::memory_order_relaxed)) host_.placed(cookie, token, PLEXUS_OK);
     return PLEXUS_OK;
 }
 
-void Receiver::begin(const std::byte* head, std::uint32_t head_size, std::uint64_t rest, void* cookie) {
+void Receiver::begin(const std::byte* head, std::uint32_t head_size, std::uint64_t rest, std::uint32_t sample,
+                     void* cookie) {
     incoming_ = std::make_unique<Incoming>();
+    incoming_->timer = CopyTimer(sample);
     incoming_->rest = rest;
     // The host wants an aligned view no less here than in deliver.
     alignas(kLineBytes) std::byte room[sizeof(FetchHead::head)];
@@ -196,6 +203,7 @@ std::int32_t Receiver::read_part(const RingReader::Record& record, AreaBody& par
     part = copy_of<AreaBody>(record.body);
     if (!area_)
         if (const std::int32_t status = need_area(); status != PLEXUS_OK) return status;
+    if (part.sample > kSamples) return broken("a record names no sample");
     if (part.offset % kLineBytes == 0 && part.offset <= area_.size() &&
         part.size <= area_.size() - part.offset)
         return PLEXUS_OK;

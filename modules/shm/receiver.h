@@ -12,6 +12,7 @@
 
 #include "common/mutex.h"
 #include "shm/cma.h"
+#include "shm/copy_meter.h"
 #include "shm/doorbell.h"
 #include "shm/memory.h"
 #include "shm/ring.h"
@@ -88,6 +89,7 @@ class Receiver {
         std::byte* where = nullptr; // null: the host doesn't want it
         void* token = nullptr;
         std::uint64_t rest = 0;
+        CopyTimer timer;
     };
 
     std::int32_t take_large(const RingReader::Record& record, void* cookie, const std::atomic<bool>& gone);
@@ -97,7 +99,8 @@ class Receiver {
     std::int32_t take_chunk(const RingReader::Record& record, void* cookie, const std::atomic<bool>& gone);
     std::int32_t go_on(void* cookie, const std::atomic<bool>& gone);
     std::int32_t go_on_copying(void* cookie, const std::atomic<bool>& gone);
-    void begin(const std::byte* head, std::uint32_t head_size, std::uint64_t rest, void* cookie);
+    void begin(const std::byte* head, std::uint32_t head_size, std::uint64_t rest, std::uint32_t sample,
+               void* cookie);
     std::int32_t end_copying(void* cookie, std::int32_t status);
     void end_fetch(bool read);
     std::int32_t read_part(const RingReader::Record& record, AreaBody& part);

@@ -14,8 +14,7 @@ Sender::Sender(const plexus_host& host, const Options& options, Totals& totals)
   , host_(host)
   , totals_(totals)
   , inline_bytes_(options.inline_bytes)
-  , area_size_(options.area_bytes)
-  , past_caches_from_(options.past_caches_from) {}
+  , area_size_(options.area_bytes) {}
 
 Sender::~Sender() { count_area(0); }
 
@@ -49,12 +48,13 @@ std::int32_t Sender::try_send(const Message& message, Wants& wants, bool& stream
     const bool can_fetch = limits.fetch && head <= PLEXUS_HEAD_MAX && message.size > head &&
                            message.count <= kMostFetchPieces &&
                            out_->can_fetch.load(std::memory_order_relaxed) == 1;
-    if (!eager && can_fetch && message.size - head >= limits.fetch_from) return post(message, wants);
+    const CopyChoice::Pick pick = eager ? CopyChoice::Pick{} : choose_large(message, can_fetch);
+    if (pick.copy == Copy::fetch) return post(message, pick, wants);
     const std::int32_t status =
-        eager ? send_in_area(message, wants) : begin_stream(message, wants, streaming);
+        eager ? send_in_area(message, wants) : begin_stream(message, pick, wants, streaming);
     if (status != PLEXUS_MESSAGE_LOST) return status;
     // No shared memory is to be had. What is small must not be posted: it fits into the ring, or nowhere.
-    if (can_fetch && !eager) return post(message, wants);
+    if (can_fetch && !eager) return post(message, {Copy::fetch, false, 0}, wants);
     if (eager && message.size <= ring_.largest()) return send_in_ring(message, wants);
     if (message.token == nullptr) return status; // an attempt in haste: it is repeated, and logged then
     const std::string text = "no shared memory for a message of " + std::to_string(message.size) +
@@ -76,6 +76,22 @@ std::int32_t Sender::send_in_ring(const Message& message, Wants& wants) {
     return PLEXUS_OK;
 }
 
+CopyChoice::Pick Sender::choose_large(const Message& message, bool can_fetch) {
+    const Lock hold(large_);
+    return choose(message, can_fetch);
+}
+
+CopyChoice::Pick Sender::choose(const Message& message, bool can_fetch) {
+    const CopySet allowed = limits.allowed(message.size, message.size - message.pieces[0].size, can_fetch);
+    if (!allowed.several()) return {allowed.first(), false, 0};
+    if (meter_ == nullptr) meter_ = std::make_unique<CopyMeter>(*out_);
+    return meter_->next(message.size, allowed);
+}
+
+std::uint32_t Sender::begin_sample(const Message& message, const CopyChoice::Pick& pick, bool behind) {
+    return pick.trial == 0 ? 0 : meter_->begin(message.size, pick, behind); // 0: there was no choice
+}
+
 std::int32_t Sender::send_in_area(const Message& message, Wants& wants) {
     const Lock hold(large_);
     if (const std::int32_t status = make_area(); status != PLEXUS_OK) return status;
@@ -84,13 +100,18 @@ std::int32_t Sender::send_in_area(const Message& message, Wants& wants) {
         wants.consumed = ring_.roomy_at();
         return PLEXUS_AGAIN;
     }
-    const auto part = area_.take(message.size);
+    const CopyChoice::Pick choice = choose(message, false);
+    const bool behind = choice.measure && area_.held() > 0;
+    auto part = area_.take(message.size);
     if (!part) {
         wants.released = area_.roomy_at(message.size);
         return PLEXUS_AGAIN;
     }
+    part->sample = begin_sample(message, choice, behind);
+    std::chrono::steady_clock::time_point start;
+    if (choice.measure) start = std::chrono::steady_clock::now();
     std::byte* to = area_.at(*part);
-    if (message.size < past_caches_from_) {
+    if (choice.copy == Copy::cached) {
         gather(to, message.pieces, message.count);
     } else {
         for (std::uint32_t i = 0; i < message.count; ++i) {
@@ -100,13 +121,15 @@ std::int32_t Sender::send_in_area(const Message& message, Wants& wants) {
         }
         flush_past_caches();
     }
+    if (choice.measure)
+        meter_->copied(static_cast<std::uint32_t>(part->sample), std::chrono::steady_clock::now() - start);
     std::memcpy(body, &*part, sizeof *part);
     ring_.publish(Kind::area, sizeof *part);
     bell_->notify();
     return PLEXUS_OK;
 }
 
-std::int32_t Sender::post(const Message& message, Wants& wants) {
+std::int32_t Sender::post(const Message& message, const CopyChoice::Pick& pick, Wants& wants) {
     const Lock hold(large_); // fail() waits: a post is counted before it, or refused after it
     if ((gate_.load(std::memory_order_acquire) & kBroken) != 0) return PLEXUS_LINK_LOST;
     const std::uint64_t pushed = pushed_.load(std::memory_order_relaxed);
@@ -124,6 +147,7 @@ std::int32_t Sender::post(const Message& message, Wants& wants) {
     }
     head.head_size = static_cast<std::uint32_t>(message.pieces[0].size);
     head.rest = message.size - head.head_size;
+    head.sample = begin_sample(message, pick, false);
     copy_small(head.head, message.pieces[0].data, head.head_size);
     std::memcpy(body, &head, sizeof head);
     for (std::uint32_t i = 0; i < head.pieces; ++i) {

@@ -4,7 +4,7 @@
 //   one line of the ring     up to 56 bytes
 //   lines of the ring        up to `inline`
 //   area, read in place      up to `eager`: one copy in all, the receiver looks at it there
-//   fetch                    above, from `cma_from` on where the kernel permits: the
+//   fetch                    above, where it is the choice and the kernel permits: the
 //                            receiver copies from our memory; posted
 //   stream                   above: copied in chunks through the area; posted, unless the
 //                            first go takes all of it
@@ -16,12 +16,14 @@
 
 #include "common/mutex.h"
 #include "shm/area.h"
+#include "shm/copy_meter.h"
 #include "shm/doorbell.h"
 #include "shm/gather.h"
 #include "shm/options.h"
 #include "shm/ring.h"
 
 #include <array>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -127,6 +129,7 @@ class Sender {
         std::size_t offset = 0; // in that piece
         void* token = nullptr;
         std::uint64_t size = 0;
+        Copy copy = Copy::cached;
         std::chrono::steady_clock::time_point start{};
     };
 
@@ -134,8 +137,10 @@ class Sender {
     std::int32_t try_send(const Message& message, Wants& wants, bool& streaming);
     std::int32_t send_in_ring(const Message& message, Wants& wants);
     std::int32_t send_in_area(const Message& message, Wants& wants);
-    std::int32_t post(const Message& message, Wants& wants);
-    std::int32_t begin_stream(const Message& message, Wants& wants, bool& streaming);
+    std::int32_t post(const Message& message, const CopyChoice::Pick& pick, Wants& wants);
+    std::int32_t begin_stream(const Message& message, const CopyChoice::Pick& pick, Wants& wants,
+                              bool& streaming);
+    CopyChoice::Pick choose_large(const Message& message, bool can_fetch);
     bool block(const Wants& wants);
     bool may_go_on() const noexcept;
     std::uint64_t fetched() const noexcept;
@@ -143,6 +148,9 @@ class Sender {
     std::int32_t make_area() PLEXUS_MODULE_REQUIRES(large_);
     Go pump(std::uint64_t budget) PLEXUS_MODULE_REQUIRES(large_);
     bool send_chunk(std::uint64_t size) PLEXUS_MODULE_REQUIRES(large_);
+    CopyChoice::Pick choose(const Message& message, bool can_fetch) PLEXUS_MODULE_REQUIRES(large_);
+    std::uint32_t begin_sample(const Message& message, const CopyChoice::Pick& pick, bool behind)
+        PLEXUS_MODULE_REQUIRES(large_);
     void copy_from_stream(std::byte* to, std::uint64_t size) PLEXUS_MODULE_REQUIRES(large_);
 
     void count_area(std::uint64_t bytes) noexcept;
@@ -152,7 +160,6 @@ class Sender {
     Totals& totals_;
     const std::uint64_t inline_bytes_;
     const std::uint64_t area_size_;
-    const std::uint64_t past_caches_from_;
 
     // [gate] Written with seq_cst, with `blocked_` after or before it: a send that is turned
     // away sets blocked_ and looks at the gate again, who opens it looks at blocked_ after.
@@ -183,6 +190,8 @@ class Sender {
     AreaWriter area_; // under large_, but for its enquiry
     bool area_used_ PLEXUS_MODULE_GUARDED_BY(large_) = false;
     Stream stream_ PLEXUS_MODULE_GUARDED_BY(large_);
+    std::unique_ptr<CopyMeter>
+        meter_ PLEXUS_MODULE_GUARDED_BY(large_); // made when there is something to choose
 };
 
 } // namespace plexus::shm

@@ -36,7 +36,8 @@ std::int32_t Sender::make_area() {
     return memory && (errno == EPIPE || errno == ECONNRESET) ? PLEXUS_LINK_LOST : PLEXUS_MESSAGE_LOST;
 }
 
-std::int32_t Sender::begin_stream(const Message& message, Wants& wants, bool& streaming) {
+std::int32_t Sender::begin_stream(const Message& message, const CopyChoice::Pick& pick, Wants& wants,
+                                  bool& streaming) {
     const auto start = std::chrono::steady_clock::now();
     const Lock hold(large_);
     if ((gate_.load(std::memory_order_acquire) & kBroken) != 0) return PLEXUS_LINK_LOST;
@@ -49,6 +50,7 @@ std::int32_t Sender::begin_stream(const Message& message, Wants& wants, bool& st
     }
     head.head_size = static_cast<std::uint32_t>(message.pieces[0].size);
     head.rest = message.size - head.head_size;
+    head.sample = begin_sample(message, pick, false);
     copy_small(head.head, message.pieces[0].data, head.head_size);
     std::memcpy(body, &head, sizeof head);
     ring_.publish(Kind::stream, sizeof head);
@@ -58,6 +60,7 @@ std::int32_t Sender::begin_stream(const Message& message, Wants& wants, bool& st
     stream_.piece = stream_.offset = 0;
     stream_.token = message.token;
     stream_.size = message.size;
+    stream_.copy = pick.copy;
     stream_.start = start;
     stream_bytes_.store(head.rest, std::memory_order_relaxed);
     if (pump(kOneGo) == Go::done) return PLEXUS_OK;
@@ -123,7 +126,7 @@ void Sender::copy_from_stream(std::byte* to, std::uint64_t size) {
         const plexus_view& piece = stream_.pieces[stream_.piece];
         const std::uint64_t part = std::min<std::uint64_t>(size, piece.size - stream_.offset);
         const std::byte* const from = static_cast<const std::byte*>(piece.data) + stream_.offset;
-        if (stream_.size >= past_caches_from_)
+        if (stream_.copy == Copy::nontemporal)
             copy_past_caches(to, from, part);
         else if (part > 0)
             std::memcpy(to, from, part);
@@ -135,7 +138,7 @@ void Sender::copy_from_stream(std::byte* to, std::uint64_t size) {
             stream_.offset = 0;
         }
     }
-    flush_past_caches();
+    if (stream_.copy == Copy::nontemporal) flush_past_caches();
 }
 
 void Sender::discard_idle_area() {

@@ -116,6 +116,10 @@ TEST_CASE("records of no known kind, or too short, break the link") {
     SECTION("area") { peer.write(Kind::area, word); }
     SECTION("fetch") { peer.write(Kind::fetch, word); }
     SECTION("stream") { peer.write(Kind::stream, word); }
+    SECTION("a sample that there is not") {
+        peer.bring_area();
+        peer.write(Kind::area, AreaBody{0, 8, 8, kSamples + 1});
+    }
     SECTION("a part without its message") { peer.write(Kind::chunk, AreaBody{0, 8, 8}); }
     CHECK(peer.broken());
     CHECK(peer.delivered == 0);
@@ -162,6 +166,7 @@ TEST_CASE("a fetched message whose lengths don't add up breaks the link") {
     SECTION("more pieces than the record holds") { fetch.head.pieces = 3; }
     SECTION("pieces beyond any record") { fetch.head.pieces = UINT32_MAX; }
     SECTION("a head that is too long") { fetch.head.head_size = 65; }
+    SECTION("a sample that there is not") { fetch.head.sample = kSamples + 1; }
     SECTION("less than it says") { fetch.head.rest = 9; }
     SECTION("more than it says") { fetch.head.rest = 7; }
     SECTION("lengths that wrap around") { fetch.piece[1].size = UINT64_MAX - 2; }
@@ -227,6 +232,10 @@ TEST_CASE("a stream that doesn't keep its word breaks the link") {
     }
     SECTION("it has nothing") {
         head.rest = 0;
+        peer.write(Kind::stream, head);
+    }
+    SECTION("it names a sample that there is not") {
+        head.sample = kSamples + 1;
         peer.write(Kind::stream, head);
     }
     SECTION("its head is too long") {
