@@ -4,6 +4,7 @@
 #include "common/proof.h"
 #include "tls/module.h"
 
+#include <algorithm>
 #include <cstring>
 #include <openssl/crypto.h>
 #include <utility>
@@ -90,6 +91,9 @@ void Link::check_proof(std::span<const std::byte> block) {
         return;
     }
     if (!parts_->is_client && !send_proof()) return;
+    std::uint64_t most = 0; // which the peer's inner method has told ours
+    (void)module_.query(this, PLEXUS_QUERY_MAX_MESSAGE, most);
+    parts_->outbox.set_most(most == 0 ? module_.limits().most : std::min(most, module_.limits().most));
     state_ = State::open;
     is_open_ = true;
     if (const std::int32_t status = announce(); status != PLEXUS_OK) {

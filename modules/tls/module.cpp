@@ -15,6 +15,8 @@ namespace {
 
 /// A change of keys may go ahead of the records of a block.
 constexpr std::uint64_t kBlockCost = 64;
+constexpr std::uint64_t kRecordWithCost = Engine::kRecord + Engine::kRecordCost;
+static_assert(Outbox::kRecords * kRecordWithCost + kBlockCost <= Inbox::kMostBlock);
 /// A link whose handshake is under way is looked at so often, at least.
 constexpr std::uint64_t kLookNs = 50'000'000;
 
@@ -52,6 +54,11 @@ std::int32_t Module::make(const plexus_host& host, std::unique_ptr<Module>& made
     return status == PLEXUS_OK ? made->learn_limits() : status;
 }
 
+std::size_t Module::records_in(std::uint64_t most) noexcept {
+    const std::uint64_t records = most > kBlockCost ? (most - kBlockCost) / kRecordWithCost : 0;
+    return static_cast<std::size_t>(std::min<std::uint64_t>(Outbox::kRecords, records));
+}
+
 std::int32_t Module::learn_limits() {
     std::uint64_t inner_most = 0;
     std::uint64_t inner_eager = 0;
@@ -59,19 +66,17 @@ std::int32_t Module::learn_limits() {
     (void)over::Module::query(nullptr, PLEXUS_QUERY_EAGER_BYTES, inner_eager);
     limits_.most = inner_most == 0 ? module::kFrameMost : std::min(inner_most, module::kFrameMost);
     limits_.inner_eager = inner_eager;
-    constexpr std::uint64_t kRecordWithCost = Engine::kRecord + Engine::kRecordCost;
     // What one record and the inner method's eager messages have room for.
     const std::uint64_t block = std::min(inner_eager, kRecordWithCost + kBlockCost);
     constexpr std::uint64_t kSmallCost = kBlockCost + Engine::kRecordCost + module::kFrameWord;
     limits_.eager = block > kSmallCost + PLEXUS_HEAD_MAX ? block - kSmallCost : PLEXUS_HEAD_MAX;
-    limits_.records = static_cast<std::size_t>(std::min<std::uint64_t>(
-        Outbox::kRecords, (limits_.most - std::min(limits_.most, kBlockCost)) / kRecordWithCost));
-    static_assert(Outbox::kRecords * kRecordWithCost + kBlockCost <= Inbox::kMostBlock);
-    if (limits_.records > 0) return PLEXUS_OK;
+    if (records_in(limits_.most) > 0) return PLEXUS_OK;
     host().log(host().self, PLEXUS_ERROR,
                (inner_name() + " carries no message of " + std::to_string(kRecordWithCost + kBlockCost) +
                 " bytes, which a record of TLS takes")
                    .c_str());
+    close();
+    drain();
     return PLEXUS_UNSUPPORTED;
 }
 

@@ -35,18 +35,20 @@ class Blocks {
 
 class Module final : public over::Module {
   public:
-    /// All in bytes, but for `records`.
+    /// All in bytes.
     struct Limits {
         std::uint64_t most = 0;        ///< of a message
         std::uint64_t eager = 0;       ///< of a message that is one record and delivered out of our memory
         std::uint64_t inner_eager = 0; ///< of a block that the inner method copies
-        std::size_t records = 0;       ///< of a block of a large message, at most
     };
 
     Module(const plexus_host& outer, Options options);
 
     static std::int32_t make(const plexus_host& host, std::unique_ptr<Module>& made);
     std::int32_t query(const over::Link* link, plexus_query what, std::uint64_t& value) const;
+
+    /// How many records a block may have, over an inner method that takes messages of so many bytes.
+    static std::size_t records_in(std::uint64_t most) noexcept;
 
     const Options& options() const noexcept { return options_; }
     const Limits& limits() const noexcept { return limits_; }

@@ -25,9 +25,14 @@ Outbox::Outbox(Module& module, Link& link, Engine& engine)
   , link_(link)
   , engine_(engine) {}
 
+void Outbox::set_most(std::uint64_t bytes) {
+    most_ = bytes;
+    records_ = Module::records_in(bytes);
+}
+
 std::int32_t Outbox::send(std::span<const plexus_view> pieces, void* token) {
     const std::uint64_t size = size_of(pieces);
-    if (size > module_.limits().most) return PLEXUS_TOO_LARGE;
+    if (size > most_) return PLEXUS_TOO_LARGE;
     const bool is_small = size <= module_.limits().eager;
     if (!is_small && pieces[0].size > PLEXUS_HEAD_MAX) return PLEXUS_BAD_ARGUMENT;
     const module::Lock hold(mutex_);
@@ -154,7 +159,7 @@ std::span<const std::byte> Outbox::next_record() {
 
 bool Outbox::seal_next() {
     Block block = module_.blocks().take();
-    for (std::size_t records = 0; records < module_.limits().records && message_->left > 0; ++records) {
+    for (std::size_t records = 0; records < records_ && message_->left > 0; ++records) {
         if (engine_.write(next_record(), block)) continue;
         is_over_ = true;
         link_.break_off(engine_.why());
@@ -185,7 +190,9 @@ bool Outbox::flush() {
         const std::int32_t status = pass(pending_.front());
         if (status == PLEXUS_AGAIN) return false;
         if (status != PLEXUS_OK) {
-            is_over_ = true; // the inner link tells why
+            is_over_ = true;
+            if (status != PLEXUS_LINK_LOST) // of which the inner link tells
+                link_.break_off("the inner method refuses a block with status " + std::to_string(status));
             return false;
         }
         queued_ -= size;

@@ -45,6 +45,9 @@ class Outbox {
         bool is_writable = false;
     };
 
+    /// The largest message, and block, that both ends of the link take. Before the first send(). @thread
+    /// progress
+    void set_most(std::uint64_t bytes);
     /// As `send` in abi.h. @thread any, serialised by the host
     std::int32_t send(std::span<const plexus_view> pieces, void* token);
     /// Bytes of the handshake. @thread progress
@@ -77,6 +80,8 @@ class Outbox {
     Module& module_;
     Link& link_;
     Engine& engine_;
+    std::uint64_t most_ = 0;               // bytes of a message; set before the first send, as records_
+    std::size_t records_ = 0;              // of a block of a large message, at most
     std::atomic<std::uint64_t> queued_{0}; // of pending_ and message_, for readers without the lock
 
     module::Mutex

@@ -107,6 +107,34 @@ TEST_CASE("the job's key is no way in where certificates are asked for, nor the 
     CHECK(expected.count() == 2);
 }
 
+TEST_CASE("a message that the peer's inner method does not take is refused before it is sent") {
+    const std::size_t most = GENERATE(std::size_t{20'000}, std::size_t{100'000}, std::size_t{3'000'000});
+    CAPTURE(most);
+    Pair pair(method_of(plexus_passport), with({{"over", "tcp"}}),
+              with({{"over", "tcp"}, {"tcp.max_message", std::to_string(most)}}));
+    CHECK(pair.a.query(PLEXUS_QUERY_MAX_MESSAGE, pair.to_b) == most);
+    CHECK(pair.a.send(*pair.to_b, std::make_shared<Bytes>(most + 1), 24, 2) == PLEXUS_TOO_LARGE);
+    const Bytes message(most, std::byte{7});
+    for (int i = 0; i < 2; ++i) {
+        REQUIRE(pair.a.push(*pair.to_b, std::make_shared<Bytes>(message)));
+        std::optional<Bytes> got;
+        CHECK(pair.pump(10s, [&] { return (got = pair.to_a->take()).has_value(); }));
+        CHECK(got == message);
+    }
+}
+
+TEST_CASE("an inner method that takes no record is refused when the method opens") {
+    const auto expected = expect_warning("");
+    try {
+        BareHost host(method_of(plexus_passport), with({{"over", "tcp"}, {"tcp.max_message", "16384"}}));
+        FAIL("it opened");
+    } catch (const OpenFailed& failed) {
+        CHECK(failed.status == PLEXUS_UNSUPPORTED);
+        REQUIRE_FALSE(failed.log.empty());
+        CHECK(contains(failed.log.back(), "which a record of TLS takes"));
+    }
+}
+
 TEST_CASE("certificates that are replaced count for new links, bad ones do not") {
     const TmpDir folder;
     Authority first(folder, "first");
