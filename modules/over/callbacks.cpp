@@ -70,7 +70,13 @@ struct Callbacks {
 
     static void placed(void* cookie, void* token, std::int32_t status) {
         Link& l = link(cookie);
-        if (std::erase(l.placing_, token) != 0) l.on_placed(token, status);
+        // The host of a method whose links are fragile counts what arrives: with a message left out, what it
+        // keeps for another link would be the wrong ones. What is being placed ends with the link.
+        if (status == PLEXUS_MESSAGE_LOST && !l.is_over()) {
+            l.cut(PLEXUS_LINK_LOST, "the inner method has lost a message");
+        } else if (std::erase(l.placing_, token) != 0) {
+            l.on_placed(token, status);
+        }
     }
 
     static void sent(void* cookie, void* token, std::int32_t status) {

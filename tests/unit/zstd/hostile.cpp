@@ -7,6 +7,9 @@
 #include "zstd/codec.h"
 #include "zstd/frame.h"
 
+#include <array>
+#include <sys/mman.h>
+
 extern "C" const plexus_passport plexus_passport;
 
 using namespace plexus::testing;
@@ -187,6 +190,28 @@ TEST_CASE("a link says which of its parameters may change while it runs") {
     CHECK(why.find("when the context starts only") != std::string::npos);
     CHECK(pair.a.set(*pair.to_b, "nodelay", "true", &why) == PLEXUS_OK); // the inner method's
     CHECK(pair.a.set(*pair.to_b, "colour", "red", &why) == PLEXUS_BAD_ARGUMENT);
+}
+
+TEST_CASE("a message that the inner method loses breaks the link") {
+    const auto said = expect_warning("reading them from the peer's memory failed");
+    const BareOptions over_shm{
+        {}, {1, 2, 3}, {{"over", "shm"}, {"shm.cma_from", "1"}, {"shm.eager", "4 KiB"}}};
+    Pair pair(method_of(plexus_passport), over_shm, over_shm);
+    constexpr std::size_t kSize = 3 << 20;
+    void* const memory = ::mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    REQUIRE(memory != MAP_FAILED);
+    const Bytes data = noise(kSize); // goes as it is, from this memory
+    std::memcpy(memory, data.data(), kSize);
+    const Bytes head(24);
+    const std::array<plexus_view, 2> pieces{view_of(head), plexus_view{memory, kSize}};
+    REQUIRE(pair.a.send_pieces(*pair.to_b, pieces) == PLEXUS_POSTED);
+    const Bytes next = noise(100);
+    REQUIRE(pair.a.push(*pair.to_b, std::make_shared<Bytes>(next)));
+    REQUIRE(::mprotect(memory, kSize, PROT_NONE) == 0);
+    REQUIRE(pair.pump(10s, [&] { return pair.to_a->is_lost() && pair.to_b->is_lost(); }));
+    CHECK(pair.to_a->received() == 0);
+    CHECK(pair.to_a->lost_why() == "the inner method has lost a message");
+    ::munmap(memory, kSize);
 }
 
 TEST_CASE("parameters that make no sense are refused") {
