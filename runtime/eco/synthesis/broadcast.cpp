@@ -48,7 +48,8 @@ class LastRound {
             for (const std::uint32_t sender : by_distance(receiver, random)) {
                 if (receives[sender]) continue;
                 taken.begin_task();
-                taken.add_ways(sender, receiver);
+                taken.add_ways(sender, receiver,
+                               ways_tried(std::size_t{routes_.terminals()} * routes_.terminals()));
                 const auto way = free_way(taken, busy);
                 if (way == Assignment::kNowhere) continue;
                 for (const std::uint32_t resource : taken.used_by(way)) busy[resource] = true;

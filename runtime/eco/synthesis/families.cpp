@@ -83,7 +83,7 @@ std::optional<Round> route(const Routes& routes, Receiver receiver, Random& rand
     bool choice = false;
     for (std::uint32_t src = 0; src < routes.terminals(); ++src) {
         placement.begin_task();
-        choice = placement.add_ways(src, receiver(src)) > 1 || choice;
+        choice = placement.add_ways(src, receiver(src), ways_tried(routes.terminals())) > 1 || choice;
     }
     const int attempts = choice ? 300 : 1;
     for (int attempt = 0; attempt < attempts && go_on(); ++attempt) {

@@ -2,6 +2,7 @@
 // The fast search: what follows from a network's structure first, then attempts at random until one meets the
 // bound.
 #include "plexus/eco/round_schedule.h"
+#include "plexus/error.h"
 #include "synthesis/all_broadcast.h"
 #include "synthesis/broadcast.h"
 #include "synthesis/families.h"
@@ -32,6 +33,16 @@ class Finder {
     }
 
     SearchResult run() {
+        try {
+            search();
+        } catch (const Error& error) { // what was found before counts
+            if (error.status() != Status::too_large || result_.schedule.rounds.empty()) throw;
+        }
+        return std::move(result_);
+    }
+
+  private:
+    void search() {
         switch (result_.schedule.kind) {
         case CollectiveKind::oab:
             broadcast();
@@ -46,10 +57,8 @@ class Finder {
             all_scatter();
             break;
         }
-        return std::move(result_);
     }
 
-  private:
     bool done() const noexcept { return result_.schedule.rounds.size() == result_.bound.rounds; }
 
     bool ask() {
@@ -147,8 +156,9 @@ class Finder {
         Assignment attempt = list_schedule(placement, wanted, random_, go_on());
         tabu_search(placement, {.rounds = wanted, .patience = moves(placement, wanted, patience)}, attempt,
                     random_, go_on());
-        add_rounds(placement, attempt);
-        keep(to_rounds(placement, attempt));
+        // Without any schedule the first one is finished, also when the time is over.
+        if (add_rounds(placement, attempt, [this, best] { return best == 0 || ask(); }))
+            keep(to_rounds(placement, attempt));
     }
 
     /// A move costs about as many looks as there are rounds and ways of a task.

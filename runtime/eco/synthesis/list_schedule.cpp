@@ -2,6 +2,7 @@
 #include "synthesis/list_schedule.h"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 #include <optional>
 
@@ -214,23 +215,29 @@ Assignment list_schedule(const Placement& placement, std::uint32_t rounds, Rando
     return filler.finish();
 }
 
-void add_rounds(const Placement& placement, Assignment& assignment) {
-    std::vector<std::vector<bool>> busy; // of each further round, the resources in use
-    std::vector<std::uint32_t> first_free(placement.resources()); // of each resource, a round of these
-    const auto fits = [&](std::uint32_t way, std::uint32_t round) {
-        const auto used = placement.used_by(way);
-        return round >= busy.size() ||
-               std::none_of(used.begin(), used.end(), [&](std::uint32_t each) { return busy[round][each]; });
-    };
+bool add_rounds(const Placement& placement, Assignment& assignment, const std::function<bool()>& go_on) {
+    constexpr std::uint64_t kFull = ~std::uint64_t{0};
+    constexpr std::size_t kAskEvery = 256;
+    std::vector<std::vector<std::uint64_t>> busy(
+        placement.resources());                                 // of each, a bit for each further round
+    std::vector<std::size_t> first_free(placement.resources()); // of each, a word of these that is not full
     const auto first_fit = [&](std::uint32_t way) {
-        std::uint32_t round = 0;
-        for (const std::uint32_t each : placement.used_by(way)) round = std::max(round, first_free[each]);
-        while (!fits(way, round)) ++round;
-        return round;
+        const auto used = placement.used_by(way);
+        std::size_t word = 0;
+        for (const std::uint32_t each : used) word = std::max(word, first_free[each]);
+        for (;; ++word) {
+            std::uint64_t taken = 0;
+            for (const std::uint32_t each : used)
+                if (word < busy[each].size()) taken |= busy[each][word];
+            if (taken != kFull)
+                return static_cast<std::uint32_t>(64 * word +
+                                                  static_cast<std::size_t>(std::countr_one(taken)));
+        }
     };
     const std::uint32_t first = assignment.rounds;
     for (std::size_t task = 0; task < assignment.round.size(); ++task) {
         if (assignment.round[task] != Assignment::kNowhere) continue;
+        if (task % kAskEvery == 0 && !go_on()) return false;
         const Task& each = placement.tasks()[task];
         std::uint32_t best = each.first_way;
         std::uint32_t round = first_fit(best);
@@ -239,16 +246,18 @@ void add_rounds(const Placement& placement, Assignment& assignment) {
                 best = way;
                 round = other;
             }
-        if (round == busy.size()) busy.emplace_back(placement.resources());
         for (const std::uint32_t resource : placement.used_by(best)) {
-            busy[round][resource] = true;
-            while (first_free[resource] < busy.size() && busy[first_free[resource]][resource])
+            std::vector<std::uint64_t>& words = busy[resource];
+            if (words.size() <= round / 64) words.resize(round / 64 + 1);
+            words[round / 64] |= std::uint64_t{1} << (round % 64);
+            while (first_free[resource] < words.size() && words[first_free[resource]] == kFull)
                 ++first_free[resource];
         }
         assignment.round[task] = first + round;
         assignment.way[task] = best;
         assignment.rounds = std::max(assignment.rounds, first + round + 1);
     }
+    return true;
 }
 
 } // namespace plexus::eco

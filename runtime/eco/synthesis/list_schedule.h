@@ -14,7 +14,8 @@ namespace plexus::eco {
 Assignment list_schedule(const Placement& placement, std::uint32_t rounds, Random& random,
                          const std::function<bool()>& go_on);
 
-/// Places what is left in further rounds, each task in the first where one of its ways fits.
-void add_rounds(const Placement& placement, Assignment& assignment);
+/// Places what is left in further rounds, each task in the first where one of its ways fits. `go_on` is asked
+/// now and then. @return false if it said no: some are without a place
+bool add_rounds(const Placement& placement, Assignment& assignment, const std::function<bool()>& go_on);
 
 } // namespace plexus::eco

@@ -16,10 +16,11 @@ Placement::Placement(const Routes& routes)
 
 Placement Placement::of_root(const Routes& routes, std::uint32_t root) {
     Placement out(routes);
+    const std::size_t most = ways_tried(routes.terminals());
     for (std::uint32_t dst = 0; dst < routes.terminals(); ++dst) {
         if (dst == root) continue;
         out.begin_task();
-        out.add_ways(root, dst);
+        out.add_ways(root, dst, most);
     }
     return out;
 }

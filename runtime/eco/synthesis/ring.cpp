@@ -41,7 +41,7 @@ std::optional<Round> along(const Routes& routes, const Order& order, Random& ran
     Placement placement(routes);
     for (std::size_t at = 0; at < order.size(); ++at) {
         placement.begin_task();
-        placement.add_ways(order[at], order[(at + 1) % order.size()]);
+        placement.add_ways(order[at], order[(at + 1) % order.size()], ways_tried(order.size()));
     }
     Assignment assignment;
     assignment.round.assign(order.size(), 0);

@@ -216,6 +216,18 @@ TEST_CASE("the same seed finds the same schedule") {
         }
 }
 
+TEST_CASE("a search that is stopped has a whole schedule, whenever that is") {
+    const LinkGraph graph = named_graph("mesh-1x60");
+    for (const std::uint64_t most : {0U, 1U, 50U, 500U, 2000U}) {
+        std::uint64_t asked = 0;
+        const SearchResult result =
+            find_schedule(graph, CollectiveKind::aas, 0,
+                          {1, [&asked, most](const SearchProgress&) { return asked++ < most; }});
+        CHECK(fault_of(graph, result.schedule) == "");
+        CHECK(result.schedule.rounds.size() >= result.bound.rounds);
+    }
+}
+
 TEST_CASE("a schedule's time is that of equation (1)") {
     // the paper's example: 1 us, 0.5 ns a byte, 1024 bytes
     RoundSchedule two{CollectiveKind::oab, 0, std::vector<Round>(2)};
