@@ -17,7 +17,10 @@ namespace plexus::shm {
 class AreaWriter {
   public:
     void attach(const std::atomic<std::uint64_t>& released) noexcept { released_ = &released; }
-    void give(SharedMemory memory) noexcept { memory_ = std::move(memory); }
+    void give(SharedMemory memory) noexcept {
+        memory_ = std::move(memory);
+        populated_at_ = memory_.size();
+    }
     bool exists() const noexcept { return static_cast<bool>(memory_); }
 
     std::byte* at(const AreaBody& part) const noexcept { return memory_.data() + part.offset; }
@@ -37,6 +40,9 @@ class AreaWriter {
         return end > memory_.size() ? end - memory_.size() : 0;
     }
 
+    /// All pages were written since the area was given, or given back.
+    bool is_populated() const noexcept { return head_.load(std::memory_order_relaxed) >= populated_at_; }
+
     /// Bytes that the receiver still holds. Any thread.
     std::uint64_t held() const noexcept {
         const std::uint64_t released = released_->load(std::memory_order_relaxed);
@@ -48,6 +54,7 @@ class AreaWriter {
     bool discard() noexcept {
         if (!refresh(head_) || freed_ != head_) return false;
         memory_.discard();
+        populated_at_ = head_.load(std::memory_order_relaxed) + memory_.size();
         return true;
     }
 
@@ -75,6 +82,7 @@ class AreaWriter {
     const std::atomic<std::uint64_t>* released_ = nullptr;
     std::atomic<std::uint64_t> head_{0}; // atomic for enquiries only
     std::uint64_t freed_ = 0;
+    std::uint64_t populated_at_ = 0;
 };
 
 } // namespace plexus::shm

@@ -3,10 +3,16 @@
 // Pure arithmetic over measured costs: no clock, no memory of the link's. @thread one
 //
 // A trial measures the strategies in turn, message by message, so that all of them meet the same load.
-// Between two trials the best one is used and nothing is measured. The pause between trials doubles from
-// kFirstPause to kLongestPause messages: the other strategies get less than 2 % of the messages then, and a
+// Between two trials the best one is used and nothing is measured. The pause between trials doubles up
+// to kLongestPause messages: the other strategies get less than 2 % of the messages then, and a
 // change of costs is noticed within two pauses. A strategy that lost clearly gets one or two messages of a
-// trial only; if these say that it may be the best, a full trial follows.
+// trial only; if these say that it may be the best, a full trial follows. A new best has to win two full
+// trials in turn.
+//
+// What was copied past the caches lies in memory: a copy through the caches to the same place is slow then,
+// and fast once all of the shared area was written through the caches. So while copies past the caches are
+// the best, a trial of the others begins with that many bytes that are not measured, and the pauses are
+// longer. The other way round a single message shows what it costs.
 #pragma once
 
 #include <array>
@@ -51,7 +57,9 @@ class CopyChoice {
         std::uint32_t trial = 0; ///< of the class, from 1 on
     };
 
-    CopyChoice();
+    /// `area_bytes`: of the shared memory through which messages are copied.
+    explicit CopyChoice(std::uint64_t area_bytes) noexcept
+      : area_bytes_(area_bytes) {}
 
     /// The strategy for the next message, one of `allowed`, which is not empty. The same again until sent().
     /// `bytes`: at least kLeast. `may_measure`: note() can follow.
@@ -73,27 +81,35 @@ class CopyChoice {
     static constexpr std::uint32_t kRounds = 4;
     static constexpr std::size_t kLongestTrial = kRounds * kCopies;
 
+    struct Trial {
+        bool runs = false;
+        std::uint32_t number = 0;
+        std::uint8_t planned = 0;  // measured messages
+        std::uint8_t asked = 0;    // of those, on their way
+        std::uint8_t answered = 0; // of those, over
+        std::uint32_t warm_up = 0; // messages through the caches before the measured ones
+        std::array<Copy, kLongestTrial> plan{};
+        std::array<std::uint8_t, kCopies> seen{}; // known costs
+        std::array<std::array<float, kRounds>, kCopies> costs{};
+    };
     struct Class {
         Copy best = Copy::cached;
-        bool in_trial = false;
         bool in_full = true;               // the next trial is a full one
-        std::uint8_t planned = 0;          // messages of the trial
-        std::uint8_t asked = 0;            // of those, on their way
-        std::uint8_t answered = 0;         // of those, over
-        std::uint32_t trial = 0;           // number of the present or last one
+        bool confirming = false;           // another strategy won the last trial
         std::uint32_t pause = 0;           // messages until the next
         std::uint32_t pause_length = 0;    // of the present pause
+        std::uint32_t longest_pause = 0;   // that a trial like the last one asks for
         std::array<float, kCopies> cost{}; // ns for a byte in the last trial; 0: unknown
-        std::array<Copy, kLongestTrial> plan{};
-        std::array<std::uint8_t, kCopies> seen{}; // costs in this trial
-        std::array<std::array<float, kRounds>, kCopies> costs{};
+        Trial trial;
     };
 
     static Copy best_of(const Class& of, CopySet allowed) noexcept;
     static std::uint32_t rounds_for(const Class& of, Copy copy) noexcept;
-    static void begin_trial(Class& of, CopySet allowed) noexcept;
+    static bool in_block(const Class& of) noexcept;
+    void begin_trial(Class& of, std::uint64_t bytes, CopySet allowed) const noexcept;
     static void judge(Class& of) noexcept;
 
+    const std::uint64_t area_bytes_;
     std::array<Class, kClasses> classes_{};
 };
 

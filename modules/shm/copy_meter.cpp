@@ -10,9 +10,9 @@ constexpr std::uint32_t kNotMeasured = UINT32_MAX;
 
 } // namespace
 
-CopyChoice::Pick CopyMeter::next(std::uint64_t bytes, CopySet allowed) noexcept {
+CopyChoice::Pick CopyMeter::next(std::uint64_t bytes, CopySet allowed, bool may_measure) noexcept {
     if (open_ > 0) collect();
-    return choice_.next(bytes, allowed, open_ < kSamples);
+    return choice_.next(bytes, allowed, may_measure && open_ < kSamples);
 }
 
 std::uint32_t CopyMeter::begin(std::uint64_t bytes, const CopyChoice::Pick& pick, bool behind) noexcept {

@@ -16,11 +16,13 @@ namespace plexus::shm {
 
 class CopyMeter {
   public:
-    explicit CopyMeter(Direction& out) noexcept
-      : out_(out) {}
+    /// `area_bytes`: as of CopyChoice.
+    CopyMeter(Direction& out, std::uint64_t area_bytes) noexcept
+      : out_(out)
+      , choice_(area_bytes) {}
 
     /// As CopyChoice::next.
-    CopyChoice::Pick next(std::uint64_t bytes, CopySet allowed) noexcept;
+    CopyChoice::Pick next(std::uint64_t bytes, CopySet allowed, bool may_measure = true) noexcept;
 
     /// That message is on its way as soon as its record is published. `behind`: the receiver has not taken an
     /// earlier one yet. Returns what its record says as `sample`.

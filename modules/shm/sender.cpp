@@ -84,8 +84,9 @@ CopyChoice::Pick Sender::choose_large(const Message& message, bool can_fetch) {
 CopyChoice::Pick Sender::choose(const Message& message, bool can_fetch) {
     const CopySet allowed = limits.allowed(message.size, message.size - message.pieces[0].size, can_fetch);
     if (!allowed.several()) return {allowed.first(), false, 0};
-    if (meter_ == nullptr) meter_ = std::make_unique<CopyMeter>(*out_);
-    return meter_->next(message.size, allowed);
+    if (meter_ == nullptr) meter_ = std::make_unique<CopyMeter>(*out_, area_size_);
+    // The first copy to a page takes several times as long, by any strategy.
+    return meter_->next(message.size, allowed, message.size > limits.eager || area_.is_populated());
 }
 
 std::uint32_t Sender::begin_sample(const Message& message, const CopyChoice::Pick& pick, bool behind) {
