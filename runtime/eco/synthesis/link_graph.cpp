@@ -6,11 +6,19 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <string>
 
 namespace plexus::eco {
 namespace {
 
 [[noreturn]] void refuse(const std::string& why) { throw Error(Status::bad_argument, why); }
+
+/// A vertex's name for a message: a name from a file makes no line of its own.
+std::string shown(std::string name) {
+    for (char& each : name)
+        if (static_cast<unsigned char>(each) < 0x20 || each == 0x7f) each = '?';
+    return '"' + name + '"';
+}
 
 void check_numbers(const LinkGraph& graph) {
     const std::size_t vertices = graph.vertices.size();
@@ -35,11 +43,11 @@ void check_links(const LinkGraph& graph) {
     std::sort(sorted.begin(), sorted.end());
     const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
     if (twice != sorted.end())
-        refuse(fmt::format("the link from \"{}\" to \"{}\" is there twice", graph.vertices[twice->from],
-                           graph.vertices[twice->to]));
+        refuse(fmt::format("the link from {} to {} is there twice", shown(graph.vertices[twice->from]),
+                           shown(graph.vertices[twice->to])));
     for (const DirectedLink& each : graph.links)
         if (each.from == each.to)
-            refuse(fmt::format("\"{}\" has a link to itself", graph.vertices[each.from]));
+            refuse(fmt::format("{} has a link to itself", shown(graph.vertices[each.from])));
 }
 
 void check_terminals(const LinkGraph& graph) {
@@ -53,16 +61,16 @@ void check_terminals(const LinkGraph& graph) {
         std::sort(each->begin(), each->end());
         const auto twice = std::adjacent_find(each->begin(), each->end());
         if (twice != each->end())
-            refuse(fmt::format("\"{}\" is the vertex of two terminals", graph.vertices[*twice]));
+            refuse(fmt::format("{} is the vertex of two terminals", shown(graph.vertices[*twice])));
     }
     const Routes routes(graph);
     for (std::uint32_t from = 0; from < graph.terminals.size(); ++from)
         for (std::uint32_t to = 0; to < graph.terminals.size(); ++to) {
             const std::uint32_t distance = routes.distance(graph.terminals[from].in, to);
             if (from != to && distance == Routes::kUnreachable)
-                refuse(fmt::format("no way leads from terminal {} (\"{}\") to terminal {} (\"{}\")", from,
-                                   graph.vertices[graph.terminals[from].in], to,
-                                   graph.vertices[graph.terminals[to].out]));
+                refuse(fmt::format("no way leads from terminal {} ({}) to terminal {} ({})", from,
+                                   shown(graph.vertices[graph.terminals[from].in]), to,
+                                   shown(graph.vertices[graph.terminals[to].out])));
             if (from != to && distance == 0)
                 refuse(fmt::format("terminal {} begins where terminal {} ends", from, to));
         }

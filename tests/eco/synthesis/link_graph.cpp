@@ -114,6 +114,8 @@ TEST_CASE("graphs that no schedule can be made for are refused with a reason") {
     graph = pair_of_vertices();
     graph.links.push_back({1, 1});
     check_refused(graph, "\"b\" has a link to itself");
+    graph.vertices[1] = "b\nerror: forged";
+    check_refused(graph, "\"b?error: forged\" has a link to itself");
     graph = pair_of_vertices();
     graph.terminals[1] = graph.terminals[0];
     check_refused(graph, "\"a\" is the vertex of two terminals");
