@@ -110,11 +110,15 @@ TEST_CASE("a million transfers in rounds of a thousand are played in lockstep") 
     const LinkGraph star = named_graph("star-1024");
     std::vector<std::uint32_t> in(1024);
     std::vector<std::uint32_t> out(1024);
-    for (std::uint32_t each = 0; each < 1024; ++each) {
-        const std::uint32_t next = (each + 1) % 1024;
-        const LinkPath path = shortest_paths(star, each, next, 1).front();
-        in[each] = path.front();
-        out[next] = path.back();
+    std::vector<std::uint32_t> terminal_at(star.vertices.size(), 1024); // 1024: the switch
+    for (std::uint32_t each = 0; each < 1024; ++each) terminal_at[star.terminals[each].in] = each;
+    for (std::uint32_t link = 0; link < star.links.size(); ++link) {
+        const std::uint32_t from = terminal_at[star.links[link].from];
+        if (from < 1024) {
+            in[from] = link;
+        } else {
+            out[terminal_at[star.links[link].to]] = link;
+        }
     }
     std::vector<Round> rounds(1023);
     for (std::uint32_t round = 0; round < 1023; ++round)
