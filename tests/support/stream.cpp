@@ -81,7 +81,10 @@ Stream::Stream(End& end, SizeOf size_of, std::uint64_t messages)
 bool Stream::step() {
     constexpr std::uint64_t kMostPosted = 16; // bounds the memory of the test itself
     constexpr int kMostAtOnce = 256; // a peer that keeps up would keep us here, and what it answers unread
-    for (int i = 0; i < kMostAtOnce && !done() && failure_ == PLEXUS_OK; ++i) {
+    constexpr std::size_t kMostBytesAtOnce = std::size_t{16} << 20;
+    std::size_t bytes_sent = 0;
+    for (int i = 0; i < kMostAtOnce && bytes_sent < kMostBytesAtOnce && !done() && failure_ == PLEXUS_OK;
+         ++i) {
         if (end_.writable() == blocked_at_ || end_.posted() - end_.completed() >= kMostPosted) return false;
         if (!waiting_) {
             Bytes bytes(kSeedBytes);
@@ -95,6 +98,7 @@ bool Stream::step() {
             blocked_at_ = writable;
             ++again_;
         } else if (status == PLEXUS_OK || status == PLEXUS_POSTED) {
+            bytes_sent += waiting_->size();
             waiting_.reset();
             ++next_;
         } else {
