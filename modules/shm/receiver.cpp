@@ -11,9 +11,9 @@
 namespace plexus::shm {
 namespace {
 
-constexpr std::int32_t kBroken = -1;
+constexpr std::int32_t kLinkBroken = -1;
 constexpr std::int32_t kUnderWay = 1;
-constexpr std::uint64_t kOneGo = 1 << 20; // bytes, about 100 us
+constexpr std::uint64_t kBytesAtOnce = 1 << 20; // bytes, about 100 us
 constexpr std::size_t kMostArea = std::size_t{1} << 30;
 
 template <class T>
@@ -99,10 +99,10 @@ std::int32_t Receiver::go_on(void* cookie, const std::atomic<bool>& gone) {
     return is_copying() ? go_on_copying(cookie, gone) : 0;
 }
 
-// One event, or kBroken.
+// One event, or kLinkBroken.
 std::int32_t Receiver::go_on_copying(void* cookie, const std::atomic<bool>& gone) {
     Incoming& in = *incoming_;
-    const std::uint64_t size = std::min(in.rest, kOneGo);
+    const std::uint64_t size = std::min(in.rest, kBytesAtOnce);
     bool read = false;
     int reason = 0;
     {
@@ -114,7 +114,7 @@ std::int32_t Receiver::go_on_copying(void* cookie, const std::atomic<bool>& gone
     // Only now is it sure whose memory that was: a process number can be used again.
     if (!peer_is_there(peer_.socket, peer_.process)) {
         trouble_ = "the peer's process ended";
-        return kBroken;
+        return kLinkBroken;
     }
     if (!read) {
         // EFAULT is about these addresses; anything else forbids what comes later, too.
@@ -197,7 +197,7 @@ void Receiver::end_fetch(bool read) {
     bell_->notify();
 }
 
-// OK; kBroken; kUnderWay: the area can't be had yet, the record stays where it is.
+// OK; kLinkBroken; kUnderWay: the area can't be had yet, the record stays where it is.
 std::int32_t Receiver::read_part(const RingReader::Record& record, AreaBody& part) {
     if (record.size != sizeof part) return broken("a record is too short");
     part = copy_of<AreaBody>(record.body);
@@ -218,7 +218,7 @@ std::int32_t Receiver::need_area() {
     case Heard::later:
         return kUnderWay;
     case Heard::nonsense:
-        return kBroken;
+        return kLinkBroken;
     case Heard::nothing:
     case Heard::end:
         break;
@@ -308,7 +308,7 @@ void Receiver::fail(void* cookie, bool gone) {
 
 std::int32_t Receiver::broken(std::string why) {
     trouble_ = "corrupt ring: " + why;
-    return kBroken;
+    return kLinkBroken;
 }
 
 } // namespace plexus::shm

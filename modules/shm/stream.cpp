@@ -12,9 +12,9 @@ namespace plexus::shm {
 using module::Lock;
 
 namespace {
-constexpr std::uint64_t kOneGo = 1 << 20; // bytes, about 50 us
+constexpr std::uint64_t kMostChunk = 1 << 20; // bytes, about 50 us
 
-std::uint64_t chunk_bytes(std::uint64_t area) { return std::min(area / 32, kOneGo); }
+std::uint64_t chunk_bytes(std::uint64_t area) { return std::min(area / 32, kMostChunk); }
 } // namespace
 
 // The descriptor travels by the socket, before the first record that speaks of the area.
@@ -63,7 +63,7 @@ std::int32_t Sender::begin_stream(const Message& message, const CopyChoice::Pick
     stream_.copy = pick.copy;
     stream_.start = start;
     stream_bytes_.store(head.rest, std::memory_order_relaxed);
-    if (pump(kOneGo) == Go::done) return PLEXUS_OK;
+    if (pump(kMostChunk) == Go::done) return PLEXUS_OK;
     gate_.fetch_or(kStreaming, std::memory_order_seq_cst);
     streaming = true;
     return PLEXUS_POSTED;
@@ -74,7 +74,7 @@ Sender::Go Sender::carry_on(void* cookie) {
     void* token = nullptr;
     {
         const Lock hold(large_);
-        const Go go = pump(kOneGo);
+        const Go go = pump(kMostChunk);
         if (go != Go::done) return go;
         token = stream_.token;
         totals_.note(stream_.size, std::chrono::steady_clock::now() - stream_.start);

@@ -15,7 +15,7 @@ namespace plexus::tls {
 namespace {
 
 constexpr std::string_view kIdentity = "plexus job";
-constexpr std::string_view kPurpose = "plexus tls 1 pre-shared key";
+constexpr std::string_view kKeyPurpose = "plexus tls 1 pre-shared key";
 /// Those of SHA-256 first: the job's key goes with them only.
 constexpr const char* kCiphers = "TLS_AES_128_GCM_SHA256:TLS_CHACHA20_POLY1305_SHA256:TLS_AES_256_GCM_SHA384";
 constexpr unsigned char kCipherOfKey[] = {0x13, 0x01}; // TLS_AES_128_GCM_SHA256
@@ -87,7 +87,7 @@ Credentials::~Credentials() = default;
 
 std::string Credentials::load() {
     begin_library();
-    secret_.bytes = module::proof_of(host_, kPurpose, 0, {});
+    secret_.bytes = module::proof_of(host_, kKeyPurpose, 0, {});
     const module::Lock hold(mutex_);
     std::string why;
     stamps_ = stamps();

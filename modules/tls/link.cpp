@@ -13,7 +13,7 @@
 namespace plexus::tls {
 namespace {
 
-constexpr std::string_view kPurpose = "plexus tls 1 link";
+constexpr std::string_view kLinkPurpose = "plexus tls 1 link";
 
 } // namespace
 
@@ -111,7 +111,7 @@ std::optional<Link::ProofBytes> Link::proof(bool of_client) {
     std::vector<std::byte> text(binding->begin(), binding->end());
     for (const plexus_id* id : {is_client ? &own : &peer(), is_client ? &peer() : &own})
         for (const std::uint8_t byte : id->bytes) text.push_back(std::byte{byte});
-    const module::Proof made = module::proof_of(module_.host(), kPurpose, of_client ? 1 : 2, text);
+    const module::Proof made = module::proof_of(module_.host(), kLinkPurpose, of_client ? 1 : 2, text);
     ProofBytes bytes{};
     std::memcpy(bytes.data(), made.data(), bytes.size());
     return bytes;

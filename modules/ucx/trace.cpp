@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kMostLines = 16;
 
 // Small enough for the room that the loader keeps for late comers; asked for in every turn.
-__attribute__((tls_model("initial-exec"))) thread_local Trace* current = nullptr;
+__attribute__((tls_model("initial-exec"))) thread_local Trace* innermost = nullptr;
 
 module::Mutex uses_mutex;
 int uses PLEXUS_MODULE_GUARDED_BY(uses_mutex) = 0;
@@ -27,13 +27,13 @@ __attribute__((format(printf, 6, 0))) ucs_log_func_rc_t take_line(const char*, u
                                                                   ucs_log_level_t level,
                                                                   const ucs_log_component_config_t*,
                                                                   const char* message, va_list arguments) {
-    if (current == nullptr || level > UCS_LOG_LEVEL_WARN) return UCS_LOG_FUNC_RC_CONTINUE;
+    if (innermost == nullptr || level > UCS_LOG_LEVEL_WARN) return UCS_LOG_FUNC_RC_CONTINUE;
     std::array<char, 1024> room{};
     va_list copy;
     va_copy(copy, arguments);
     const int size = std::vsnprintf(room.data(), room.size(), message, copy);
     va_end(copy);
-    if (size > 0) current->add(room.data());
+    if (size > 0) innermost->add(room.data());
     return UCS_LOG_FUNC_RC_STOP;
 }
 
@@ -50,9 +50,9 @@ TraceUse::~TraceUse() {
 }
 
 Trace::Trace() noexcept
-  : outer_(std::exchange(current, this)) {}
+  : outer_(std::exchange(innermost, this)) {}
 
-Trace::~Trace() { current = outer_; }
+Trace::~Trace() { innermost = outer_; }
 
 std::string Trace::text() const {
     std::string out;

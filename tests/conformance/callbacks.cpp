@@ -4,6 +4,8 @@
 #include "support/catch.h"
 #include "support/stream.h"
 
+namespace callbacks_test {
+
 using namespace plexus::testing;
 
 namespace {
@@ -124,3 +126,5 @@ TEST_CASE("links come and go a thousand times") {
     CHECK(pump({&a, &b}, 10s,
                [&] { return a.query(PLEXUS_QUERY_LINKS) == 0 && b.query(PLEXUS_QUERY_LINKS) == 0; }));
 }
+
+} // namespace callbacks_test

@@ -15,6 +15,8 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
+namespace identity_test {
+
 using namespace plexus::testing;
 
 namespace {
@@ -161,3 +163,5 @@ TEST_CASE("a descriptor that is damaged leads to the named context or to nobody"
         SKIP_TEST("no network namespace can be made here, and outside one this could reach strangers");
     CHECK(*code == 0);
 }
+
+} // namespace identity_test

@@ -9,6 +9,8 @@
 #include <csignal>
 #include <cstring>
 
+namespace memory_test {
+
 using namespace plexus::testing;
 
 namespace {
@@ -203,3 +205,5 @@ TEST_CASE("memory of another process is reached, and its end ends the transfers"
     }));
     CHECK(over());
 }
+
+} // namespace memory_test

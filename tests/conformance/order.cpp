@@ -7,6 +7,8 @@
 #include <cstring>
 #include <thread>
 
+namespace order_test {
+
 using namespace plexus::testing;
 
 namespace {
@@ -184,3 +186,5 @@ TEST_CASE("a context links to itself") {
     }));
     CHECK(receiver.fault() == "");
 }
+
+} // namespace order_test

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cstring>
 
+namespace pressure_test {
+
 using namespace plexus::testing;
 
 namespace {
@@ -195,3 +197,5 @@ TEST_CASE("what the host refuses a place for is dropped, and what follows arrive
     pair.b.hooks = {};
     CHECK(carry(pair, mixed(at_most(100'000)), 200) == "");
 }
+
+} // namespace pressure_test

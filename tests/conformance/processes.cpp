@@ -14,6 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+namespace processes_test {
+
 using namespace plexus::testing;
 
 namespace {
@@ -242,8 +244,8 @@ TEST_CASE("a descriptor of a process that has ended leads to nobody") {
 TEST_CASE("a connection to a process that is stopped ends in bounded time") {
     Remote remote;
     BareOptions options;
-    if (method_under_test().preset("connect_timeout") != nullptr)
-        options.settings = {{"connect_timeout", "1 s"}};
+    for (const char* limit : {"connect_timeout", "handshake_timeout"})
+        if (method_under_test().preset(limit) != nullptr) options.settings[limit] = "1 s";
     BareHost host(method_under_test(), options);
     NEEDS_PROCESSES(host, remote);
     remote.process.kill(SIGSTOP); // its kernel still answers for it
@@ -272,3 +274,5 @@ TEST_CASE("what ends while a forked child holds the descriptors ends for both si
     Process process(end_links_beside_a_child);
     CHECK(process.wait(60s) == 0);
 }
+
+} // namespace processes_test

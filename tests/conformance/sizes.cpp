@@ -6,6 +6,8 @@
 
 #include <set>
 
+namespace sizes_test {
+
 using namespace plexus::testing;
 
 namespace {
@@ -101,3 +103,5 @@ TEST_CASE("a message above the module's own limit is refused by its sender") {
     CHECK(pair.a.send(*pair.to_b, message, 16, 2) == PLEXUS_TOO_LARGE);
     CHECK(carry(pair, always(64), 10) == "");
 }
+
+} // namespace sizes_test

@@ -7,6 +7,8 @@
 
 #include <poll.h>
 
+namespace sleeping_test {
+
 using namespace plexus::testing;
 
 namespace {
@@ -142,3 +144,5 @@ TEST_CASE("two sleepers play ping-pong and none misses a ball") {
     CHECK(eventually(30s, [&] { return at_a == kRounds; }));
     CHECK(refused == 0);
 }
+
+} // namespace sleeping_test

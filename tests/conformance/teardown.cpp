@@ -8,6 +8,8 @@
 #include <malloc.h>
 #include <sys/resource.h>
 
+namespace teardown_test {
+
 using namespace plexus::testing;
 
 namespace {
@@ -261,3 +263,5 @@ TEST_CASE("an idle link costs little memory") {
     CHECK((heap() - heap_before) / std::int64_t{kLinks} / 2 <= kHeapMost);
     CHECK((shared() - shared_before) / std::int64_t{kLinks} <= kSharedMost);
 }
+
+} // namespace teardown_test

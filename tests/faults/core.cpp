@@ -14,6 +14,8 @@
 #include <string>
 #include <thread>
 
+namespace core_test {
+
 using namespace plexus::testing;
 using plexus::Bound;
 using plexus::Context;
@@ -393,3 +395,5 @@ TEST_CASE("an answer of any size that is allowed arrives, also where its handler
     REQUIRE(answer.wait_for(60s * kPatience));
     CHECK(answer.get().size() == 10'000'000);
 }
+
+} // namespace core_test

@@ -19,12 +19,12 @@
 #include <utility>
 #include <vector>
 
+namespace cuts_test {
+
 using namespace plexus::testing;
 using plexus::Context;
 using plexus::Future;
 using plexus::GlobalPointer;
-
-namespace cuts_test {
 
 /// Taken out of the environment before any context looks at it: no setting has that name.
 std::uint64_t take_cuts_wanted() {
@@ -150,10 +150,6 @@ class Flood {
     std::thread caller_;
 };
 
-} // namespace cuts_test
-
-using namespace cuts_test;
-
 TEST_CASE("links that only one end can make are cut hundreds of times in a flood, and nothing is lost") {
     const std::uint64_t wanted = kCutsWanted;
     End server("faults?refuse_connect=1&drop_link_every=40&seed=21");
@@ -195,3 +191,5 @@ TEST_CASE("links that only one end can make are cut hundreds of times in a flood
         end->ending = true;
     }
 }
+
+} // namespace cuts_test

@@ -11,13 +11,13 @@
 #include <optional>
 #include <string>
 
+namespace forbidden_test {
+
 using namespace plexus::testing;
 using plexus::Context;
 using plexus::Future;
 using plexus::GlobalPointer;
 using plexus::Status;
-
-namespace forbidden_test {
 
 struct Desk {};
 constexpr plexus::Request<int(Desk&, int)> echo{"forbidden.echo"};
@@ -31,10 +31,6 @@ plexus::Options options(const std::string& methods) {
     made.set["fallback"] = "forbid";
     return made;
 }
-
-} // namespace forbidden_test
-
-using namespace forbidden_test;
 
 TEST_CASE("where falling back is forbidden a method that fails takes its own calls with it, and no others") {
     // Only the first connection by faults is made; it is cut after twenty messages of either end.
@@ -82,3 +78,5 @@ TEST_CASE("where falling back is forbidden a method that fails takes its own cal
     CHECK(long_call.get() == 7);
     CHECK(lost == 0);
 }
+
+} // namespace forbidden_test

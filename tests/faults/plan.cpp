@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <set>
 
+namespace plan_test {
+
 using namespace plexus::testing;
 
 namespace {
@@ -186,3 +188,5 @@ TEST_CASE("a descriptor over another method does not apply") {
     CHECK(a.applies(other, &why) == PLEXUS_NO_METHOD);
     CHECK(why == "runs over another method there");
 }
+
+} // namespace plan_test

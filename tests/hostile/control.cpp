@@ -2,6 +2,8 @@
 // Link control that is made up: hellos, acknowledgements, questions about streams, goodbyes.
 #include "hostile/scene.h"
 
+namespace control_test {
+
 using namespace plexus;
 using namespace plexus::testing;
 using namespace plexus::testing::hostile;
@@ -179,3 +181,5 @@ TEST_CASE("goodbyes end what the member has, also many of them, and what comes b
     CHECK(within(scene.door().call(notes)) <= 500);
     scene.check_end();
 }
+
+} // namespace control_test

@@ -10,10 +10,10 @@
 #include <cereal/types/string.hpp>
 #include <csignal>
 
+namespace directory_test {
+
 using namespace plexus;
 using namespace plexus::testing;
-
-namespace directory_test {
 
 struct Hall {};
 constexpr Request<int(Hall&, int)> echo{"directory.echo"};
@@ -56,10 +56,6 @@ struct Served {
     Process process;
     std::string url;
 };
-
-} // namespace directory_test
-
-using namespace directory_test;
 
 TEST_CASE("a member gets no name that another has, withdraws none, and fills no more than its share") {
     Served victim;
@@ -111,3 +107,5 @@ TEST_CASE("a member gets no name that another has, withdraws none, and fills no 
     victim.process.channel().put(bytes_of("end"));
     CHECK(victim.process.wait(std::chrono::seconds(30)).value_or(-1) == 0);
 }
+
+} // namespace directory_test

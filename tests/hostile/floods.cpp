@@ -5,6 +5,8 @@
 
 #include "wire/table.h"
 
+namespace floods_test {
+
 using namespace plexus;
 using namespace plexus::testing;
 using namespace plexus::testing::hostile;
@@ -224,3 +226,5 @@ TEST_CASE("threaded requests without a pause fill their queue and no more, and w
     if (!kSanitized) CHECK(scene.growth() < 64 * kMiB);
     scene.check_end();
 }
+
+} // namespace floods_test

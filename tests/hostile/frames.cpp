@@ -5,6 +5,8 @@
 
 #include <random>
 
+namespace frames_test {
+
 using namespace plexus;
 using namespace plexus::testing;
 using namespace plexus::testing::hostile;
@@ -193,3 +195,5 @@ TEST_CASE("a message above limits.max_message is refused with the reason, and th
     CHECK(scene.play());
     scene.check_end();
 }
+
+} // namespace frames_test

@@ -4,6 +4,8 @@
 // member has gone.
 #include "hostile/scene.h"
 
+namespace identity_test {
+
 using namespace plexus;
 using namespace plexus::testing;
 using namespace plexus::testing::hostile;
@@ -43,3 +45,5 @@ TEST_CASE("a member that claims to be another context ends its calls at their de
         eventually(2 * kLimit, [&] { return ends_well([&] { return within(asked.call(echo, 7)) == 7; }); }));
     scene.check_end();
 }
+
+} // namespace identity_test

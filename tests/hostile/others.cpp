@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+namespace others_test {
+
 using namespace plexus;
 using namespace plexus::testing;
 using namespace plexus::testing::hostile;
@@ -141,3 +143,5 @@ TEST_CASE("leases that were never given cannot be given back, called back or use
     CHECK(scene.play());
     scene.check_end();
 }
+
+} // namespace others_test

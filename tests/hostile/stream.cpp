@@ -14,6 +14,8 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+namespace stream_test {
+
 using namespace plexus;
 using namespace plexus::testing;
 using namespace plexus::testing::hostile;
@@ -151,3 +153,5 @@ TEST_CASE("a caller that never reads gets what limits.handler_queue allows, and 
     if (!kSanitized) CHECK(scene.growth() < 64 * kMiB);
     scene.check_end();
 }
+
+} // namespace stream_test

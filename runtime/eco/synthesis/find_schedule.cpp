@@ -117,7 +117,7 @@ class Finder {
         constexpr std::size_t kMostVertices = 512;
         constexpr std::size_t kMostElements = 64;
         if (routes_.graph().vertices.size() > kMostVertices) return;
-        std::vector<Symmetry> generators;
+        std::vector<GraphSymmetry> generators;
         for (std::uint32_t left = 1 + random_.below(4); left > 0; --left)
             if (auto drawn = random_symmetry(routes_, random_, 10000))
                 generators.push_back(*std::move(drawn));

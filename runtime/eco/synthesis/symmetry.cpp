@@ -35,10 +35,10 @@ class Drawing {
         order_from(graph_.terminals[0].in);
     }
 
-    std::optional<Symmetry> draw(std::uint32_t steps) {
+    std::optional<GraphSymmetry> draw(std::uint32_t steps) {
         steps_ = steps;
         if (order_.size() != graph_.vertices.size() || !extend(0)) return std::nullopt;
-        Symmetry out;
+        GraphSymmetry out;
         for (const DirectedLink& each : graph_.links)
             out.links.push_back(link_.at({image_[each.from], image_[each.to]}));
         for (const Terminal& each : graph_.terminals) out.terminals.push_back(begins_[image_[each.in]]);
@@ -139,22 +139,22 @@ bool leaves_none(const std::vector<std::uint32_t>& images) {
 
 } // namespace
 
-std::optional<Symmetry> random_symmetry(const Routes& routes, Random& random, std::uint32_t steps) {
+std::optional<GraphSymmetry> random_symmetry(const Routes& routes, Random& random, std::uint32_t steps) {
     return Drawing(routes, random).draw(steps);
 }
 
-std::optional<std::vector<Symmetry>> free_group(const Routes& routes, const std::vector<Symmetry>& generators,
-                                                std::size_t most) {
-    Symmetry identity{std::vector<std::uint32_t>(routes.graph().links.size()),
-                      std::vector<std::uint32_t>(routes.terminals())};
+std::optional<std::vector<GraphSymmetry>>
+free_group(const Routes& routes, const std::vector<GraphSymmetry>& generators, std::size_t most) {
+    GraphSymmetry identity{std::vector<std::uint32_t>(routes.graph().links.size()),
+                           std::vector<std::uint32_t>(routes.terminals())};
     std::iota(identity.links.begin(), identity.links.end(), 0U);
     std::iota(identity.terminals.begin(), identity.terminals.end(), 0U);
-    std::vector<Symmetry> out{identity};
-    std::set<Symmetry> seen{identity};
+    std::vector<GraphSymmetry> out{identity};
+    std::set<GraphSymmetry> seen{identity};
     for (std::size_t at = 0; at < out.size(); ++at)
-        for (const Symmetry& each : generators) {
-            Symmetry product{composed(out[at].links, each.links),
-                             composed(out[at].terminals, each.terminals)};
+        for (const GraphSymmetry& each : generators) {
+            GraphSymmetry product{composed(out[at].links, each.links),
+                                  composed(out[at].terminals, each.terminals)};
             if (!seen.insert(product).second) continue;
             if (out.size() == most || !leaves_none(product.links) || !leaves_none(product.terminals))
                 return std::nullopt;
@@ -163,7 +163,7 @@ std::optional<std::vector<Symmetry>> free_group(const Routes& routes, const std:
     return out;
 }
 
-SymmetricScatter::SymmetricScatter(const Routes& routes, std::vector<Symmetry> group)
+SymmetricScatter::SymmetricScatter(const Routes& routes, std::vector<GraphSymmetry> group)
   : group_(std::move(group))
   , placement_(routes) {
     const std::uint32_t n = routes.terminals();
@@ -171,7 +171,7 @@ SymmetricScatter::SymmetricScatter(const Routes& routes, std::vector<Symmetry> g
     for (std::uint32_t src = 0; src < n; ++src)
         for (std::uint32_t dst = 0; dst < n; ++dst) {
             if (src == dst || seen[std::size_t{src} * n + dst]) continue;
-            for (const Symmetry& each : group_)
+            for (const GraphSymmetry& each : group_)
                 seen[std::size_t{each.terminals[src]} * n + each.terminals[dst]] = true;
             if (add_task(src, dst)) continue;
             placement_ = Placement(routes);
@@ -185,7 +185,7 @@ bool SymmetricScatter::add_task(std::uint32_t src, std::uint32_t dst) {
     placement_.begin_task();
     for (LinkPath& path : placement_.routes().paths(src, dst, kWaysTried)) {
         std::vector<std::uint32_t> used;
-        for (const Symmetry& each : group_) {
+        for (const GraphSymmetry& each : group_) {
             for (const std::uint32_t link : path) used.push_back(each.links[link]);
             if (routes.graph().ports != Ports::one) continue;
             used.push_back(links + each.terminals[src]);
@@ -199,7 +199,7 @@ bool SymmetricScatter::add_task(std::uint32_t src, std::uint32_t dst) {
     return placement_.tasks().back().ways > 0;
 }
 
-Transfer SymmetricScatter::image(std::uint32_t way, const Symmetry& symmetry) const {
+Transfer SymmetricScatter::image(std::uint32_t way, const GraphSymmetry& symmetry) const {
     const std::uint32_t src = symmetry.terminals[placement_.src(way)];
     return {src, symmetry.terminals[placement_.dst(way)], src, composed(paths_[way], symmetry.links)};
 }
@@ -207,7 +207,7 @@ Transfer SymmetricScatter::image(std::uint32_t way, const Symmetry& symmetry) co
 std::vector<Round> SymmetricScatter::rounds(const Assignment& assignment) const {
     std::vector<Round> out(assignment.rounds);
     for (std::size_t task = 0; task < assignment.round.size(); ++task)
-        for (const Symmetry& each : group_)
+        for (const GraphSymmetry& each : group_)
             out[assignment.round[task]].push_back(image(assignment.way[task], each));
     return out;
 }

@@ -11,24 +11,24 @@
 namespace plexus::eco {
 
 /// What a permutation of the vertices that keeps links and terminals does to these.
-struct Symmetry {
+struct GraphSymmetry {
     std::vector<std::uint32_t> links;     ///< the image of each link
     std::vector<std::uint32_t> terminals; ///< the image of each terminal
-    auto operator<=>(const Symmetry&) const = default;
+    auto operator<=>(const GraphSymmetry&) const = default;
 };
 
 /// One of the graph's symmetries, drawn at random, often the identity; nothing: `steps` were not enough.
-std::optional<Symmetry> random_symmetry(const Routes& routes, Random& random, std::uint32_t steps);
+std::optional<GraphSymmetry> random_symmetry(const Routes& routes, Random& random, std::uint32_t steps);
 
 /// The group that `generators` make, the identity first. Nothing: it has more than `most` elements, or one
 /// but the identity leaves a link or a terminal in place.
-std::optional<std::vector<Symmetry>> free_group(const Routes& routes, const std::vector<Symmetry>& generators,
-                                                std::size_t most);
+std::optional<std::vector<GraphSymmetry>>
+free_group(const Routes& routes, const std::vector<GraphSymmetry>& generators, std::size_t most);
 
 /// A task for each set of pairs that are images of each other.
 class SymmetricScatter {
   public:
-    SymmetricScatter(const Routes& routes, std::vector<Symmetry> group);
+    SymmetricScatter(const Routes& routes, std::vector<GraphSymmetry> group);
 
     /// Empty where a pair has no way that shares nothing with its images.
     const Placement& placement() const noexcept { return placement_; }
@@ -37,9 +37,9 @@ class SymmetricScatter {
 
   private:
     bool add_task(std::uint32_t src, std::uint32_t dst);
-    Transfer image(std::uint32_t way, const Symmetry& symmetry) const;
+    Transfer image(std::uint32_t way, const GraphSymmetry& symmetry) const;
 
-    std::vector<Symmetry> group_;
+    std::vector<GraphSymmetry> group_;
     Placement placement_;
     std::vector<LinkPath> paths_; ///< of each way, the one before its images
 };

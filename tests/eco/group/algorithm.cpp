@@ -4,6 +4,8 @@
 
 #include "plexus/eco/algorithm.h"
 
+namespace algorithm_test {
+
 using namespace plexus::eco;
 
 TEST_CASE("every pattern is known by its name, and what it has of its own stands behind a colon") {
@@ -23,3 +25,5 @@ TEST_CASE("every pattern is known by its name, and what it has of its own stands
           "chain:9KB", "chain:18446744073709551615GiB", ":"})
         CHECK_FALSE(parse_algorithm(wrong));
 }
+
+} // namespace algorithm_test

@@ -7,6 +7,8 @@
 
 #include <numeric>
 
+namespace by_schedule_test {
+
 using namespace plexus;
 using namespace plexus::eco;
 using namespace plexus::testing;
@@ -214,3 +216,5 @@ TEST_CASE("the words of a schedule give it back, and bytes that are none are ref
     strange[pace ? 10 : 4] = UINT32_MAX; // how many ranks follow
     CHECK_THROWS_AS(eco::detail::schedule_in(strange), Error);
 }
+
+} // namespace by_schedule_test

@@ -4,6 +4,8 @@
 
 #include <array>
 
+namespace closing_test {
+
 using namespace plexus;
 using namespace plexus::eco;
 using namespace plexus::testing;
@@ -44,3 +46,5 @@ TEST_CASE("a continuation that waits for another group does not keep its context
     CHECK(ended[0] == Status::closed);
     CHECK(ended[1] == Status::closed);
 }
+
+} // namespace closing_test

@@ -4,6 +4,8 @@
 
 #include <barrier>
 
+namespace deadlines_test {
+
 using namespace plexus;
 using namespace plexus::eco;
 using namespace plexus::testing;
@@ -77,3 +79,5 @@ TEST_CASE("a call that ends before its deadline is not disturbed, nor are the ca
               return data.front() == 2 && data.back() == 2 ? "" : "the sum is wrong";
           })) == "");
 }
+
+} // namespace deadlines_test

@@ -10,6 +10,8 @@
 #include <cereal/types/vector.hpp>
 #include <numeric>
 
+namespace forms_test {
+
 using namespace plexus;
 using namespace plexus::eco;
 using namespace plexus::testing;
@@ -243,3 +245,5 @@ TEST_CASE("neighbours on rings and grids exchange") {
               return {};
           })) == "");
 }
+
+} // namespace forms_test

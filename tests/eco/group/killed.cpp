@@ -8,6 +8,8 @@
 #include <cstring>
 #include <functional>
 
+namespace killed_test {
+
 using namespace plexus;
 using namespace plexus::eco;
 using namespace plexus::testing;
@@ -132,3 +134,5 @@ TEST_CASE("when a member's process is killed in motion all others are told who, 
     CAPTURE(methods, after, hosts);
     kill_one(methods, hosts, survive_in_motion, std::chrono::milliseconds(after));
 }
+
+} // namespace killed_test

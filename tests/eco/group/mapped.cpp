@@ -5,6 +5,8 @@
 
 #include <numeric>
 
+namespace mapped_test {
+
 using namespace plexus;
 using namespace plexus::eco;
 using namespace plexus::testing;
@@ -143,3 +145,5 @@ TEST_CASE("a member with another map than the others is found out") {
         CHECK(each.find("member 1 ") != std::string::npos);
     }
 }
+
+} // namespace mapped_test

@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
+namespace memory_test {
+
 using namespace plexus;
 using namespace plexus::eco;
 using namespace plexus::testing;
@@ -255,3 +257,5 @@ TEST_CASE("common memory has no name, no open door, and ends with its group") {
           })) == "");
     CHECK(mappings() == 0);
 }
+
+} // namespace memory_test

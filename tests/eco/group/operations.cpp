@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <numeric>
 
+namespace operations_test {
+
 using namespace plexus;
 using namespace plexus::eco;
 using namespace plexus::testing;
@@ -320,3 +322,5 @@ TEST_CASE("an operation that does not commute is carried out in the order of ran
               return {};
           })) == "");
 }
+
+} // namespace operations_test

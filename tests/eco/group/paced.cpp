@@ -9,6 +9,8 @@
 
 #include <barrier>
 
+namespace paced_test {
+
 using namespace plexus;
 using namespace plexus::eco;
 using namespace plexus::testing;
@@ -126,3 +128,5 @@ TEST_CASE("there is no pace of a schedule without transfers, nor by a member tha
     });
     CHECK(complaints(said) == "");
 }
+
+} // namespace paced_test

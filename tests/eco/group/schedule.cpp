@@ -3,6 +3,8 @@
 #include "group/schedule.h"
 #include "support/catch.h"
 
+namespace schedule_test {
+
 using namespace plexus::eco;
 
 TEST_CASE("plans have different numbers if they differ in anything, be it only in the blocks of a message") {
@@ -23,3 +25,5 @@ TEST_CASE("plans have different numbers if they differ in anything, be it only i
     CHECK(differs([](Plan& other) { other.messages.back().ranges = 0; }));
     CHECK(differs([](Plan& other) { std::swap(other.steps[2].front(), other.steps[2].back()); }));
 }
+
+} // namespace schedule_test

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <fstream>
 
+namespace stopped_test {
+
 using namespace plexus;
 using namespace plexus::eco;
 using namespace plexus::testing;
@@ -114,3 +116,5 @@ TEST_CASE("a member that is stopped holds up no other group: a lost member there
     CHECK(hear(receiver.channel(), kLimit * 2) == "right");
     CHECK(receiver.wait(kLimit) == 0);
 }
+
+} // namespace stopped_test

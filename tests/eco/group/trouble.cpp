@@ -4,6 +4,8 @@
 
 #include <barrier>
 
+namespace trouble_test {
+
 using namespace plexus;
 using namespace plexus::eco;
 using namespace plexus::testing;
@@ -469,3 +471,5 @@ TEST_CASE("whatever an operation throws comes out where it threw, and all others
         });
     CHECK(members_that_threw(said, "its own") > 0);
 }
+
+} // namespace trouble_test

@@ -8,6 +8,8 @@
 #include <sys/mman.h>
 #include <thread>
 
+namespace writers_test {
+
 using namespace plexus;
 using namespace plexus::eco;
 using namespace plexus::testing;
@@ -91,3 +93,5 @@ TEST_CASE("a call that fails while a handler writes to its memory ends after tha
               return bad;
           })) == "");
 }
+
+} // namespace writers_test

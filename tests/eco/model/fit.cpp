@@ -11,6 +11,8 @@
 #include <random>
 #include <string>
 
+namespace fit_test {
+
 using namespace plexus::eco;
 using namespace plexus::testing;
 
@@ -406,3 +408,5 @@ TEST_CASE("whatever a sample holds, models are finite or refused, and predict fi
         }
     }
 }
+
+} // namespace fit_test

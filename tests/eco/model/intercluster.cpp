@@ -17,6 +17,8 @@
 #include <string>
 #include <tuple>
 
+namespace intercluster_test {
+
 using namespace plexus::eco;
 using plexus::testing::words_of;
 
@@ -318,3 +320,5 @@ TEST_CASE("what is no instance is refused in words") {
     CHECK(with([](Instance& in) { in.root = 3; }).find("root 3 is no cluster: there are 3") !=
           std::string::npos);
 }
+
+} // namespace intercluster_test

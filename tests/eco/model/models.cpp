@@ -10,6 +10,8 @@
 #include <limits>
 #include <string>
 
+namespace models_test {
+
 using namespace plexus::eco;
 using plexus::testing::words_of;
 
@@ -152,3 +154,5 @@ TEST_CASE("parameters that are missing, negative or not finite are refused by na
     check_words([] { cost(Lastovetsky{{{1, 0}}, 3, 10}, {8, 0, 0, 4}); }, "processor 4");
     CHECK_THROWS_AS(PLogP{}.at(1), plexus::Error);
 }
+
+} // namespace models_test

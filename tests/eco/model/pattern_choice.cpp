@@ -11,6 +11,8 @@
 #include <bit>
 #include <cmath>
 
+namespace pattern_choice_test {
+
 using namespace plexus::eco;
 using plexus::testing::doubled_sizes;
 using plexus::testing::messages_by;
@@ -178,3 +180,5 @@ TEST_CASE("Table 4 by both steps: binomial inside every cluster of Grid'5000 at 
         }
     }
 }
+
+} // namespace pattern_choice_test

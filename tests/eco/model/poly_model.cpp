@@ -12,6 +12,8 @@
 #include <functional>
 #include <string>
 
+namespace poly_model_test {
+
 using namespace plexus::eco;
 using namespace plexus::testing;
 
@@ -254,3 +256,5 @@ TEST_CASE("the same map gives the same prediction") {
         CHECK(one.schedules[place].after_s == other.schedules[place].after_s);
     }
 }
+
+} // namespace poly_model_test

@@ -9,6 +9,8 @@
 
 #include <limits>
 
+namespace table3_test {
+
 using namespace plexus::eco;
 using plexus::testing::words_of;
 
@@ -127,3 +129,5 @@ TEST_CASE("segments: a power of two, or the whole message; sizes 0 and 1 and lon
     CHECK(broadcast_task(model, 20, 1000, 0).segments == 1);
     CHECK(words_of([&] { best_segment(model, 20, 1000, 300); }).find("no power of two") != std::string::npos);
 }
+
+} // namespace table3_test

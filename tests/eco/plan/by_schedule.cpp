@@ -9,6 +9,8 @@
 
 #include <numeric>
 
+namespace by_schedule_test {
+
 using namespace plexus;
 using namespace plexus::eco;
 using namespace plexus::testing;
@@ -179,3 +181,5 @@ TEST_CASE("what is no schedule for the group is refused, and the sentence says w
     CHECK_THAT(bad(request_of(Operation::all_to_all, 0), {{CollectiveKind::aas, 0, {}}}),
                Contains("at least one member"));
 }
+
+} // namespace by_schedule_test

@@ -11,6 +11,8 @@
 
 #include <set>
 
+namespace eco_test {
+
 using namespace plexus::eco;
 using namespace plexus::testing;
 
@@ -265,3 +267,5 @@ TEST_CASE("a thousand members are planned within a second of processor time, any
         CHECK(took < 3 * kPatience);
     }
 }
+
+} // namespace eco_test

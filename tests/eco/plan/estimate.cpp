@@ -6,6 +6,8 @@
 #include "plexus/eco/network.h"
 #include "plexus/error.h"
 
+namespace estimate_test {
+
 using namespace plexus::eco;
 using namespace plexus::testing;
 
@@ -121,3 +123,5 @@ TEST_CASE("the timeline of a plan ends when the estimate says, and no message is
     }
     CHECK_THROWS_AS(timeline(plan({}, {}), network), plexus::Error);
 }
+
+} // namespace estimate_test

@@ -11,6 +11,8 @@
 
 #include <limits>
 
+namespace paced_test {
+
 using namespace plexus;
 using namespace plexus::eco;
 using namespace plexus::testing;
@@ -189,3 +191,5 @@ TEST_CASE("a round in lockstep takes longer than a paced one where ways are long
     CHECK(lockstep_ratio(slow, 4096, 2) < lockstep_ratio(slow, 4096, 8));
     CHECK(lockstep_ratio(Pace{}, 4096, 8) == 1);
 }
+
+} // namespace paced_test

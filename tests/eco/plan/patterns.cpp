@@ -8,6 +8,8 @@
 
 #include <bit>
 
+namespace patterns_test {
+
 using namespace plexus::eco;
 using Catch::Matchers::Contains;
 
@@ -136,3 +138,5 @@ TEST_CASE("a vector of fewer elements than parts has empty parts and is whole al
         CHECK(sum == elements);
     }
 }
+
+} // namespace patterns_test

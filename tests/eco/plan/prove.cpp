@@ -4,6 +4,8 @@
 #include "eco/plan/run_plan.h"
 #include "support/catch.h"
 
+namespace prove_test {
+
 using namespace plexus::eco;
 using namespace plexus::testing;
 using Catch::Matchers::Contains;
@@ -163,3 +165,5 @@ TEST_CASE("plans changed by chance are proved only if they still work on data") 
     CHECK(still_right > 100);
     CHECK(refused > 1000);
 }
+
+} // namespace prove_test

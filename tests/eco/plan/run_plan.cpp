@@ -3,6 +3,8 @@
 #include "eco/plan/run_plan.h"
 #include "support/catch.h"
 
+namespace run_plan_test {
+
 using namespace plexus::eco;
 using namespace plexus::testing;
 
@@ -113,3 +115,5 @@ TEST_CASE("every pattern does on data what the operation means, in whatever orde
             }
         }
 }
+
+} // namespace run_plan_test

@@ -4,6 +4,8 @@
 
 #include "plexus/eco/plan.h"
 
+namespace values_test {
+
 using namespace plexus::eco;
 
 TEST_CASE("the same task and shape give the same plan") {
@@ -28,3 +30,5 @@ TEST_CASE("operations and patterns have names") {
     CHECK(to_string(Operation::all_to_all) == "all_to_all");
     CHECK(to_string(Pattern::butterfly) == "butterfly");
 }
+
+} // namespace values_test

@@ -12,6 +12,8 @@
 #include <set>
 #include <sys/resource.h>
 
+namespace bound_test {
+
 using namespace plexus::eco;
 using namespace plexus::testing;
 
@@ -222,3 +224,5 @@ TEST_CASE("a root that is not there is refused") {
     CHECK_THROWS_AS(lower_bound(named_graph("star-4"), kOab, 4), plexus::Error);
     CHECK_THROWS_AS(lower_bound(named_graph("star-4"), kOas, 4), plexus::Error);
 }
+
+} // namespace bound_test

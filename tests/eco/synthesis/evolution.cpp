@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+namespace evolution_test {
+
 using namespace plexus::eco;
 using plexus::testing::fault_of;
 
@@ -153,3 +155,5 @@ TEST_CASE("the evolutionary search refuses what it cannot work with") {
     CHECK_THROWS_AS(evolve_schedule(graph, kOab, 8, options_of(1, 10, 0)), plexus::Error);
     CHECK_THROWS_AS(evolve_schedule(LinkGraph{}, kAab, 0, options_of(1, 10, 0)), plexus::Error);
 }
+
+} // namespace evolution_test

@@ -12,6 +12,8 @@
 #include <numeric>
 #include <random>
 
+namespace find_schedule_test {
+
 using namespace plexus::eco;
 using namespace plexus::testing;
 
@@ -233,3 +235,5 @@ TEST_CASE("a schedule's time is that of equation (1)") {
     RoundSchedule two{CollectiveKind::oab, 0, std::vector<Round>(2)};
     CHECK(std::abs(round_time_s(two, 1024, 1e-6, 0.5e-9) - 3.024e-6) < 1e-15);
 }
+
+} // namespace find_schedule_test

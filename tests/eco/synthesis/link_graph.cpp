@@ -7,6 +7,8 @@
 
 #include <bit>
 
+namespace link_graph_test {
+
 using namespace plexus::eco;
 using plexus::testing::words_of;
 
@@ -129,3 +131,5 @@ TEST_CASE("graphs that no schedule can be made for are refused with a reason") {
     graph.terminals.assign(kMostTerminals + 1, {0, 0});
     check_refused(graph, "1024 are the most");
 }
+
+} // namespace link_graph_test

@@ -12,6 +12,8 @@
 #include <functional>
 #include <set>
 
+namespace tree_broadcast_test {
+
 using namespace plexus::eco;
 using namespace plexus::testing;
 
@@ -104,3 +106,5 @@ TEST_CASE("no broadcast comes of a graph that is no tree, nor without work") {
     CHECK_FALSE(tree_broadcast(named_graph("ring-4"), 0, kWork));
     CHECK_FALSE(tree_broadcast(named_graph("fbtree-31"), 0, 10));
 }
+
+} // namespace tree_broadcast_test

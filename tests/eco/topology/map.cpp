@@ -6,6 +6,8 @@
 #include "plexus/eco/map.h"
 #include "plexus/error.h"
 
+namespace map_test {
+
 using namespace plexus::eco;
 using Catch::Matchers::Contains;
 using plexus::Error;
@@ -80,3 +82,5 @@ TEST_CASE("costs that differ by direction are refused or made one as told") {
     costs.set(0, 1, 4);
     CHECK_THROWS_WITH(symmetric(costs, Symmetry::refuse, names), Contains("a to c is not measured"));
 }
+
+} // namespace map_test

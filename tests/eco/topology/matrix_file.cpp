@@ -5,6 +5,8 @@
 #include "plexus/eco/map.h"
 #include "plexus/error.h"
 
+namespace matrix_file_test {
+
 using namespace plexus::eco;
 using Catch::Matchers::Contains;
 
@@ -88,3 +90,5 @@ TEST_CASE("a matrix cut off at any byte before its last number is refused or not
         CHECK(refused);
     }
 }
+
+} // namespace matrix_file_test

@@ -6,6 +6,8 @@
 
 #include <set>
 
+namespace noise_test {
+
 using namespace plexus::eco;
 using namespace plexus::testing;
 
@@ -93,3 +95,5 @@ TEST_CASE("all edges of a host that has only a few decide, missing ones do not e
     CHECK(edges_to_remeasure(clusters({2}, {{5}})) == std::vector<HostPair>{{0, 1}});
     CHECK(edges_to_remeasure(CostMatrix(4)).empty());
 }
+
+} // namespace noise_test

@@ -11,6 +11,8 @@
 #include <cmath>
 #include <tuple>
 
+namespace partition_test {
+
 using namespace plexus::eco;
 using namespace plexus::testing;
 
@@ -202,3 +204,5 @@ TEST_CASE("a thousand hosts are split within a second of processor time") {
     CHECK(subnets.size() >= 1);
     CHECK(took < 1 * kPatience);
 }
+
+} // namespace partition_test

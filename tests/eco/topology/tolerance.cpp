@@ -6,6 +6,8 @@
 
 #include <limits>
 
+namespace tolerance_test {
+
 using namespace plexus::eco;
 
 TEST_CASE("twenty percent more is within twenty percent, whatever binary fractions say") {
@@ -54,3 +56,5 @@ TEST_CASE("a tolerance is a percentage or a ratio") {
         CHECK(shown(bad) == "none");
     }
 }
+
+} // namespace tolerance_test

@@ -9,6 +9,8 @@
 
 #include <cmath>
 
+namespace toml_file_test {
+
 using namespace plexus::eco;
 using namespace plexus::testing;
 using Catch::Matchers::Contains;
@@ -142,3 +144,5 @@ TEST_CASE("a file that cannot be read says why") {
     CHECK_THROWS_WITH(load_map(folder.path().string()), Contains("cannot be read: Is a directory"));
     CHECK(load_map(folder.file("net.map", kSmall).string()).hosts().size() == 3);
 }
+
+} // namespace toml_file_test

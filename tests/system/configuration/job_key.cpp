@@ -5,6 +5,8 @@
 
 #include <cstdlib>
 
+namespace job_key_test {
+
 using namespace plexus::testing;
 
 namespace {
@@ -43,3 +45,5 @@ TEST_CASE("the key reaches a member through a shell and through programs that st
         check_member(job, 1);
     }
 }
+
+} // namespace job_key_test

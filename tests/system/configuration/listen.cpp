@@ -3,6 +3,8 @@
 #include "support/catch.h"
 #include "system/lab/lab.h"
 
+namespace listen_test {
+
 using namespace plexus::testing;
 
 namespace {
@@ -40,3 +42,5 @@ TEST_CASE("what listens because of `listen` says so, and does not where somebody
     CHECK(count_of(line_of(key, {"--plexus-listen=plexus://127.0.0.1:0"}), " default ") == 1);
     CHECK(count_of(line_of(key, {}), " default ") == 1);
 }
+
+} // namespace listen_test

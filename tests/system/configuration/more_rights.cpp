@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+namespace more_rights_test {
+
 using namespace plexus::testing;
 namespace fs = std::filesystem;
 
@@ -74,3 +76,5 @@ TEST_CASE("a setuid program takes no configuration, no module and no job from it
     CHECK(count_of(plain.out(), "calls 77 by PLEXUS_LIMITS_CALLS") == 1);
     CHECK(fs::exists(dir / "mark"));
 }
+
+} // namespace more_rights_test

@@ -5,6 +5,8 @@
 
 #include <cstdlib>
 
+namespace name_test {
+
 using namespace plexus::testing;
 
 TEST_CASE("the key name is in each line of the log, in the listing, and in its JSON") {
@@ -25,3 +27,5 @@ TEST_CASE("the key name is in each line of the log, in the listing, and in its J
     REQUIRE(nameless.wait() == 0);
     CHECK(nameless.out().find("named") == std::string::npos);
 }
+
+} // namespace name_test

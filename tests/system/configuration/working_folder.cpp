@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+namespace working_folder_test {
+
 using namespace plexus::testing;
 namespace fs = std::filesystem;
 
@@ -159,3 +161,5 @@ TEST_CASE("a plexus.toml that is a pipe does not keep anybody waiting") {
     REQUIRE(::mkfifo("plexus.toml", 0600) == 0);
     CHECK(holds(info(), "plexus.toml is not a plain file"));
 }
+
+} // namespace working_folder_test

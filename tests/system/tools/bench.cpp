@@ -5,6 +5,8 @@
 #include "system/launcher/command.h"
 #include "system/tools/json_text.h"
 
+namespace bench_test {
+
 using namespace plexus::testing;
 
 namespace {
@@ -128,3 +130,5 @@ TEST_CASE("a measurement that cannot be made ends with 3 and says why") {
     CHECK(alone.wait(60s * kPatience) == 3);
     CHECK(alone.err().find("two contexts") != std::string::npos);
 }
+
+} // namespace bench_test

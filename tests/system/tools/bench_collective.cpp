@@ -8,6 +8,8 @@
 
 #include <unistd.h>
 
+namespace bench_collective_test {
+
 using namespace plexus::testing;
 
 namespace {
@@ -110,3 +112,5 @@ TEST_CASE("a collective that cannot be measured ends with 3 and says why") {
         CHECK(tool.left_nothing());
     }
 }
+
+} // namespace bench_collective_test

@@ -10,6 +10,8 @@
 
 #include <filesystem>
 
+namespace explain_test {
+
 using namespace plexus::testing;
 
 namespace {
@@ -143,3 +145,5 @@ TEST_CASE("a method with two rows shows both, and explain takes the one that rea
     CHECK(value_of(there.out(), "method") == "\"libfabric:tcp\"");
     CHECK(there.out().find("shm: other host") != std::string::npos);
 }
+
+} // namespace explain_test

@@ -4,6 +4,8 @@
 #include "system/launcher/command.h"
 #include "system/tools/json_text.h"
 
+namespace help_test {
+
 using namespace plexus::testing;
 
 TEST_CASE("the JSON reader of these tests takes JSON and nothing else") {
@@ -104,3 +106,5 @@ TEST_CASE("a wrong command line ends with 2 and one sentence that names what is 
         CHECK(tool.out().empty());
     }
 }
+
+} // namespace help_test

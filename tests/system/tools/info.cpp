@@ -5,6 +5,8 @@
 #include "system/launcher/command.h"
 #include "system/tools/json_text.h"
 
+namespace info_test {
+
 using namespace plexus::testing;
 
 TEST_CASE("info lists each method with its module, its limits and what polling it costs") {
@@ -52,3 +54,5 @@ TEST_CASE("info names a method that cannot be had, and a configuration that is w
     CHECK(wrong.err().find("fallback") != std::string::npos);
     CHECK(wrong.out().empty());
 }
+
+} // namespace info_test

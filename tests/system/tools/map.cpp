@@ -5,6 +5,8 @@
 #include "system/launcher/command.h"
 #include "system/tools/json_text.h"
 
+namespace map_test {
+
 using namespace plexus::testing;
 
 namespace {
@@ -101,3 +103,5 @@ TEST_CASE("files that hold no map end with 3 and one sentence that names the pla
     CHECK(size.wait() == 3);
     CHECK(size.err().find("its sizes are 8, 65536") != std::string::npos);
 }
+
+} // namespace map_test

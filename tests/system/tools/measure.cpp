@@ -13,6 +13,8 @@
 #include <fstream>
 #include <iterator>
 
+namespace measure_test {
+
 using namespace plexus::testing;
 
 namespace {
@@ -232,3 +234,5 @@ TEST_CASE("info --measure measures every row of a method, and recommends none th
     CHECK(rest.find("\"tcp\"") != std::string::npos);
     CHECK(rest.find("\"shm\"") == std::string::npos);
 }
+
+} // namespace measure_test

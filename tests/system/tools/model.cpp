@@ -5,6 +5,8 @@
 #include "system/launcher/command.h"
 #include "system/tools/json_text.h"
 
+namespace model_test {
+
 using namespace plexus::testing;
 
 namespace {
@@ -142,3 +144,5 @@ TEST_CASE("options of table3 and intercluster that are missing, wrong or another
     check_refused({"intercluster", "x", "--latency", "1"}, 2, "intercluster takes");
     check_refused({"partition", "x", "--completion", "after"}, 2, "goes with intercluster");
 }
+
+} // namespace model_test

@@ -8,6 +8,8 @@
 #include "system/launcher/command.h"
 #include "system/tools/json_text.h"
 
+namespace order_test {
+
 using namespace plexus::tools;
 using plexus::tools::benchmark::Point;
 
@@ -95,3 +97,5 @@ TEST_CASE("several orders and a strange reason make a file that is still a confi
     CHECK(reader.err().empty());
     CHECK(reader.out().find("\"method\":\"shm\"") < reader.out().find("\"method\":\"tcp\""));
 }
+
+} // namespace order_test

@@ -13,6 +13,8 @@
 #include <tuple>
 #include <vector>
 
+namespace predict_test {
+
 using namespace plexus::testing;
 
 namespace {
@@ -209,3 +211,5 @@ TEST_CASE("options of predict that are wrong or another verb's are usage errors 
     CHECK(none.wait() == 2);
     CHECK(none.err().find("FILE") != std::string::npos);
 }
+
+} // namespace predict_test

@@ -7,6 +7,8 @@
 
 #include <iterator>
 
+namespace schedule_test {
+
 using namespace plexus::testing;
 
 namespace {
@@ -274,3 +276,5 @@ TEST_CASE("the paper's Table 1 is reached in every row, beside what it prints") 
     CHECK(count_of(json, "\"at_bound\":1") == 24);
     CHECK(count_of(json, "\"collective\":\"AAS\"") == 6);
 }
+
+} // namespace schedule_test

@@ -7,6 +7,8 @@
 
 #include <filesystem>
 
+namespace schedule_show_test {
+
 using namespace plexus::testing;
 
 namespace {
@@ -188,3 +190,5 @@ TEST_CASE("what cannot be drawn of a schedule is said in a sentence, and nothing
         CHECK_FALSE(std::filesystem::exists(out));
     }
 }
+
+} // namespace schedule_show_test

@@ -6,6 +6,8 @@
 #include "system/tools/json_text.h"
 #include "system/tools/pages.h"
 
+namespace show_test {
+
 using namespace plexus::testing;
 
 namespace {
@@ -158,3 +160,5 @@ TEST_CASE("what cannot be shown is said in a sentence") {
     CHECK(partition.wait() == 2);
     CHECK(partition.err().find("go with show") != std::string::npos);
 }
+
+} // namespace show_test

@@ -11,10 +11,10 @@
 #include <atomic>
 #include <thread>
 
+namespace hostile_test {
+
 using namespace plexus;
 using namespace plexus::testing;
-
-namespace hostile_test {
 
 struct Door {};
 constexpr Request<int(Door&, int)> echo{"hostile.echo"};
@@ -96,16 +96,12 @@ std::string method_with_keys(const std::string& named) {
     return {};
 }
 
-} // namespace hostile_test
-
-using namespace hostile_test;
-
 TEST_CASE("a get that is answered with another number of bytes fails") {
     const std::size_t answered = GENERATE(8u, 24u, 200'000u);
     CAPTURE(answered);
     // The owner reads nothing by itself, so that the made-up answer is the only one.
     End owner("tcp", {{"progress.thread", "false"}});
-    End user("tcp");
+    End user("tcp", {{"progress.close_timeout", "500 ms"}}); // it tells the owner, who does not answer
     std::vector<std::uint64_t> memory(2);
     const BoundSpan<std::uint64_t> bound = owner.context.bind(std::span(memory));
     const auto far = owner.reached_by(user);
@@ -238,3 +234,5 @@ TEST_CASE("a loan is given back by its borrower only") {
     loan.far.send(note);
     loan.owner.take_notes(3);
 }
+
+} // namespace hostile_test

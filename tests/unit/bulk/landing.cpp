@@ -12,10 +12,10 @@
 #include <functional>
 #include <thread>
 
+namespace landing_test {
+
 using namespace plexus;
 using namespace plexus::testing;
-
-namespace landing_test {
 
 struct Door {};
 constexpr Request<int(Door&, int)> echo{"landing.echo"};
@@ -115,10 +115,6 @@ bool all(const std::vector<std::byte>& bytes, int value) {
                        [&](std::byte each) { return each == static_cast<std::byte>(value); });
 }
 
-} // namespace landing_test
-
-using namespace landing_test;
-
 TEST_CASE("a get that fails, expires or is cancelled in the middle of its answer waits for the last byte") {
     const std::string how = GENERATE(as<std::string>{}, "cancelled", "late", "failed");
     CAPTURE(how);
@@ -213,3 +209,5 @@ TEST_CASE("a transfer that is cancelled or late before its answer begins ends at
     two.come_to_rest();
     CHECK(all(own, 8));
 }
+
+} // namespace landing_test

@@ -9,10 +9,10 @@
 #include <optional>
 #include <thread>
 
+namespace leases_test {
+
 using namespace plexus;
 using namespace plexus::testing;
-
-namespace leases_test {
 
 struct Door {};
 constexpr Request<int(Door&, int)> echo{"leases.echo"};
@@ -24,7 +24,7 @@ struct End {
     explicit End(const std::string& method)
       : context(by("local, " + method, {{"progress.thread", "false"},
                                         {"limits.handler_queue", "64 KiB"},
-                                        {"progress.close_timeout", "5 s"}})) {
+                                        {"progress.close_timeout", "500 ms"}})) {
         context.on(echo, [](Door&, int x) { return x; });
         context.on(take, [this](Door&, const std::vector<std::byte>&) { ++taken; });
         context.on(fill, [this](Door&) {
@@ -80,10 +80,6 @@ bool lends(const std::string& method) {
     } catch (const Error&) { return false; } // not built here
 }
 
-} // namespace leases_test
-
-using namespace leases_test;
-
 TEST_CASE("memory is lent and given back although the queues of both ends are full") {
     if (!lends("ucx")) SKIP_TEST("no method of this build lends keys");
     const auto full = GENERATE(as<std::string>{}, "borrower", "lender", "both");
@@ -130,3 +126,5 @@ TEST_CASE("memory is lent and given back although the queues of both ends are fu
     user.far.reset();
     owner.far.reset();
 }
+
+} // namespace leases_test

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+namespace check_test {
+
 using namespace plexus;
 using namespace plexus::config;
 using namespace std::chrono_literals;
@@ -253,3 +255,5 @@ TEST_CASE("a module whose parameters do not fit is refused with its name and the
     CHECK(refused({"x", "size", "big", ""}).find("a default that is not one") != std::string::npos);
     CHECK(refused({"skip_poll", "count", "1", ""}).find("there already") != std::string::npos);
 }
+
+} // namespace check_test

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+namespace gather_test {
+
 using namespace plexus;
 using namespace plexus::config;
 using plexus::testing::TmpDir;
@@ -474,3 +476,5 @@ TEST_CASE("the environment is read by its prefix") {
     CHECK_FALSE(environment.contains("PLEXU_LOG"));
     for (const auto& [name, value] : environment) CHECK(name.starts_with("PLEXUS_"));
 }
+
+} // namespace gather_test

@@ -4,6 +4,8 @@
 #include "config/settings.h"
 #include "support/catch.h"
 
+namespace names_test {
+
 using namespace plexus;
 using namespace plexus::config;
 
@@ -61,3 +63,5 @@ TEST_CASE("an order that a program suggests may name a method of the default ord
     CHECK_FALSE(check_methods({"ucxx", "shm"}, {"shm"}, {}, kSuggestedOrigin));
     CHECK_FALSE(check_methods({"ucx", "shm"}, {"shm"}, {}, "plexus.toml:1"));
 }
+
+} // namespace names_test

@@ -3,6 +3,8 @@
 #include "config/settings.h"
 #include "support/catch.h"
 
+namespace values_test {
+
 using namespace plexus;
 using namespace plexus::config;
 using namespace std::chrono_literals;
@@ -102,3 +104,5 @@ TEST_CASE("a value is checked against its key's type and range") {
     CHECK(is_refused(check_value(ranged, "2 MiB"), "1 MiB or less"));
     CHECK(check_value({"k", Type::text, "", ""}, "anything, at all"));
 }
+
+} // namespace values_test

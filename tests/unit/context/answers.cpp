@@ -4,10 +4,10 @@
 
 #include <atomic>
 
+namespace answers_test {
+
 using namespace plexus;
 using namespace plexus::testing;
-
-namespace answers_test {
 
 struct Store {};
 constexpr Request<std::vector<double>(Store&, std::uint32_t)> fetch{"answers.fetch"};
@@ -15,10 +15,6 @@ constexpr Request<int(Store&, int)> echo{"answers.echo"};
 constexpr Request<std::size_t(Store&, std::span<const std::byte>)> weigh{"answers.weigh"};
 
 constexpr std::uint32_t kElements = 1u << 19; // 4 MiB
-
-} // namespace answers_test
-
-using namespace answers_test;
 
 TEST_CASE("an answer that finds no room ends its call, with the result or with the reason") {
     const std::string method = GENERATE(as<std::string>{}, "local", "shm", "tcp");
@@ -101,3 +97,5 @@ TEST_CASE("a threaded request that finds the queue full is refused, and its send
     CHECK(eventually(kLimit,
                      [&] { return refusal_of(far.call(weigh, std::span(load))).status == Status::ok; }));
 }
+
+} // namespace answers_test

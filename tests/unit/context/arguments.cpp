@@ -10,10 +10,10 @@
 #include <optional>
 #include <span>
 
+namespace arguments_test {
+
 using namespace plexus;
 using namespace plexus::testing;
-
-namespace arguments_test {
 
 enum class Colour : std::uint8_t { red, green = 7 };
 
@@ -84,10 +84,6 @@ std::vector<std::uint32_t> numbers(std::size_t count) {
     return all;
 }
 
-} // namespace arguments_test
-
-using namespace arguments_test;
-
 TEST_CASE("scalars, enums and strings arrive as they were sent") {
     const std::string method = GENERATE(as<std::string>{}, "local", "shm", "tcp");
     CAPTURE(method);
@@ -151,3 +147,5 @@ TEST_CASE("structs and maps travel by cereal") {
     wanted["north"].push_back(first);
     CHECK(within(two.far.call(note, large, first)) == wanted);
 }
+
+} // namespace arguments_test

@@ -14,10 +14,10 @@
 #include <fstream>
 #include <optional>
 
+namespace backpressure_test {
+
 using namespace plexus;
 using namespace plexus::testing;
-
-namespace backpressure_test {
 
 struct Store {
     std::vector<int> order;
@@ -57,10 +57,6 @@ std::uint64_t queued(Context& from, const Context& to) {
         }));
     return most;
 }
-
-} // namespace backpressure_test
-
-using namespace backpressure_test;
 
 TEST_CASE("calls whose answers find no room wait for it, and every one is answered") {
     const std::string method = GENERATE(from_range(methods()));
@@ -207,3 +203,5 @@ TEST_CASE("a call that waits for room hears of its deadline, and a cancelled one
     CHECK(within(far.call(fetch, 2u)).size() == 2); // behind all of them
     CHECK(begun == 62);
 }
+
+} // namespace backpressure_test

@@ -6,10 +6,10 @@
 #include <numeric>
 #include <span>
 
+namespace bulk_test {
+
 using namespace plexus;
 using namespace plexus::testing;
-
-namespace bulk_test {
 
 struct Board {
     std::span<const double> memory;
@@ -53,10 +53,6 @@ struct Two {
 };
 
 constexpr std::size_t kMega = std::size_t{1} << 20;
-
-} // namespace bulk_test
-
-using namespace bulk_test;
 
 TEST_CASE("get reads and put writes what was asked for, and nothing beside it") {
     const std::string method = GENERATE(as<std::string>{}, "local", "shm", "tcp");
@@ -172,3 +168,5 @@ TEST_CASE("put_then wants the object and the memory in one context") {
               return two.far.put_then(0, some, handed(two.user, bound.pointer()), fail);
           }).status == Status::bad_argument);
 }
+
+} // namespace bulk_test

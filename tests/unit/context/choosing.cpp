@@ -3,10 +3,10 @@
 // when a wish cannot be had.
 #include "contexts.h"
 
+namespace choosing_test {
+
 using namespace plexus;
 using namespace plexus::testing;
-
-namespace choosing_test {
 
 struct Bell {};
 constexpr Request<int(Bell&, int)> ring{"choosing.ring"};
@@ -28,10 +28,6 @@ std::vector<std::string> methods_of(const DescriptorTable& table) {
     return names;
 }
 using Names = std::vector<std::string>;
-
-} // namespace choosing_test
-
-using namespace choosing_test;
 
 TEST_CASE("a context's table has its methods in the configured order") {
     CHECK(methods_of(Context(by("tcp, shm, local")).table()) == Names{"tcp", "shm", "local"});
@@ -245,3 +241,5 @@ TEST_CASE("contexts without a common method are told why they cannot meet") {
     CHECK(refusal.status == Status::no_method);
     CHECK(refusal.says("shm"));
 }
+
+} // namespace choosing_test

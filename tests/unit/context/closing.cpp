@@ -8,10 +8,10 @@
 #include <optional>
 #include <thread>
 
+namespace closing_test {
+
 using namespace plexus;
 using namespace plexus::testing;
-
-namespace closing_test {
 
 struct Far {};
 struct Near {
@@ -88,10 +88,6 @@ std::chrono::nanoseconds time_to_close(std::unique_ptr<Context>& context) {
     context.reset();
     return std::chrono::steady_clock::now() - start;
 }
-
-} // namespace closing_test
-
-using namespace closing_test;
 
 TEST_CASE("a handler that waits for an answer which never comes does not keep its context from closing") {
     const std::string method = GENERATE(as<std::string>{}, "shm", "tcp");
@@ -202,3 +198,5 @@ TEST_CASE("an action of at_close() that waits for an answer which never comes en
     CHECK(second == Status::closed);
     near.release = true;
 }
+
+} // namespace closing_test

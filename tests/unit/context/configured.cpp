@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cstdlib>
 
+namespace configured_test {
+
 using namespace plexus;
 using namespace plexus::testing;
-
-namespace configured_test {
 
 std::string value_and_origin(const Context& context, std::string_view key) {
     for (const SettingReport& setting : context.settings())
@@ -31,10 +31,6 @@ class Variable {
   private:
     const char* name_;
 };
-
-} // namespace configured_test
-
-using namespace configured_test;
 
 TEST_CASE("operators override what a program suggests, but not what it sets") {
     const TmpDir folder;
@@ -97,3 +93,5 @@ TEST_CASE("where a directory is served for other hosts, methods listen for them"
     CHECK(listens({{"listen", "plexus://0.0.0.0:0"}, {"method.tcp.listen", "loopback"}}) ==
           "loopback by program");
 }
+
+} // namespace configured_test

@@ -8,10 +8,10 @@
 #include <atomic>
 #include <thread>
 
+namespace deadlines_test {
+
 using namespace plexus;
 using namespace plexus::testing;
-
-namespace deadlines_test {
 
 struct Clerk {};
 constexpr Request<int(Clerk&, int)> echo{"deadlines.echo"};
@@ -47,10 +47,6 @@ struct Two {
     Bound<Clerk> bound;
     GlobalPointer<Clerk> far;
 };
-
-} // namespace deadlines_test
-
-using namespace deadlines_test;
 
 TEST_CASE("a deadline is whole milliseconds, at least one") {
     CHECK(deadline(std::chrono::seconds(2)).milliseconds == 2000);
@@ -259,3 +255,5 @@ TEST_CASE("a transfer has the deadline of its span or of its context") {
         CHECK(refusal.says("deadline"));
     }
 }
+
+} // namespace deadlines_test

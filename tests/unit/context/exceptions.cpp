@@ -7,10 +7,10 @@
 #include <pthread.h>
 #include <thread>
 
+namespace exceptions_test {
+
 using namespace plexus;
 using namespace plexus::testing;
-
-namespace exceptions_test {
 
 struct Bench {};
 constexpr Request<int(Bench&, int)> echo{"exceptions.echo"};
@@ -60,10 +60,6 @@ class NoThreads {
   private:
     pthread_attr_t before_;
 };
-
-} // namespace exceptions_test
-
-using namespace exceptions_test;
 
 TEST_CASE("a continuation that throws is reported, and its context goes on") {
     const std::string method = GENERATE(as<std::string>{}, "local", "tcp");
@@ -129,3 +125,5 @@ TEST_CASE("without a thread for its handler a call is refused, and a later one i
     CHECK(within(two.far.call(echo_threaded, 3)) == 3);
     CHECK(two.echoed_elsewhere(4) == 4);
 }
+
+} // namespace exceptions_test

@@ -7,10 +7,10 @@
 #include <memory>
 #include <numeric>
 
+namespace footprint_test {
+
 using namespace plexus;
 using namespace plexus::testing;
-
-namespace footprint_test {
 
 struct Hub {};
 constexpr Request<int(Hub&, std::vector<std::uint8_t>)> measure{"footprint.measure"};
@@ -20,10 +20,6 @@ std::uint64_t shared_bytes(const Context& context) {
     return std::accumulate(lanes.begin(), lanes.end(), std::uint64_t{0},
                            [](std::uint64_t sum, const LaneReport& lane) { return sum + lane.shared_bytes; });
 }
-
-} // namespace footprint_test
-
-using namespace footprint_test;
 
 TEST_CASE("an idle connected peer costs little memory") {
     const std::string method = GENERATE(as<std::string>{}, "shm", "tcp");
@@ -54,3 +50,5 @@ TEST_CASE("an idle connected peer costs little memory") {
     CHECK(heap_each <= heap_most);
     CHECK(shared_each <= 64 * 1024);
 }
+
+} // namespace footprint_test

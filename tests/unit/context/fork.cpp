@@ -11,10 +11,10 @@
 #include <optional>
 #include <thread>
 
+namespace fork_test {
+
 using namespace plexus;
 using namespace plexus::testing;
-
-namespace fork_test {
 
 struct Counter {
     std::atomic<int> count{0};
@@ -71,10 +71,6 @@ int try_everything(Two& two) {
     two.owner.reset();
     return two.closed != 0 || acted ? 13 : 0;
 }
-
-} // namespace fork_test
-
-using namespace fork_test;
 
 namespace {
 bool in_child = false;
@@ -180,3 +176,5 @@ TEST_CASE("a peer that is killed while it is sent to does not end this process b
     });
     CHECK(sender.code(60s) == 0);
 }
+
+} // namespace fork_test

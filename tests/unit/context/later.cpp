@@ -6,10 +6,10 @@
 #include <optional>
 #include <thread>
 
+namespace later_test {
+
 using namespace plexus;
 using namespace plexus::testing;
-
-namespace later_test {
 
 struct Office {
     std::atomic<int> visits{0};
@@ -83,10 +83,6 @@ struct Two {
     Bound<Office> back;
     GlobalPointer<Office> far;
 };
-
-} // namespace later_test
-
-using namespace later_test;
 
 TEST_CASE("a reply may be given after the handler has returned, by any thread") {
     const std::string method = GENERATE(as<std::string>{}, "local", "shm", "tcp");
@@ -255,3 +251,5 @@ TEST_CASE("the first of several futures that is ready ends the wait for one of t
     CHECK(refusal_of(when_any(std::move(voids))).status == Status::denied);
     CHECK(refusal_of([] { return when_any(std::vector<Future<int>>{}); }).status == Status::bad_argument);
 }
+
+} // namespace later_test

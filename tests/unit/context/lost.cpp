@@ -10,10 +10,10 @@
 #include <sys/stat.h>
 #include <thread>
 
+namespace lost_test {
+
 using namespace plexus;
 using namespace plexus::testing;
-
-namespace lost_test {
 
 struct Light {};
 constexpr Request<int(Light&, int)> blink{"lost.blink"};
@@ -35,10 +35,6 @@ std::string key_file(const TmpDir& folder, const char* name, const std::string& 
     ::chmod(path.c_str(), 0600);
     return path;
 }
-
-} // namespace lost_test
-
-using namespace lost_test;
 
 TEST_CASE("when a peer closes, later calls and sends say that it is lost") {
     const std::string method = GENERATE(as<std::string>{}, "local", "shm", "tcp");
@@ -247,3 +243,5 @@ TEST_CASE("the calls that a channel carries fail together, and no others") {
     dispatcher.calls_lost(a, transport::WhichCalls::all, Status::message_lost, "its link broke");
     CHECK(refusal_of(std::move(third)).status == Status::message_lost);
 }
+
+} // namespace lost_test

@@ -4,10 +4,10 @@
 
 #include <thread>
 
+namespace meeting_test {
+
 using namespace plexus;
 using namespace plexus::testing;
-
-namespace meeting_test {
 
 struct Inn {};
 constexpr Request<int(Inn&)> knock{"meeting.knock"};
@@ -22,10 +22,6 @@ struct Owner {
     Context context;
     Bound<Inn> bound;
 };
-
-} // namespace meeting_test
-
-using namespace meeting_test;
 
 TEST_CASE("what one context publishes another finds") {
     Owner owner;
@@ -111,3 +107,5 @@ TEST_CASE("run() goes on until stop(), and run_for() until the time is over") {
     CHECK(context.run_for(kLimit));
     stopper.join();
 }
+
+} // namespace meeting_test

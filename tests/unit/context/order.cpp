@@ -6,10 +6,10 @@
 #include <atomic>
 #include <thread>
 
+namespace order_test {
+
 using namespace plexus;
 using namespace plexus::testing;
-
-namespace order_test {
 
 struct Log {
     std::vector<std::uint32_t> next = std::vector<std::uint32_t>(16);
@@ -54,10 +54,6 @@ struct Keeper {
     Context context;
     Bound<Log> bound;
 };
-
-} // namespace order_test
-
-using namespace order_test;
 
 TEST_CASE("ten thousand requests arrive in order, each once") {
     const std::string method = GENERATE(as<std::string>{}, "local", "shm", "tcp");
@@ -144,3 +140,5 @@ TEST_CASE("a pointer that changes its method under load keeps order and loses no
     CHECK(within(far.call(seen))[0] == number);
     CHECK(within(far.call(wrong)) == 0);
 }
+
+} // namespace order_test

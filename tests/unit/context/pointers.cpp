@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cereal/types/vector.hpp>
 
+namespace pointers_test {
+
 using namespace plexus;
 using namespace plexus::testing;
-
-namespace pointers_test {
 
 struct Lamp {
     int lit = 0;
@@ -43,10 +43,6 @@ std::vector<std::byte> changed(std::vector<std::byte> saved, std::size_t at) {
 constexpr std::size_t kKeyAt = 21;
 constexpr std::size_t kHandleAt = 29;
 constexpr std::size_t kGenerationAt = 33;
-
-} // namespace pointers_test
-
-using namespace pointers_test;
 
 TEST_CASE("a pointer in a request works in a third context") {
     const std::string method = GENERATE(as<std::string>{}, "local", "shm", "tcp");
@@ -193,3 +189,5 @@ TEST_CASE("a pointer to an object of another type is refused") {
     CHECK(refusal.status == Status::bad_signature);
     CHECK(refusal.says("another type"));
 }
+
+} // namespace pointers_test

@@ -12,10 +12,10 @@
 #include <poll.h>
 #include <thread>
 
+namespace polling_test {
+
 using namespace plexus;
 using namespace plexus::testing;
-
-namespace polling_test {
 
 struct Post {
     std::atomic<int> letters{0}; // all that the waiting thread reads
@@ -82,10 +82,6 @@ struct Relay {
     std::optional<Status> end;
 };
 constexpr Request<void(Relay&)> pass_on{"polling.pass_on"};
-
-} // namespace polling_test
-
-using namespace polling_test;
 
 TEST_CASE("skip_poll is auto, or the number that was set") {
     Context context(by("shm, tcp", {{"method.tcp.skip_poll", "20"}}));
@@ -241,3 +237,5 @@ TEST_CASE("a context that slept answers at once") {
         CHECK(within(far.call(count)) == 0);
     }
 }
+
+} // namespace polling_test

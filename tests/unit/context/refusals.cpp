@@ -5,10 +5,10 @@
 
 #include <cereal/types/vector.hpp>
 
+namespace refusals_test {
+
 using namespace plexus;
 using namespace plexus::testing;
-
-namespace refusals_test {
 
 struct Gate {};
 /// Announces more bytes than it sends.
@@ -91,10 +91,6 @@ struct Two {
     Bound<Gate> bound;
     GlobalPointer<Gate> far;
 };
-
-} // namespace refusals_test
-
-using namespace refusals_test;
 
 TEST_CASE("an unknown configuration key stops the start and names the nearest") {
     const Refusal refusal = refusal_of([] { Context(by("tcp", {{"method.tcp.sndbuff", "1 MiB"}})); });
@@ -248,3 +244,5 @@ TEST_CASE("what a handler throws reaches its caller, or the sender's on_error") 
     check(burst);
     check(burst_threaded);
 }
+
+} // namespace refusals_test

@@ -6,6 +6,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+namespace shortage_test {
+
 using namespace plexus;
 using namespace plexus::testing;
 
@@ -59,3 +61,5 @@ TEST_CASE("a message that finds no memory on its way is reported, and later ones
     }
     CHECK(within(pointer.call(pile, std::span(large))) == 100'020);
 }
+
+} // namespace shortage_test

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+namespace types_test {
+
 using namespace plexus;
 using namespace plexus::testing;
-
-namespace types_test {
 
 struct Station {};
 
@@ -76,10 +76,6 @@ struct Two {
     GlobalPointer<Station> far;
 };
 
-} // namespace types_test
-
-using namespace types_test;
-
 TEST_CASE("plain structs and listed fields are arguments and results") {
     const std::string method = GENERATE(as<std::string>{}, "local", "shm", "tcp");
     CAPTURE(method);
@@ -123,3 +119,5 @@ TEST_CASE(
     CHECK(within(two.far.call(grown_program::probe_2, {7, 2, 1})) == 4);
     CHECK(within(two.far.call(old_program::probe, {7, 2})) == 5);
 }
+
+} // namespace types_test

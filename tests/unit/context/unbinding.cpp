@@ -7,10 +7,10 @@
 #include <memory>
 #include <thread>
 
+namespace unbinding_test {
+
 using namespace plexus;
 using namespace plexus::testing;
-
-namespace unbinding_test {
 
 struct Door {};
 struct Session {
@@ -68,10 +68,6 @@ struct Two {
     GlobalPointer<Door> back;
 };
 
-} // namespace unbinding_test
-
-using namespace unbinding_test;
-
 TEST_CASE("an inline handler that unbinds an object whose handler waits for progress is told so") {
     Two two({{"handlers.threads", "1"}, {"progress.close_timeout", "60 s"}});
     Future<int> working = two.start_work();
@@ -122,3 +118,5 @@ TEST_CASE("a handler that is given time ends before its object is unbound") {
     unbinder.join();
     CHECK(static_cast<Status>(status.load()) == Status::ok);
 }
+
+} // namespace unbinding_test

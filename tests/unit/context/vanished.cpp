@@ -6,10 +6,10 @@
 
 #include <csignal>
 
+namespace vanished_test {
+
 using namespace plexus;
 using namespace plexus::testing;
-
-namespace vanished_test {
 
 struct Store {};
 constexpr Request<int(Store&)> ask{"vanished.ask"};
@@ -82,10 +82,6 @@ class Heard {
     std::shared_ptr<All> all_ = std::make_shared<All>();
 };
 
-} // namespace vanished_test
-
-using namespace vanished_test;
-
 TEST_CASE(
     "of a peer that is killed with requests under way calls end, and the program hears what may be lost") {
     const std::string method = GENERATE(as<std::string>{}, "shm", "tcp");
@@ -133,3 +129,5 @@ TEST_CASE("a peer that is stopped is lost after limits.silence, although its ker
     CHECK(refusal.status == Status::peer_lost);
     CHECK(eventually(kLimit, [&] { return heard.lost(far.context()); }));
 }
+
+} // namespace vanished_test

@@ -22,10 +22,10 @@
 #include <asio/use_awaitable.hpp>
 #endif
 
+namespace waiting_test {
+
 using namespace plexus;
 using namespace plexus::testing;
-
-namespace waiting_test {
 
 struct Desk {
     std::atomic<int> inside{0};
@@ -87,10 +87,6 @@ struct Two {
     Bound<Desk> own;
     GlobalPointer<Desk> far;
 };
-
-} // namespace waiting_test
-
-using namespace waiting_test;
 
 TEST_CASE("then() runs once the answer is there") {
     const std::string method = GENERATE(as<std::string>{}, "local", "shm", "tcp");
@@ -226,3 +222,5 @@ TEST_CASE("an async_call beside a timer returns at the timer") {
     CHECK(within(two.far.call(twice, 3)) == 6);
 }
 #endif
+
+} // namespace waiting_test

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+namespace arena_test {
+
 using namespace plexus::testing;
 using namespace plexus::eco::host;
 
@@ -210,3 +212,5 @@ TEST_CASE("members read each other's memory where the kernel permits it, and nam
     CHECK(named == 1);
     CHECK(reason == EFAULT);
 }
+
+} // namespace arena_test

@@ -4,6 +4,8 @@
 
 #include <numeric>
 
+namespace data_movement_test {
+
 using namespace plexus::testing;
 using plexus::eco::Layout;
 using plexus::eco::Operation;
@@ -179,3 +181,5 @@ TEST_CASE("a part that has another length than its receiver expects is named bef
     });
     CHECK(said[0] == "member 2 sent 12 of 8");
 }
+
+} // namespace data_movement_test

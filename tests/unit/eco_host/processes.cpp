@@ -8,6 +8,8 @@
 #include <cstring>
 #include <unistd.h>
 
+namespace processes_test {
+
 using namespace plexus::testing;
 using plexus::eco::Operation;
 using plexus::eco::host::Offer;
@@ -103,3 +105,5 @@ TEST_CASE("a member whose process was killed can't be read any more, and is name
     CHECK(named == 1);
     CHECK_FALSE(arena.can_fetch_from_all());
 }
+
+} // namespace processes_test

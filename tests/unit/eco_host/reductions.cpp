@@ -3,6 +3,8 @@
 // ranks, from the left.
 #include "unit/eco_host/members.h"
 
+namespace reductions_test {
+
 using namespace plexus::testing;
 using plexus::eco::Operation;
 
@@ -125,3 +127,5 @@ TEST_CASE(
         return {};
     }) == "");
 }
+
+} // namespace reductions_test

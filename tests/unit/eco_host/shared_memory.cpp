@@ -9,6 +9,8 @@
 #include <string>
 #include <unistd.h>
 
+namespace shared_memory_test {
+
 using namespace plexus::eco::host;
 
 namespace {
@@ -82,3 +84,5 @@ TEST_CASE("an offer with another cookie, size or kind of file is not taken") {
     ::close(file);
     CHECK(mappings() == 1);
 }
+
+} // namespace shared_memory_test

@@ -5,6 +5,8 @@
 
 #include "libfabric/descriptor.h"
 
+namespace descriptor_test {
+
 using namespace plexus::libfabric;
 
 namespace {
@@ -118,3 +120,5 @@ TEST_CASE("loopback and memory reach no further than they do") {
     other.where.boot.fill(8);
     CHECK(obstacle(memory, other) == "shm: other host");
 }
+
+} // namespace descriptor_test

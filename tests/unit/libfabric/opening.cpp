@@ -9,6 +9,8 @@
 
 #include <csignal>
 
+namespace opening_test {
+
 using namespace plexus::testing;
 
 namespace {
@@ -126,3 +128,5 @@ TEST_CASE("a process of this host that has ended is not waited for, however long
     CHECK(pump({&host}, 20s, [&] { return end->is_lost(); }));
     CHECK(says(end->lost_why(), "the peer's process has ended"));
 }
+
+} // namespace opening_test

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+namespace providers_test {
+
 using namespace plexus::libfabric;
 
 TEST_CASE("a word means a provider with or without the layers on top of it") {
@@ -68,3 +70,5 @@ TEST_CASE("a provider that is taken by name only is not taken for the domain it 
     if (found.chosen.empty())
         CHECK(found.missing[0].find("no provider has domain named " + options.domains[0]) == 0);
 }
+
+} // namespace providers_test

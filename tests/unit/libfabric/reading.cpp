@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <unistd.h>
 
+namespace reading_test {
+
 using namespace plexus::testing;
 
 namespace {
@@ -60,3 +62,5 @@ TEST_CASE(
     CHECK(pair.b.applies(pair.a.descriptor(), &why) == PLEXUS_NO_METHOD); // another method is taken
     CHECK(why == other->lost_why());
 }
+
+} // namespace reading_test

@@ -4,6 +4,8 @@
 #include "sample.h"
 #include "support/catch.h"
 
+namespace admit_test {
+
 using namespace plexus;
 using namespace plexus::loader;
 using plexus::testing::Sample;
@@ -103,3 +105,5 @@ TEST_CASE("a later build's longer parameters are stepped over at their own size"
     const Module module = admit(&sample.passport, "here").value();
     CHECK(std::string_view(module.parameters[1].key) == "two");
 }
+
+} // namespace admit_test

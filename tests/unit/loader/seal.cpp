@@ -7,6 +7,8 @@
 
 #include <cstddef>
 
+namespace seal_test {
+
 using namespace plexus;
 using namespace plexus::loader;
 using plexus::testing::full_table;
@@ -190,3 +192,5 @@ TEST_CASE("a claimed ability demands its slots") {
     raw.caps = 1u << 17;
     CHECK(refusal(raw).find("abilities that ABI 2.0 does not know (bits 0x20000)") != std::string::npos);
 }
+
+} // namespace seal_test

@@ -6,6 +6,8 @@
 
 #include <malloc.h>
 
+namespace bounds_test {
+
 using namespace plexus::testing;
 
 namespace {
@@ -118,3 +120,5 @@ TEST_CASE("a context that has taken a part of what came does not sleep") {
     pair.b.poll();
     CHECK(pair.b.arm(&sleep_ns) == PLEXUS_OK);
 }
+
+} // namespace bounds_test

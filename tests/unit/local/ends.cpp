@@ -8,6 +8,8 @@
 #include <sys/mman.h>
 #include <thread>
 
+namespace ends_test {
+
 using namespace plexus::testing;
 
 namespace {
@@ -252,3 +254,5 @@ TEST_CASE("nothing is told about a placement whose link was given up while its p
     CHECK(asked);
     CHECK(pair.to_a->placed() == 0);
 }
+
+} // namespace ends_test

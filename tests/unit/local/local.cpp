@@ -13,6 +13,8 @@
 #include <thread>
 #include <unistd.h>
 
+namespace local_test {
+
 using namespace plexus::testing;
 
 namespace {
@@ -329,3 +331,5 @@ TEST_CASE("a forked child that ends its parent's contexts does not disturb them,
     }));
     CHECK_FALSE(pair.a.sleep(20ms)); // the child's ring was taken off
 }
+
+} // namespace local_test

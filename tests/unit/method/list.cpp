@@ -5,6 +5,8 @@
 
 #include <random>
 
+namespace list_test {
+
 using namespace plexus;
 using namespace plexus::method;
 
@@ -121,3 +123,5 @@ TEST_CASE("the methods of a list of rows are told apart from the rows") {
     CHECK(method_of("f:two") == "f");
     CHECK(method_of("f") == "f");
 }
+
+} // namespace list_test

@@ -3,6 +3,8 @@
 #include "method/selection.h"
 #include "support/catch.h"
 
+namespace selection_test {
+
 using namespace plexus;
 using namespace plexus::method;
 
@@ -63,3 +65,5 @@ TEST_CASE("a choice by somebody else's policy can be printed too") {
     CHECK(to_string(Choice{2, {}}) == "row 3");
     CHECK(to_string(Choice{0, {{"tcp", true, "least loaded"}}}) == "tcp: least loaded (row 1)");
 }
+
+} // namespace selection_test

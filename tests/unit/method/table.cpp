@@ -4,6 +4,8 @@
 #include "plexus/error.h"
 #include "support/catch.h"
 
+namespace table_test {
+
 using namespace plexus;
 
 namespace {
@@ -90,3 +92,5 @@ TEST_CASE("the name of a method means all its rows, that of a row means the one"
     table.prefer({"b:y", "b"});
     CHECK(methods_of(table) == "b:yb:xaab:x");
 }
+
+} // namespace table_test

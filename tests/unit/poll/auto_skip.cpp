@@ -3,6 +3,8 @@
 #include "poll/auto_skip.h"
 #include "support/catch.h"
 
+namespace auto_skip_test {
+
 using plexus::poll::AutoSkip;
 
 namespace {
@@ -143,3 +145,5 @@ TEST_CASE("the number of turns has bounds") {
     }
     CHECK(before == AutoSkip::kMost);
 }
+
+} // namespace auto_skip_test

@@ -6,6 +6,8 @@
 #include "support/catch.h"
 #include "support/eventually.h"
 
+namespace slow_turns_test {
+
 using namespace plexus::testing;
 using plexus::poll::Scheduler;
 
@@ -148,3 +150,5 @@ TEST_CASE("a lane is given less to do in a turn while events take long, and more
     turns(100);
     CHECK(lane.budget == Scheduler::kBudget);
 }
+
+} // namespace slow_turns_test

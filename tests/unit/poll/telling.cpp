@@ -10,6 +10,8 @@
 
 #include <sys/resource.h>
 
+namespace telling_test {
+
 using namespace plexus::testing;
 using plexus::poll::Followers;
 using plexus::poll::Scheduler;
@@ -231,3 +233,5 @@ TEST_CASE("the progress thread that slept looks again after the program has poll
         REQUIRE(eventually(10s, [&] { return lane.taken == i; }));
     }
 }
+
+} // namespace telling_test

@@ -10,6 +10,8 @@
 
 #include <stdexcept>
 
+namespace throwing_test {
+
 using namespace plexus::testing;
 using plexus::poll::Scheduler;
 using plexus::poll::SchedulerOptions;
@@ -138,3 +140,5 @@ TEST_CASE("a condition that throws ends its own wait only") {
     }
     CHECK(others_wait(scheduler, lane));
 }
+
+} // namespace throwing_test

@@ -9,6 +9,8 @@
 
 #include <poll.h>
 
+namespace timers_test {
+
 using namespace plexus::testing;
 using plexus::poll::Scheduler;
 using plexus::poll::SchedulerOptions;
@@ -221,3 +223,5 @@ TEST_CASE("a foreign event loop rests beside the progress thread, and is woken f
     }
     scheduler.stop();
 }
+
+} // namespace timers_test

@@ -9,6 +9,8 @@
 
 #include <algorithm>
 
+namespace turns_test {
+
 using namespace plexus::testing;
 using plexus::poll::Scheduler;
 
@@ -342,3 +344,5 @@ TEST_CASE("a turn knows its own thread, and does not start another inside itself
     CHECK(lane.polls == 1);
     CHECK_FALSE(scheduler.inside_turn());
 }
+
+} // namespace turns_test

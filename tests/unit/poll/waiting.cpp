@@ -12,6 +12,8 @@
 #include <poll.h>
 #include <sys/mman.h>
 
+namespace waiting_test {
+
 using namespace plexus::testing;
 using plexus::poll::Scheduler;
 using plexus::poll::SchedulerOptions;
@@ -376,3 +378,5 @@ TEST_CASE("in a forked child nothing is polled and no wait begins") {
     running.scheduler.wake();
     waiting.join();
 }
+
+} // namespace waiting_test

@@ -7,6 +7,8 @@
 
 #include <set>
 
+namespace calls_test {
+
 using namespace plexus;
 using plexus::request::Calls;
 
@@ -296,3 +298,5 @@ TEST_CASE("calls that were cancelled are known while requests wait, and not for 
         waits.cancel(std::span(&i, 1));
     CHECK(waits.remembered() == request::WaitingRequests::kMostCancelled);
 }
+
+} // namespace calls_test

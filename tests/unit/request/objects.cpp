@@ -7,6 +7,8 @@
 
 #include <thread>
 
+namespace objects_test {
+
 using namespace plexus::testing;
 using plexus::Status;
 using plexus::detail::Target;
@@ -362,3 +364,5 @@ TEST_CASE("nobody is inside an object after it was taken out, however often the 
     CHECK(entered > 0);
     CHECK(dead == 0);
 }
+
+} // namespace objects_test

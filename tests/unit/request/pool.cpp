@@ -18,6 +18,8 @@
 #include <thread>
 #include <unistd.h>
 
+namespace pool_test {
+
 using namespace plexus::testing;
 using plexus::request::Pool;
 
@@ -178,3 +180,5 @@ TEST_CASE("where the system has no thread left a task is refused with the system
     if (end == 77) SKIP_TEST("this system allows no seccomp filter");
     CHECK(end == 0);
 }
+
+} // namespace pool_test

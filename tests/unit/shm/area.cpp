@@ -7,6 +7,8 @@
 #include <deque>
 #include <random>
 
+namespace area_test {
+
 using namespace plexus::shm;
 
 namespace {
@@ -82,3 +84,5 @@ TEST_CASE("an area is given back only when nothing of it is held") {
     CHECK(area.writer.discard());
     CHECK(area.writer.at(*part)[0] == std::byte{0});
 }
+
+} // namespace area_test

@@ -8,6 +8,8 @@
 #include <random>
 #include <vector>
 
+namespace copy_choice_test {
+
 using namespace plexus::shm;
 
 namespace {
@@ -261,3 +263,5 @@ TEST_CASE("a message that is refused is picked again, and costs that are unknown
     CHECK_FALSE(later.measure);
     CHECK(later.copy == Copy::cached);
 }
+
+} // namespace copy_choice_test

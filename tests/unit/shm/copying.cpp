@@ -6,6 +6,8 @@
 
 #include "shm/copy_meter.h"
 
+namespace copying_test {
+
 using namespace plexus::shm;
 using namespace plexus::testing;
 
@@ -128,3 +130,5 @@ TEST_CASE("at most as many messages are measured at once as there are places, an
     CHECK(meter.next(CopyChoice::kLeast, copied).copy == Copy::cached);
     CHECK(meter.learned(0).bytes_per_ns == 0);
 }
+
+} // namespace copying_test

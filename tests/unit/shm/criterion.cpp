@@ -6,6 +6,8 @@
 
 #include <string>
 
+namespace criterion_test {
+
 using namespace plexus::shm;
 
 namespace {
@@ -60,3 +62,5 @@ TEST_CASE("a boot that nobody knows is not the same boot") {
     here.place.boot.fill(0);
     CHECK(why_not(here, here) != nullptr);
 }
+
+} // namespace criterion_test

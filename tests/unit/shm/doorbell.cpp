@@ -17,6 +17,8 @@
 #include <thread>
 #include <vector>
 
+namespace doorbell_test {
+
 using namespace plexus::shm;
 using namespace plexus::testing;
 
@@ -200,3 +202,5 @@ TEST_CASE("no ring is lost between the last look and the sleep") {
     CHECK_FALSE(stuck);
     for (std::thread& thread : threads) thread.join();
 }
+
+} // namespace doorbell_test

@@ -16,6 +16,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+namespace exhaustion_test {
+
 using namespace plexus::testing;
 
 namespace {
@@ -303,3 +305,5 @@ TEST_CASE("a posted message whose memory is gone is lost, and the link stays") {
     CHECK(said.count() == 1);
     ::munmap(memory, kSize);
 }
+
+} // namespace exhaustion_test

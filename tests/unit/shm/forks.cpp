@@ -13,6 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+namespace forks_test {
+
 using namespace plexus::testing;
 using plexus::module::OwnedFd;
 
@@ -168,3 +170,5 @@ TEST_CASE("a process is found by its socket, or by its number and start") {
     const OwnedFd other(ends[1]);
     if (const OwnedFd self = peer_process(one.get())) CHECK_FALSE(has_ended(self.get())); // Linux 6.5
 }
+
+} // namespace forks_test

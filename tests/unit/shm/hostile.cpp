@@ -14,6 +14,8 @@
 #include <thread>
 #include <vector>
 
+namespace hostile_test {
+
 using namespace plexus::shm;
 using plexus::module::OwnedFd;
 
@@ -350,3 +352,5 @@ TEST_CASE("what comes by the socket of an open link and is no area breaks it") {
         CHECK(peer.receiver.hear() == Heard::end);
     }
 }
+
+} // namespace hostile_test

@@ -7,6 +7,8 @@
 #include <csignal>
 #include <deque>
 
+namespace large_test {
+
 using namespace plexus::testing;
 
 namespace {
@@ -289,3 +291,5 @@ TEST_CASE("what a stopped peer does not fetch keeps a link that was given up no 
     REQUIRE(pump({&host}, 10s, [&] { return end->completed() == 1 && host.query(PLEXUS_QUERY_LINKS) == 0; }));
     CHECK(std::chrono::steady_clock::now() - start >= 200ms); // until then the peer may go on
 }
+
+} // namespace large_test

@@ -11,6 +11,8 @@
 #include <thread>
 #include <vector>
 
+namespace ring_test {
+
 using namespace plexus::shm;
 using namespace plexus::testing;
 
@@ -265,3 +267,5 @@ TEST_CASE("a writer and a reader on two threads agree on every byte") {
     CHECK(read == kRecords);
     CHECK(wrong == 0);
 }
+
+} // namespace ring_test

@@ -9,6 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+namespace shared_test {
+
 using namespace plexus::shm;
 using plexus::module::OwnedFd;
 
@@ -51,3 +53,5 @@ TEST_CASE("memory of huge pages is refused") {
     CHECK_FALSE(SharedMemory::map(huge.get(), kSize, kSize));
     CHECK(errno == EINVAL);
 }
+
+} // namespace shared_test

@@ -5,6 +5,8 @@
 
 #include <chrono>
 
+namespace shares_test {
+
 using namespace plexus::testing;
 
 namespace {
@@ -107,3 +109,5 @@ TEST_CASE("a stream of one link does not stop small messages of another") {
     }
     CHECK(crowd.ends[0]->completed() == 0); // the stream was under way all the time
 }
+
+} // namespace shares_test

@@ -9,6 +9,8 @@
 
 #include <deque>
 
+namespace strangers_test {
+
 using namespace plexus::testing;
 using plexus::module::Handshake;
 using plexus::module::OwnedFd;
@@ -198,3 +200,5 @@ TEST_CASE("callers beyond the limit that have all spoken give way to a new one, 
     CHECK_FALSE(plexus::shm::peer_is_there(callers[1].get(), -1));
     CHECK_FALSE(plexus::shm::call(name));
 }
+
+} // namespace strangers_test

@@ -16,6 +16,8 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
+namespace addresses_test {
+
 using namespace plexus::testing;
 using plexus::tcp::Descriptor;
 
@@ -215,3 +217,5 @@ TEST_CASE("words of the configuration choose interfaces by name, address and pre
     CHECK(plexus::tcp::neighbours(one, asio::ip::make_address("10.1.2.200")));
     CHECK_FALSE(plexus::tcp::neighbours(one, asio::ip::make_address("10.1.3.1")));
 }
+
+} // namespace addresses_test

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <optional>
 
+namespace fairness_test {
+
 using namespace plexus::testing;
 
 namespace {
@@ -191,3 +193,5 @@ TEST_CASE("more links than one turn's budget are begun in the turns that follow"
     });
     CHECK(all);
 }
+
+} // namespace fairness_test

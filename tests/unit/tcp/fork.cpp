@@ -11,6 +11,8 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+namespace fork_test {
+
 using namespace plexus::testing;
 
 namespace {
@@ -149,3 +151,5 @@ TEST_CASE("a forked child that ends its copy of a context does not disturb its p
               return link_up(pair.a, pair.b) != nullptr ? 0 : 7;
           }) == 0);
 }
+
+} // namespace fork_test

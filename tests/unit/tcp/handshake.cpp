@@ -5,6 +5,8 @@
 #include "support/bare_host.h"
 #include "support/catch.h"
 
+namespace handshake_test {
+
 using namespace plexus::testing;
 using plexus::module::Handshake;
 
@@ -158,3 +160,5 @@ TEST_CASE("a record of another size, and one after the end, are refused") {
     CHECK(far.feed(Record(Handshake::kConfirmBytes)) == PLEXUS_DENIED);
     CHECK(far.feed({}) == PLEXUS_BAD_ARGUMENT);
 }
+
+} // namespace handshake_test

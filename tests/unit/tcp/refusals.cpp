@@ -11,6 +11,8 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+namespace refusals_test {
+
 using namespace plexus::testing;
 using plexus::module::Handshake;
 
@@ -227,3 +229,5 @@ TEST_CASE("a greeting of another version is answered if a holder of the key sent
     }));
     CHECK(host.incoming_count() == 0);
 }
+
+} // namespace refusals_test

@@ -14,6 +14,8 @@
 #include <sys/resource.h>
 #include <thread>
 
+namespace strangers_test {
+
 using namespace plexus::testing;
 
 namespace {
@@ -220,3 +222,5 @@ TEST_CASE("a process without free descriptors gives one of a silent stranger to 
     });
     CHECK(child.wait(20'000ms).value_or(-1) == 0);
 }
+
+} // namespace strangers_test

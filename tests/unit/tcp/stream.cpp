@@ -3,6 +3,8 @@
 #include "raw_peer.h"
 #include "support/catch.h"
 
+namespace stream_test {
+
 using namespace plexus::testing;
 
 namespace {
@@ -163,3 +165,5 @@ TEST_CASE("what follows a refused message of an odd size is aligned") {
         REQUIRE(pair.pump(5s, [&] { return pair.to_a->received() > before; }));
     }
 }
+
+} // namespace stream_test

@@ -7,6 +7,8 @@
 
 #include <thread>
 
+namespace contexts_test {
+
 using namespace plexus;
 using namespace plexus::testing;
 using namespace plexus::testing::tls_contexts;
@@ -74,3 +76,5 @@ TEST_CASE("contexts with certificates call each other, and say what they use") {
     CAPTURE(mirror.explain());
     CHECK(mirror.explain().find("tls: applies") != std::string::npos);
 }
+
+} // namespace contexts_test

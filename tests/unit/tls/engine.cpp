@@ -10,6 +10,8 @@
 #include <cstring>
 #include <openssl/ssl.h>
 
+namespace engine_test {
+
 using namespace plexus::testing;
 using plexus::tls::Block;
 using plexus::tls::Credentials;
@@ -172,3 +174,5 @@ TEST_CASE("bytes that are no TLS end the handshake") {
         CHECK(step == (size < 5 ? Engine::Step::going : Engine::Step::failed));
     }
 }
+
+} // namespace engine_test

@@ -6,6 +6,8 @@
 
 #include <cstring>
 
+namespace hostile_test {
+
 extern "C" const plexus_passport plexus_passport;
 
 using namespace plexus::testing;
@@ -75,3 +77,5 @@ TEST_CASE("who is answered by nothing is told after handshake_timeout") {
     CHECK_FALSE(end->is_opened());
     CHECK(end->lost_why().find("the handshake took longer than handshake_timeout") != std::string::npos);
 }
+
+} // namespace hostile_test

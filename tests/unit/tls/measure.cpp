@@ -20,6 +20,8 @@
 #include <thread>
 #include <unistd.h>
 
+namespace measure_test {
+
 using namespace plexus::testing::tls_contexts;
 
 namespace {
@@ -160,3 +162,5 @@ TEST_CASE("large messages have at least 0.9 of a bare session's bandwidth", "[.]
     for (const std::size_t size : {std::size_t{64} << 10, kMiB, 16 * kMiB})
         CHECK(ratio("tls?over=tcp", size, false, size < kMiB ? 500 : 40) <= 1 / 0.9);
 }
+
+} // namespace measure_test

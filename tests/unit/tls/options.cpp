@@ -8,6 +8,8 @@
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 
+namespace options_test {
+
 extern "C" const plexus_passport plexus_passport;
 
 using namespace plexus::testing;
@@ -90,3 +92,5 @@ TEST_CASE("a private key with a passphrase is refused, and nobody is asked for i
     settings["key"] = locked;
     CHECK(contains(refusal(settings), locked));
 }
+
+} // namespace options_test

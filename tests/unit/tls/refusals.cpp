@@ -7,6 +7,8 @@
 
 #include <filesystem>
 
+namespace refusals_test {
+
 extern "C" const plexus_passport plexus_passport;
 
 using namespace plexus::testing;
@@ -180,3 +182,5 @@ TEST_CASE("certificates that are replaced count for new links, bad ones do not")
     CHECK(told_bad);
     CHECK(told_new);
 }
+
+} // namespace refusals_test

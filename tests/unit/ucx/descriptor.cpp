@@ -5,6 +5,8 @@
 
 #include "ucx/descriptor.h"
 
+namespace descriptor_test {
+
 using namespace plexus::testing;
 using Catch::Matchers::Contains;
 using plexus::ucx::Descriptor;
@@ -84,3 +86,5 @@ TEST_CASE("who can't be reached is told why") {
     there.transports = {"rc_mlx5"};
     CHECK_THAT(there.why_not(wide), Contains("here tcp,posix; there rc_mlx5"));
 }
+
+} // namespace descriptor_test

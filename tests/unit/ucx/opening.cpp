@@ -12,6 +12,8 @@
 #include <unistd.h>
 #include <vector>
 
+namespace opening_test {
+
 using namespace plexus::testing;
 using Catch::Matchers::Contains;
 
@@ -83,3 +85,5 @@ TEST_CASE("one side with transports of its host alone does not reach one that ha
     CHECK(here.applies(there.descriptor(), &why) == PLEXUS_NO_METHOD);
     CHECK_THAT(why, Contains("here") && Contains("there tcp"));
 }
+
+} // namespace opening_test

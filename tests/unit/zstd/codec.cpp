@@ -9,6 +9,8 @@
 #include <string>
 #include <zstd.h>
 
+namespace codec_test {
+
 using namespace plexus::testing;
 using plexus::zstd::Packer;
 using plexus::zstd::Unpacker;
@@ -113,3 +115,5 @@ TEST_CASE("two frames, a frame and more, and a frame of unknown size are refused
                                            std::byte{0x00}, std::byte{0x58}, std::byte{0x01}};
     CHECK(std::string(Unpacker::fault_of(unsaid, 0)).find("does not say") != std::string::npos);
 }
+
+} // namespace codec_test

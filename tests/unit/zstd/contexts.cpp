@@ -4,6 +4,8 @@
 
 #include "support/catch.h"
 
+namespace contexts_test {
+
 using namespace plexus;
 using namespace plexus::testing;
 using namespace plexus::testing::zstd_contexts;
@@ -58,3 +60,5 @@ TEST_CASE("methods that work over one another in a circle are refused") {
     } catch (const std::exception& failed) { why = failed.what(); }
     CHECK(why.find("in a circle: faults below faults") != std::string::npos);
 }
+
+} // namespace contexts_test

@@ -8,6 +8,8 @@
 #include <array>
 #include <string>
 
+namespace frames_test {
+
 using namespace plexus::testing;
 using namespace plexus::zstd;
 
@@ -71,3 +73,5 @@ TEST_CASE("the mark is found across pieces, and only at the beginning") {
     const plexus_view few[] = {{bytes.data(), 7}};
     CHECK_FALSE(begins_with_mark(few));
 }
+
+} // namespace frames_test

@@ -10,6 +10,8 @@
 #include <array>
 #include <sys/mman.h>
 
+namespace hostile_test {
+
 extern "C" const plexus_passport plexus_passport;
 
 using namespace plexus::testing;
@@ -230,3 +232,5 @@ TEST_CASE("parameters that make no sense are refused") {
     CHECK(refusal({{"level", "20"}}).find("from 1 to 19") != std::string::npos);
     CHECK(refusal({{"from", "63"}}).find("from") != std::string::npos);
 }
+
+} // namespace hostile_test

@@ -10,6 +10,8 @@
 #include <cstdio>
 #include <vector>
 
+namespace measure_test {
+
 using namespace plexus::testing;
 using namespace plexus::testing::zstd_contexts;
 
@@ -70,3 +72,5 @@ TEST_CASE("on a slow link data that shrinks is faster, and other data as fast", 
     CHECK(gain("tcp", payload_of(field(kMiB)), 12, 5) >= 1.5);
     CHECK(gain("tcp", payload_of(field(std::size_t{16} << 10)), 500, 5) >= 1.5);
 }
+
+} // namespace measure_test

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+namespace worth_test {
+
 using plexus::zstd::LinkRate;
 using plexus::zstd::Worth;
 
@@ -157,3 +159,5 @@ TEST_CASE("a link that empties its queue carries at least what it took") {
     rate.look(12'000'000, 0, 0); // 100,000 bytes in a millisecond
     CHECK(rate.per_second() == 1e8);
 }
+
+} // namespace worth_test
