@@ -3,6 +3,7 @@
 
 #include "tools/common/usage.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
 

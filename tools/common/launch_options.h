@@ -5,9 +5,12 @@
 
 #include "plexus/launch.h"
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
+
+namespace CLI {
+class App; // its header costs eight seconds of a compiler
+}
 
 namespace plexus::tools {
 

@@ -42,10 +42,10 @@ void write_output(std::string_view text, const std::string& file) {
         write_stream(stdout, text, "standard output");
     } else if (const fs::file_status there = fs::status(file, none);
                fs::exists(there) && !fs::is_regular_file(there)) {
-        const std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream(std::fopen(file.c_str(), "w"),
-                                                                     std::fclose);
+        std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream(std::fopen(file.c_str(), "w"), std::fclose);
         if (stream == nullptr) cannot_write(file, std::strerror(errno));
         write_stream(stream.get(), text, file);
+        if (std::fclose(stream.release()) != 0) cannot_write(file, std::strerror(errno));
     } else {
         replace_file(file, text);
     }

@@ -3,6 +3,8 @@
 
 #include "plexus/error.h"
 
+#include <CLI/CLI.hpp>
+
 namespace plexus::tools {
 namespace {
 

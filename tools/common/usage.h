@@ -2,10 +2,13 @@
 // What every command line has: how wrong usage is said, and how help begins.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <string_view>
+
+namespace CLI {
+class FormatterBase; // its header costs eight seconds of a compiler
+}
 
 namespace plexus::tools {
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Where networks are: in the named file, beside the program in a build, or in the folder where Plexus was
-// installed.
+// installed; link graphs have names or JSON files.
 #include "plexus/error.h"
 #include "tools/common/table_file.h"
 #include "tools/lab/graph_network.h"
 #include "tools/lab/network_file.h"
+#include "tools/schedule/graph_file.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -43,9 +44,13 @@ bool is_graph(const std::string& name) {
 Speed default_link_speed() { return {100'000'000, std::chrono::microseconds(50)}; }
 
 Network load_network(const std::string& name_or_path, const std::optional<Speed>& links) {
+    const bool is_json = name_or_path.ends_with(".json");
     const bool is_path = name_or_path.find('/') != std::string::npos || name_or_path.ends_with(".toml");
-    if (!is_path && is_graph(name_or_path))
-        return network_of(eco::named_graph(name_or_path), links.value_or(default_link_speed()));
+    if (is_json || (!is_path && is_graph(name_or_path))) {
+        Network network = network_of(schedule::graph_of(name_or_path), links.value_or(default_link_speed()));
+        if (is_json) network.name = fs::path(name_or_path).stem().string();
+        return network;
+    }
     if (links)
         throw Error(Status::bad_argument,
                     fmt::format("the links of \"{}\" have speeds of their own: only a link graph's are given "
@@ -59,7 +64,7 @@ Network load_network(const std::string& name_or_path, const std::optional<Speed>
     }
     throw Error(Status::not_found,
                 fmt::format("there is no network \"{}\": the known ones are {}, and link graphs ({}); a "
-                            "file's name ends in .toml",
+                            "file's name ends in .toml, a link graph's in .json",
                             name_or_path, fmt::join(known_networks(), ", "),
                             fmt::join(eco::graph_kinds(), ", ")));
 }

@@ -34,7 +34,7 @@ plexus lab enter HOST PROGRAM [...]      inside a lab: runs a program on another
 plexus lab list                          the networks that come with Plexus
 
 NETWORK is a TOML file, one of that list, or a link graph that is a tree with hosts at its
-leaves, like btree-16, karytree-4-2 or star-8.
+leaves: a name like btree-16, karytree-4-2 or star-8, or a JSON file (plexus schedule --help).
 
 Each host is a network namespace with a name, an address (10.77.x.y, in /etc/hosts) and
 shared memory of its own; contexts on two hosts reach each other only through the network.

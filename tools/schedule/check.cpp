@@ -27,10 +27,7 @@ std::optional<std::string> mistake_in(const std::string& file, const std::option
             const auto broken = violation(found.graph, found.schedule, found.bound);
             if (broken) return file + ": " + *broken;
         } catch (const Error& error) { return fmt::format("{}: {}", file, error.what()); }
-    } catch (const Error& error) {
-        const std::string why = error.what();
-        return why.starts_with(file) ? why : fmt::format("{}: {}", file, why);
-    }
+    } catch (const Error& error) { return error.what(); } // names the file
     return std::nullopt;
 }
 

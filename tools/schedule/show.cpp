@@ -60,6 +60,7 @@ int show_schedule(const Options& options) {
     if (options.words.size() != 1) usage_error("schedule", "say which one FILE holds the schedule");
     const std::optional<std::size_t> round = round_of(options.round);
     if (round && !options.svg) usage_error("schedule", "--round goes with --svg: a page has all rounds");
+    check_output(options.output);
     const drawing::Drawing drawing = drawing_of(options.words.front());
     const std::string text =
         options.svg ? drawing::schedule_svg(drawing, round) : drawing::schedule_page(drawing);

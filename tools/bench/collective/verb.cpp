@@ -6,6 +6,7 @@
 #include "tools/benchmark/options.h"
 #include "tools/common/command_line.h"
 #include "tools/common/quantity.h"
+#include "tools/schedule/graph_file.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -29,10 +30,11 @@ constexpr char kFooter[] =
     "(the choice without that), eco (follows --map), star, tree:K, binary, binomial, chain,\n"
     "chain:SEGMENT, ring, butterfly, bruck, pairwise. Those that do not suit an operation are left\n"
     "out there. schedule:GRAPH[:TIMING] is a schedule in rounds for the members as terminals of a link\n"
-    "graph, as schedule:btree-16: in lockstep; with an overlap, as :2; :async; :paced by times that are\n"
-    "measured before; or :best, paced if lockstep would take clearly longer. Sizes are of the vector, or\n"
-    "of each member's part where each has its own (scatter, gather, all_gather, all_to_all,\n"
-    "reduce_scatter). Each case is run once before, and what it brought is looked at.\n"
+    "graph (a name or a JSON file), as schedule:btree-16: in lockstep; with an overlap, as :2; :async;\n"
+    ":paced by times that are measured before; or :best, paced if lockstep would take clearly longer.\n"
+    "Sizes are of the vector, or of each member's part where each has its own (scatter, gather,\n"
+    "all_gather, all_to_all, reduce_scatter). Each case is run once before, and what it brought is\n"
+    "looked at.\n"
     "\n"
     "--clock common   from the start at the root (where all begin: from a common start) until the\n"
     "                 last member is done, by clocks whose offsets are determined before\n"
@@ -60,7 +62,7 @@ std::vector<Operation> operations_of(const std::string& text) {
     return operations;
 }
 
-/// "schedule:btree-16", and that with ":2", ":async", ":paced" or ":best" behind it.
+/// "schedule:btree-16" or "schedule:graph.json", and that with ":2", ":async", ":paced" or ":best" behind it.
 NamedPattern schedule_of(const std::string& word) {
     const std::size_t first = word.find(':') + 1;
     const std::size_t second = word.find(':', first);
@@ -77,7 +79,7 @@ NamedPattern schedule_of(const std::string& word) {
     try {
         return {word,
                 {},
-                ScheduleRequest{eco::named_graph(word.substr(first, second - first)), *overlap, timing}};
+                ScheduleRequest{schedule::graph_of(word.substr(first, second - first)), *overlap, timing}};
     } catch (const Error& error) { usage_error(kVerb, error.what()); }
 }
 
