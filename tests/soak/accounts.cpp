@@ -3,6 +3,8 @@
 #include "soak/ledger.h"
 #include "support/catch.h"
 
+namespace accounts_test {
+
 using namespace plexus::soak;
 
 namespace {
@@ -58,3 +60,5 @@ TEST_CASE("a call that was answered and never came is untrue") {
     CHECK(compare(sent, of({0, 1})).untrue == 1);
     CHECK(compare(Sent::from(sent.text()), of({0, 1, 2})).untrue == 0);
 }
+
+} // namespace accounts_test

@@ -9,6 +9,8 @@
 
 #include <filesystem>
 
+namespace bad_files_test {
+
 using namespace plexus::testing;
 
 namespace {
@@ -95,3 +97,5 @@ TEST_CASE("in JSON a refusal is an object with the reason") {
     CHECK(value_of(tool.out(), "because").value_or("").find("magic number") != std::string::npos);
     CHECK(tool.err().empty());
 }
+
+} // namespace bad_files_test

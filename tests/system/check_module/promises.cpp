@@ -8,6 +8,8 @@
 
 #include <csignal>
 
+namespace promises_test {
+
 using namespace plexus::testing;
 
 namespace {
@@ -89,3 +91,5 @@ TEST_CASE("a text that no promise contains is refused") {
     CHECK(tool.wait(60s) == 2);
     CHECK(tool.err().find("no promise contains \"world peace\"") != std::string::npos);
 }
+
+} // namespace promises_test

@@ -6,6 +6,8 @@
 
 #include <fstream>
 
+namespace collective_test {
+
 using namespace plexus::testing;
 
 TEST_CASE("a broadcast over one wire takes at least the time of its bits") {
@@ -60,3 +62,5 @@ TEST_CASE("a job runs on a link graph, by a schedule, and the report says how lo
     CHECK(fat.wait() == 3);
     CHECK(fat.err().find("several ways join") != std::string::npos);
 }
+
+} // namespace collective_test

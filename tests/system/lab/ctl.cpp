@@ -3,6 +3,8 @@
 #include "system/lab/lab.h"
 #include "system/tools/json_text.h"
 
+namespace ctl_test {
+
 using namespace plexus::testing;
 
 namespace {
@@ -69,3 +71,5 @@ TEST_CASE("a host that is cut off hears nothing until it is mended") {
     CHECK(ask(lab, {"down", "h9"}, 1).find("no host, segment, bridge or link \"h9\"") != std::string::npos);
     CHECK(ask(lab, {"explode"}, 1).find("a lab takes") != std::string::npos);
 }
+
+} // namespace ctl_test

@@ -6,6 +6,8 @@
 #include <fstream>
 #include <iterator>
 
+namespace job_test {
+
 using namespace plexus::testing;
 
 TEST_CASE("contexts on two hosts reach each other by tcp, on one host by shared memory") {
@@ -114,3 +116,5 @@ TEST_CASE("what is wrong with a command line or a network is said before anythin
     for (const char* name : {"eco1996-dome", "eco1996-ethernet", "flat", "grid5000", "two-clusters"})
         CHECK(count_of(list.out(), std::string(name) + " ") == 1);
 }
+
+} // namespace job_test

@@ -3,6 +3,8 @@
 #include "system/lab/lab.h"
 #include "system/tools/json_text.h"
 
+namespace speed_test {
+
 using namespace plexus::testing;
 
 namespace {
@@ -85,3 +87,5 @@ TEST_CASE("pairs on a switch have the full rate each, on a shared segment half o
         CHECK(rates[0] + rates[1] == Approx(is_shared ? 10'000 : 20'000).epsilon(is_shared ? 0.15 : 0.1));
     }
 }
+
+} // namespace speed_test

@@ -6,6 +6,8 @@
 
 #include <csignal>
 
+namespace codes_test {
+
 using namespace plexus::testing;
 
 namespace {
@@ -112,3 +114,5 @@ TEST_CASE("help and version are answers, an unknown verb is not") {
     Command nothing({});
     CHECK(nothing.wait() == 2);
 }
+
+} // namespace codes_test

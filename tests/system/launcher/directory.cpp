@@ -6,6 +6,8 @@
 
 #include <csignal>
 
+namespace directory_test {
+
 using namespace plexus;
 using namespace plexus::testing;
 
@@ -61,3 +63,5 @@ TEST_CASE("a stranger does not get into a job, and its port is closed with it") 
     CHECK(job.wait() != std::nullopt);
     CHECK(try_it() == Status::not_found);
 }
+
+} // namespace directory_test

@@ -6,6 +6,8 @@
 #include <csignal>
 #include <filesystem>
 
+namespace left_behind_test {
+
 using namespace plexus::testing;
 
 namespace {
@@ -73,3 +75,5 @@ TEST_CASE("a launcher leaves no shared memory behind") {
     CHECK(job.wait() == 0);
     for (const std::string& name : entries()) CHECK(before.count(name) == 1);
 }
+
+} // namespace left_behind_test

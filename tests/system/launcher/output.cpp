@@ -7,6 +7,8 @@
 #include <csignal>
 #include <fmt/core.h>
 
+namespace output_test {
+
 using namespace plexus::testing;
 
 TEST_CASE("lines that are written in pieces arrive whole, in order, on their stream") {
@@ -80,3 +82,5 @@ TEST_CASE("a job whose reader goes away ends as if it wrote there itself") {
     CHECK(job.err() == "");
     CHECK(job.left_nothing());
 }
+
+} // namespace output_test

@@ -8,6 +8,8 @@
 #include <fstream>
 #include <sys/wait.h>
 
+namespace signals_test {
+
 using namespace plexus::testing;
 
 namespace {
@@ -81,3 +83,5 @@ TEST_CASE("a signal that the user had ignored stays ignored") {
     CHECK(job.wait() == 0);
     CHECK(count_of(job.out(), "got " + std::to_string(SIGUSR1)) == 1);
 }
+
+} // namespace signals_test

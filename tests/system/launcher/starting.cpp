@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+namespace starting_test {
+
 using namespace plexus::testing;
 
 TEST_CASE("each process gets its rank and the size of the job") {
@@ -93,3 +95,5 @@ TEST_CASE("sixteen processes start and end within a second") {
     }
     CHECK(best < 1s * kPatience);
 }
+
+} // namespace starting_test

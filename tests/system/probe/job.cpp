@@ -6,6 +6,8 @@
 #include <fstream>
 #include <iterator>
 
+namespace job_test {
+
 using namespace plexus;
 using namespace plexus::testing;
 
@@ -129,3 +131,5 @@ TEST_CASE("what cannot work is said in a sentence, before anything is measured")
         CHECK(tool.left_nothing());
     }
 }
+
+} // namespace job_test

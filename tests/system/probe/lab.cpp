@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+namespace lab_test {
+
 using namespace plexus;
 using namespace plexus::testing;
 
@@ -92,3 +94,5 @@ TEST_CASE("subnets are found as the network is, without slow motion") {
         for (const std::size_t host : subnet)
             CHECK(map.hosts()[host].substr(0, 4) == map.hosts()[subnet.front()].substr(0, 4));
 }
+
+} // namespace lab_test

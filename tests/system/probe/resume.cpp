@@ -4,6 +4,8 @@
 
 #include <csignal>
 
+namespace resume_test {
+
 using namespace plexus;
 using namespace plexus::testing;
 
@@ -73,3 +75,5 @@ TEST_CASE("hosts that came are added, and hosts that are gone are named and kept
     CHECK(fewer.err().find("without --resume") != std::string::npos);
     CHECK(pairs_in(eco::load_map(file)) == 3);
 }
+
+} // namespace resume_test

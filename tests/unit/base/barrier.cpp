@@ -23,6 +23,8 @@
 #include <thread>
 #include <unistd.h>
 
+namespace barrier_test {
+
 using namespace plexus;
 using namespace plexus::testing;
 
@@ -122,3 +124,5 @@ TEST_CASE("a heavy barrier ends the process when membarrier fails after it worke
     REQUIRE(size > 0);
     CHECK(said.find("membarrier(2)") != std::string::npos);
 }
+
+} // namespace barrier_test

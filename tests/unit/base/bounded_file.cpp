@@ -4,6 +4,8 @@
 #include "support/catch.h"
 #include "support/tmpdir.h"
 
+namespace bounded_file_test {
+
 using namespace plexus;
 using namespace plexus::testing;
 
@@ -38,3 +40,5 @@ TEST_CASE("a file without end is refused, and one that cannot be read says why")
     const std::string directory = folder.path().string();
     CHECK(refusal(directory, 10) == "not found: " + directory + " cannot be read: Is a directory");
 }
+
+} // namespace bounded_file_test

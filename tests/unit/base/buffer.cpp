@@ -7,6 +7,8 @@
 #include <thread>
 #include <vector>
 
+namespace buffer_test {
+
 using namespace plexus;
 
 TEST_CASE("a large buffer is kept for the next message of its size") {
@@ -53,3 +55,5 @@ TEST_CASE("a buffer may end on another thread") {
     for (std::thread& thread : threads) thread.join();
     CHECK(kept_bytes() <= kMostKeptBytes);
 }
+
+} // namespace buffer_test

@@ -3,6 +3,8 @@
 
 #include "support/catch.h"
 
+namespace clock_test {
+
 using namespace plexus;
 using namespace std::chrono_literals;
 
@@ -22,3 +24,5 @@ TEST_CASE("ticks rise and measure the same time as the clock") {
     CHECK(by_ticks > 0.5 * by_clock);
     CHECK(by_ticks < 2.0 * by_clock);
 }
+
+} // namespace clock_test

@@ -9,6 +9,8 @@
 
 #include <thread>
 
+namespace fork_test {
+
 using namespace plexus;
 using namespace plexus::testing;
 using namespace std::chrono_literals;
@@ -42,3 +44,5 @@ TEST_CASE("a lock that is held across forks is free in a child, and the data beh
     stop = true;
     other.join();
 }
+
+} // namespace fork_test

@@ -5,6 +5,8 @@
 #include "support/catch.h"
 #include "support/log_guard.h"
 
+namespace log_test {
+
 using namespace plexus;
 using log::Level;
 
@@ -50,3 +52,5 @@ TEST_CASE("a line arrives once, formatted, and only if enabled") {
     REQUIRE(expected.count() == 1);
     CHECK(expected.lines()[0].find("base: 3 of 4") != std::string::npos);
 }
+
+} // namespace log_test

@@ -9,6 +9,8 @@
 #include <sys/resource.h>
 #include <thread>
 
+namespace mutex_test {
+
 using namespace plexus;
 using namespace std::chrono_literals;
 
@@ -79,3 +81,5 @@ TEST_CASE("a wrong order of locks ends a debug build at once") {
     CHECK(wrong.wait(10s) == 128 + SIGABRT);
 }
 #endif
+
+} // namespace mutex_test

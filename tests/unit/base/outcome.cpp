@@ -9,6 +9,8 @@
 #include <set>
 #include <unordered_set>
 
+namespace outcome_test {
+
 using namespace plexus;
 
 namespace {
@@ -85,3 +87,5 @@ TEST_CASE("a context id is printed as 32 digits, compares by its bytes, and hash
     std::unordered_set<ContextId> ids{id, other, id};
     CHECK(ids.size() == 2);
 }
+
+} // namespace outcome_test

@@ -5,6 +5,8 @@
 
 #include <fcntl.h>
 
+namespace unique_fd_test {
+
 using namespace plexus;
 
 namespace {
@@ -46,3 +48,5 @@ TEST_CASE("a released descriptor is the caller's") {
     CHECK(is_open(fd));
     ::close(fd);
 }
+
+} // namespace unique_fd_test

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <functional>
 
+namespace ping_pong_test {
+
 using namespace plexus;
 using namespace plexus::tools::benchmark;
 
@@ -88,3 +90,5 @@ TEST_CASE("what fails ends the wait, until it is forgotten") {
     end.forget_failure();
     end.until([] { return true; });
 }
+
+} // namespace ping_pong_test

@@ -7,6 +7,8 @@
 
 #include <vector>
 
+namespace timing_test {
+
 using namespace plexus::tools::benchmark;
 
 TEST_CASE("the best of several rounds counts, and the warm-up does not") {
@@ -56,3 +58,5 @@ TEST_CASE("medians and percentiles") {
     CHECK(percentile(samples, 0.99) == 4.0);
     CHECK(percentile(samples, 1) == 5.0);
 }
+
+} // namespace timing_test

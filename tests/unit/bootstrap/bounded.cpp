@@ -12,6 +12,8 @@
 #include <malloc.h>
 #include <map>
 
+namespace bounded_test {
+
 using namespace plexus;
 using namespace plexus::bootstrap;
 using namespace plexus::bootstrap::testing;
@@ -177,3 +179,5 @@ TEST_CASE("whoever has stopped waiting for names may wait for others") {
     CHECK(ended == 2 * kWaits);
     CHECK(ask(*one, "nothing", 1ms).get().status() == Status::not_found);
 }
+
+} // namespace bounded_test

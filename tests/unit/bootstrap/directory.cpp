@@ -6,6 +6,8 @@
 
 #include <thread>
 
+namespace directory_test {
+
 using namespace plexus;
 using namespace plexus::bootstrap;
 using namespace plexus::bootstrap::testing;
@@ -188,3 +190,5 @@ TEST_CASE("many threads publish and look up in one directory") {
     CHECK(plexus::testing::eventually(10s, [&] { return found + wrong == kThreads * kNames; }));
     CHECK(wrong == 0);
 }
+
+} // namespace directory_test

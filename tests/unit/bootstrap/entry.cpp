@@ -6,6 +6,8 @@
 
 #include <cstring>
 
+namespace entry_test {
+
 using namespace plexus;
 using namespace plexus::bootstrap;
 using namespace plexus::bootstrap::testing;
@@ -93,3 +95,5 @@ TEST_CASE("a hello has the bytes that it always had, and proves for its purpose 
     const Proof proof = prove(key, bytes_of(std::string("plexus directory hello\0", 23) + text_of(head)));
     CHECK(same_proof(std::as_bytes(std::span(proof)), hello.last<32>()));
 }
+
+} // namespace entry_test

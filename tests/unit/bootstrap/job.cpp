@@ -7,6 +7,8 @@
 #include <string_view>
 #include <unistd.h>
 
+namespace job_test {
+
 using namespace plexus;
 using namespace plexus::bootstrap;
 
@@ -99,3 +101,5 @@ TEST_CASE("a job whose key this process was not given is refused in words") {
     CHECK(refused.failure().why.find("PLEXUS_JOB_KEY is missing") != std::string::npos);
     CHECK(refused.failure().why.find("plexus run") != std::string::npos);
 }
+
+} // namespace job_test

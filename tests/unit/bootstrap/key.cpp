@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+namespace key_test {
+
 using namespace plexus;
 using namespace plexus::bootstrap;
 using plexus::testing::expect_warning;
@@ -115,3 +117,5 @@ TEST_CASE("a key file that is missing, short, huge or no file is refused by name
     REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
     CHECK(key_from_file(pipe).status() == Status::bad_config); // and does not wait for a writer
 }
+
+} // namespace key_test

@@ -3,6 +3,8 @@
 #include "bootstrap/launch_plan.h"
 #include "support/catch.h"
 
+namespace launch_plan_test {
+
 using namespace plexus;
 using namespace plexus::bootstrap;
 using Words = std::vector<std::string>;
@@ -30,3 +32,5 @@ TEST_CASE("a wrapper becomes the command, which is found before and keeps its na
     const auto refused = plan_launch(options, "job", "key");
     CHECK(refused.failure().why.find("no-such-wrapper") != std::string::npos);
 }
+
+} // namespace launch_plan_test

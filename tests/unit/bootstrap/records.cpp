@@ -6,6 +6,8 @@
 
 #include <random>
 
+namespace records_test {
+
 using namespace plexus;
 using namespace plexus::bootstrap;
 using namespace plexus::bootstrap::testing;
@@ -143,3 +145,5 @@ TEST_CASE("random bytes never decode to anything out of bounds") {
         if (frame) CHECK(frame->name.size() + frame->value.size() <= bytes.size());
     }
 }
+
+} // namespace records_test

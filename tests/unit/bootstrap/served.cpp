@@ -6,6 +6,8 @@
 
 #include <asio/ip/tcp.hpp>
 
+namespace served_test {
+
 using namespace plexus;
 using namespace plexus::bootstrap;
 using namespace plexus::bootstrap::testing;
@@ -175,3 +177,5 @@ TEST_CASE("a directory on every interface tells the host's name") {
     const std::string port = server->url().substr(server->url().rfind(':'));
     CHECK(join("plexus://127.0.0.1" + port, key, some_context(), in(5s)));
 }
+
+} // namespace served_test

@@ -13,6 +13,8 @@
 #include <random>
 #include <thread>
 
+namespace strangers_test {
+
 using namespace plexus;
 using namespace plexus::bootstrap;
 using namespace plexus::bootstrap::testing;
@@ -200,3 +202,5 @@ TEST_CASE("a server that forges the answer is not trusted") {
     REQUIRE(refused.status() == Status::denied);
     CHECK(mentions(refused.failure(), "key"));
 }
+
+} // namespace strangers_test

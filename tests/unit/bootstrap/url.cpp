@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+namespace url_test {
+
 using namespace plexus;
 using namespace plexus::bootstrap;
 
@@ -71,3 +73,5 @@ TEST_CASE("methods have to listen where a directory is served, loopback apart") 
         CHECK(interfaces_of(text).empty());
     }
 }
+
+} // namespace url_test

@@ -11,6 +11,8 @@
 #include <unistd.h>
 #include <vector>
 
+namespace frames_test {
+
 using namespace plexus::module;
 using namespace plexus::testing;
 
@@ -253,3 +255,5 @@ TEST_CASE("once a link is given up its host is told nothing, and nothing is writ
     CHECK(host.told_too_late == 0);
     CHECK(host.placed == 0);
 }
+
+} // namespace frames_test

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <map>
 
+namespace values_test {
+
 using namespace plexus::module;
 using namespace std::chrono_literals;
 
@@ -93,3 +95,5 @@ TEST_CASE("what is no number, too large, or of another unit is not guessed at") 
     CHECK_FALSE(parse_bool("yes"));
     CHECK_FALSE(parse_count("4 B"));
 }
+
+} // namespace values_test

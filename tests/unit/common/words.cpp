@@ -4,6 +4,8 @@
 
 #include "common/words.h"
 
+namespace words_test {
+
 using namespace plexus::module;
 using Words = std::vector<std::string>;
 
@@ -21,3 +23,5 @@ TEST_CASE("what may have been meant is a question, or nothing") {
     CHECK(did_you_mean("rc", known) == "; did you mean rc_mlx5 or rc_verbs?");
     CHECK(did_you_mean("something", known).empty());
 }
+
+} // namespace words_test

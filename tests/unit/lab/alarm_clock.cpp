@@ -2,6 +2,8 @@
 #include "tools/lab/alarm_clock.h"
 #include "support/catch.h"
 
+namespace alarm_clock_test {
+
 using namespace plexus::tools::lab;
 using namespace std::chrono_literals;
 
@@ -27,3 +29,5 @@ TEST_CASE("busy waiting never costs more than its share") {
     CHECK(share < AlarmClock::kShare + 0.01);
     CHECK(share > AlarmClock::kShare - 0.05);
 }
+
+} // namespace alarm_clock_test

@@ -8,6 +8,8 @@
 
 #include <map>
 
+namespace fabric_test {
+
 using namespace plexus::testing;
 using namespace plexus::tools::lab;
 using namespace std::chrono_literals;
@@ -174,3 +176,5 @@ TEST_CASE("each ticket comes back exactly once, whatever happens") {
     CHECK(std::count(seen.begin(), seen.end(), 1) == 5000);
     CHECK(run.fabric.next_due() == Time::max());
 }
+
+} // namespace fabric_test

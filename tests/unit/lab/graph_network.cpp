@@ -7,6 +7,8 @@
 #include "tools/lab/queue_lengths.h"
 #include "tools/lab/routes.h"
 
+namespace graph_network_test {
+
 using namespace plexus;
 using namespace plexus::eco;
 using namespace plexus::tools::lab;
@@ -94,3 +96,5 @@ TEST_CASE("queue lengths are counted per frame, with the most and quantiles to a
     CHECK(both.quantile(0.9) >= 50'000);
     CHECK(both.quantile(0.9) <= 50'000 * 17 / 16);
 }
+
+} // namespace graph_network_test

@@ -2,6 +2,8 @@
 #include "tools/lab/lateness.h"
 #include "support/catch.h"
 
+namespace lateness_test {
+
 using namespace plexus::tools::lab;
 using namespace std::chrono_literals;
 
@@ -29,3 +31,5 @@ TEST_CASE("what comes before its time is not late") {
     CHECK(late.quantile(1) == 0ns);
     CHECK(late.late() == 0);
 }
+
+} // namespace lateness_test

@@ -5,6 +5,8 @@
 
 #include "plexus/error.h"
 
+namespace network_file_test {
+
 using namespace plexus;
 using namespace plexus::testing;
 using namespace plexus::tools::lab;
@@ -103,3 +105,5 @@ TEST_CASE("scaling slows everything down alike, or only the rates") {
     CHECK(scaled(network, 0.1, true).places[0].speed.delay == 5us);
     CHECK(scaled(network, 1e-6, false).places[0].speed.bits_per_second == 10);
 }
+
+} // namespace network_file_test

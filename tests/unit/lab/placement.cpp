@@ -8,6 +8,8 @@
 
 #include <algorithm>
 
+namespace placement_test {
+
 using namespace plexus::testing;
 using namespace plexus::tools::lab;
 using Hosts = std::vector<std::size_t>;
@@ -54,3 +56,5 @@ TEST_CASE("a placement that means nothing is refused with a sentence") {
         }
     }
 }
+
+} // namespace placement_test

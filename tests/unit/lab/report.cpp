@@ -6,6 +6,8 @@
 
 #include "tools/lab/report.h"
 
+namespace report_test {
+
 using namespace plexus::testing;
 using namespace plexus::tools::lab;
 using namespace std::chrono_literals;
@@ -54,3 +56,5 @@ TEST_CASE("a report says what frames found waiting on each link, and in switches
     fabric.reset_counts();
     CHECK(number_of(report_json(network, routes, fabric, {}), "queue_most_bytes") == 0);
 }
+
+} // namespace report_test

@@ -5,6 +5,8 @@
 
 #include "tools/lab/routes.h"
 
+namespace routes_test {
+
 using namespace plexus::testing;
 using namespace plexus::tools::lab;
 using namespace std::chrono_literals;
@@ -86,3 +88,5 @@ duplex = "half"
     CHECK(there.station != back.station);
     CHECK(routes.pipes()[there.pipe].stations == 2);
 }
+
+} // namespace routes_test

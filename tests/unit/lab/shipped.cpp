@@ -9,6 +9,8 @@
 #include <iterator>
 #include <map>
 
+namespace shipped_test {
+
 using namespace plexus::tools::lab;
 
 namespace {
@@ -83,3 +85,5 @@ TEST_CASE("grid5000 has the six clusters of the paper's Table 2, and its latenci
         }
     }
 }
+
+} // namespace shipped_test

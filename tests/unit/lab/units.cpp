@@ -2,6 +2,8 @@
 #include "tools/lab/units.h"
 #include "support/catch.h"
 
+namespace units_test {
+
 using namespace plexus::tools::lab;
 using namespace std::chrono_literals;
 
@@ -29,3 +31,5 @@ TEST_CASE("rates and times are shown in the largest unit that fits") {
     CHECK(show_time(6577490ns) == "6.5775 ms");
     CHECK(show_time(0ns) == "0 ns");
 }
+
+} // namespace units_test

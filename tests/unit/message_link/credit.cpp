@@ -4,6 +4,8 @@
 
 #include "message_link/credit.h"
 
+namespace credit_test {
+
 using plexus::message_link::Credit;
 
 TEST_CASE("as many messages go as the window has room for") {
@@ -83,3 +85,5 @@ TEST_CASE("a sender and a receiver go on for ever, also where the counts begin a
     }
     CHECK(sent > 130'000); // twice around
 }
+
+} // namespace credit_test

@@ -5,6 +5,8 @@
 #include "support/stream.h"
 #include "unit/message_link/memory_port.h"
 
+namespace engine_test {
+
 using namespace plexus::testing;
 using Settings = std::map<std::string, std::string>;
 
@@ -189,3 +191,5 @@ TEST_CASE("a module ends while links are being made, are open, and are ending") 
         }
     }
 }
+
+} // namespace engine_test

@@ -6,6 +6,8 @@
 
 #include "message_link/opening.h"
 
+namespace opening_test {
+
 using namespace plexus::testing;
 using namespace plexus::message_link;
 
@@ -84,3 +86,5 @@ TEST_CASE("a context that is not the one looked for says so, and the other learn
     Answer answer;
     CHECK(from.take_answer(to.answer(kThere, false), answer).status == PLEXUS_WRONG_PEER);
 }
+
+} // namespace opening_test

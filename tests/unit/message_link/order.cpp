@@ -8,6 +8,8 @@
 #include <random>
 #include <vector>
 
+namespace order_test {
+
 using Order = plexus::message_link::ReceiveOrder<int>;
 using Place = Order::Place;
 
@@ -64,3 +66,5 @@ TEST_CASE("messages that overtake each other come out in order, also where the n
     }
     CHECK(expected == kCount);
 }
+
+} // namespace order_test

@@ -5,6 +5,8 @@
 
 #include "message_link/wire.h"
 
+namespace wire_test {
+
 using namespace plexus::message_link;
 
 namespace {
@@ -117,3 +119,5 @@ TEST_CASE("a greeting survives its bytes, and no part of them is one") {
     answer.end.slot = kNoSlot;
     CHECK_FALSE(Answer::read(answer.write()));
 }
+
+} // namespace wire_test

@@ -8,6 +8,8 @@
 
 #include <filesystem>
 
+namespace save_test {
+
 using namespace plexus;
 using namespace plexus::testing;
 using namespace plexus::tools::probe;
@@ -47,3 +49,5 @@ TEST_CASE("a date is written as ISO 8601 has it") {
     CHECK(date[10] == 'T');
     CHECK(date.back() == 'Z');
 }
+
+} // namespace save_test

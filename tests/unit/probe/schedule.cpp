@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <set>
 
+namespace schedule_test {
+
 using namespace plexus::eco;
 using namespace plexus::tools::probe;
 
@@ -86,3 +88,5 @@ TEST_CASE("of repeats the median is kept, number by number") {
     CHECK_NOTHROW(map.set(0, 0, 1, median_of(crossing)));
     CHECK(rounded({1.23456789, 2, 2, 2, 2, 1, 0}).min_us == 1.2346);
 }
+
+} // namespace schedule_test

@@ -5,6 +5,8 @@
 #include "plexus/error.h"
 #include "support/catch.h"
 
+namespace wires_test {
+
 using namespace plexus::eco;
 using namespace plexus::tools::probe;
 
@@ -48,3 +50,5 @@ TEST_CASE("a map refuses wires that cannot be") {
     CHECK_THROWS_AS(map.set_shared_wires({{0, 3}}), plexus::Error);
     CHECK_THROWS_AS(map.set_shared_wires({{0, 1}, {1, 2}}), plexus::Error);
 }
+
+} // namespace wires_test

@@ -7,6 +7,8 @@
 
 #include <functional>
 
+namespace checker_test {
+
 using namespace plexus::eco;
 using namespace plexus::tools::schedule;
 
@@ -203,3 +205,5 @@ TEST_CASE("networks differ by terminals, ports and links, not by the order of li
     CHECK(difference(other, star()) == "it has no link from p2 to s0, the other one");
     CHECK(difference(star(), named_graph("star-4")) == "it has 3 terminals, the other 4");
 }
+
+} // namespace checker_test

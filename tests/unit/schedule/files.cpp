@@ -6,6 +6,8 @@
 #include "tools/schedule/graph_file.h"
 #include "tools/schedule/schedule_file.h"
 
+namespace files_test {
+
 using namespace plexus;
 using namespace plexus::eco;
 using namespace plexus::testing;
@@ -213,3 +215,5 @@ TEST_CASE("a file of more values than are read is refused before they are") {
         CHECK(std::string(error.what()) == file + " holds more than 33554432 values");
     }
 }
+
+} // namespace files_test

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+namespace map_graph_test {
+
 using namespace plexus::eco;
 using namespace plexus::tools::schedule;
 
@@ -57,3 +59,5 @@ TEST_CASE("a map with more hosts than a graph has terminals is refused") {
     for (std::size_t host = 0; host <= kMostTerminals; ++host) hosts.push_back(fmt::format("h{}", host));
     CHECK_THROWS_AS(graph_of_map(Map(hosts, {}, {8}, "")), plexus::Error);
 }
+
+} // namespace map_graph_test

@@ -6,6 +6,8 @@
 #include "plexus/error.h"
 #include "tools/schedule/play.h"
 
+namespace play_test {
+
 using namespace plexus;
 using namespace plexus::eco;
 using namespace plexus::testing;
@@ -189,3 +191,5 @@ TEST_CASE("what cannot be played is refused") {
     wrong.path[1] = 99;
     CHECK_THROWS_WITH(play(star, {{wrong}}, {}), Contains("does not hold together"));
 }
+
+} // namespace play_test

@@ -4,6 +4,8 @@
 
 #include "support/catch.h"
 
+namespace ways_test {
+
 using namespace plexus::eco;
 using namespace plexus::tools::schedule;
 
@@ -41,3 +43,5 @@ TEST_CASE("ways that no number of 64 bits counts are the most that is counted") 
     CHECK(back.count(end) == 0);
     CHECK(back.first(end).empty());
 }
+
+} // namespace ways_test

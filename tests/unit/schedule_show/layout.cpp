@@ -9,6 +9,8 @@
 #include <cmath>
 #include <set>
 
+namespace layout_test {
+
 using namespace plexus;
 using namespace plexus::testing;
 using namespace plexus::tools::drawing;
@@ -204,3 +206,5 @@ TEST_CASE("a chain and a lone long branch are drawn") {
     CHECK(layout.shape == Shape::levels);
     CHECK(closest(layout) >= 18);
 }
+
+} // namespace layout_test

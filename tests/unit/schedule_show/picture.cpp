@@ -7,6 +7,8 @@
 #include "tools/schedule/show/table.h"
 #include "unit/schedule_show/graphs.h"
 
+namespace picture_test {
+
 using namespace plexus;
 using namespace plexus::testing;
 using namespace plexus::tools::drawing;
@@ -143,3 +145,5 @@ TEST_CASE("terminals that differ by a power of two have different colours") {
             CHECK(colour_of(sender) != colour_of(sender + step));
     CHECK(colour_of(1023) < kColours);
 }
+
+} // namespace picture_test

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <set>
 
+namespace wiring_test {
+
 using namespace plexus;
 using namespace plexus::testing;
 using namespace plexus::tools::drawing;
@@ -109,3 +111,5 @@ TEST_CASE("a symbol's room for its name ends where the next symbol begins") {
     CHECK(std::abs(wiring.symbols[2].free - (wiring.layout.width - right(2))) < 1e-6);
     CHECK(std::abs(wiring.symbols[3].free - (left(4) - right(3))) < 1e-6);
 }
+
+} // namespace wiring_test

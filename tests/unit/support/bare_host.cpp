@@ -6,6 +6,8 @@
 #include "support/catch.h"
 #include "support/log_guard.h"
 
+namespace bare_host_test {
+
 using namespace plexus::testing;
 
 namespace {
@@ -158,3 +160,5 @@ TEST_CASE("a callback from outside poll, after disconnect, or after drain is not
     deliver(0);
     CHECK(drained.count() == 1);
 }
+
+} // namespace bare_host_test

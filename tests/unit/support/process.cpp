@@ -10,6 +10,8 @@
 
 #include <csignal>
 
+namespace process_test {
+
 using namespace plexus::testing;
 
 TEST_CASE("a child's exit code, its signal, and its silence are told apart") {
@@ -86,3 +88,5 @@ TEST_CASE("eventually gives up when its time is over") {
     CHECK(eventually(5s, [] { return true; }));
     CHECK_FALSE(eventually(1ms, [] { return false; }));
 }
+
+} // namespace process_test

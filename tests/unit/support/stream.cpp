@@ -4,6 +4,8 @@
 #include "support/stream.h"
 #include "support/catch.h"
 
+namespace stream_test {
+
 using namespace plexus::testing;
 
 TEST_CASE("content is the same for the same message, and other for another") {
@@ -33,3 +35,5 @@ TEST_CASE("mixed sizes are mostly small and reach far") {
     CHECK(largest > 900'000);
     CHECK(largest < 1'000'000);
 }
+
+} // namespace stream_test

@@ -3,6 +3,8 @@
 // together, and what was held is given back when it is acknowledged, lost or given up.
 #include "scripted.h"
 
+namespace account_test {
+
 using namespace plexus;
 using namespace plexus::testing;
 using namespace plexus::transport;
@@ -224,3 +226,5 @@ TEST_CASE("answers to a peer that asks and does not read are on its account, unt
     }
     CHECK(rig.peer->account.used() == 0);
 }
+
+} // namespace account_test

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+namespace decision_test {
+
 using namespace plexus;
 using namespace plexus::transport;
 
@@ -226,3 +228,5 @@ TEST_CASE("a decision says why") {
     facts.waited = true;
     CHECK(std::string_view(decide(facts).because) == "the peer did not connect again");
 }
+
+} // namespace decision_test

@@ -3,6 +3,8 @@
 // and in order.
 #include "scripted.h"
 
+namespace heirs_test {
+
 using namespace plexus;
 using namespace plexus::testing;
 using namespace plexus::transport;
@@ -92,3 +94,5 @@ TEST_CASE("frames that two methods in a row could not bring go on by a third, on
     CHECK(rig.heard.events.empty());
     CHECK(said.count() == 2);
 }
+
+} // namespace heirs_test

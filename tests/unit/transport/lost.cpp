@@ -2,6 +2,8 @@
 // When a peer counts as lost, and who is told what then.
 #include "scripted.h"
 
+namespace lost_test {
+
 using namespace plexus;
 using namespace plexus::testing;
 using namespace plexus::transport;
@@ -132,3 +134,5 @@ TEST_CASE("an answer that finds no way is counted for its peer") {
     CHECK(answer(true) == Status::link_lost);
     CHECK(peer->dropped_answers == 1);
 }
+
+} // namespace lost_test

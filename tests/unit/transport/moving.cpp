@@ -6,6 +6,8 @@
 #include <future>
 #include <thread>
 
+namespace moving_test {
+
 using namespace plexus;
 using namespace plexus::testing;
 using namespace plexus::transport;
@@ -257,3 +259,5 @@ TEST_CASE("a peer that no method reaches any more is lost also if nothing waits 
         CHECK(rig.peer->presence() == Presence::here);
     }
 }
+
+} // namespace moving_test

@@ -3,6 +3,8 @@
 #include "support/catch.h"
 #include "unit/transport/scripted.h"
 
+namespace rows_test {
+
 using namespace plexus;
 using namespace plexus::transport;
 using namespace plexus::testing;
@@ -92,3 +94,5 @@ TEST_CASE("a row takes what there is room for, and no more") {
     CHECK(module::text_of({row.descriptor.data, row.descriptor.size}) == "de");
     CHECK(module::add_row(rows, "b", module::view("f")) == PLEXUS_TOO_LARGE);
 }
+
+} // namespace rows_test

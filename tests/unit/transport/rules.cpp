@@ -7,6 +7,8 @@
 
 #include <thread>
 
+namespace rules_test {
+
 using namespace plexus;
 using namespace plexus::testing;
 using namespace plexus::transport;
@@ -173,3 +175,5 @@ TEST_CASE("a hello that a module posts is sent once, and lives until the module 
     rig.turns();
     CHECK(rig.peer->account.used() == 0);
 }
+
+} // namespace rules_test

@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <random>
 
+namespace window_histories_test {
+
 using namespace plexus::testing;
 
 namespace {
@@ -33,3 +35,5 @@ TEST_CASE("in a million histories of links that break every frame arrives once, 
         FAIL(wrong);
     }
 }
+
+} // namespace window_histories_test

@@ -6,6 +6,8 @@
 
 #include <vector>
 
+namespace windows_test {
+
 using namespace plexus;
 using namespace plexus::transport;
 
@@ -235,3 +237,5 @@ TEST_CASE("what was said of a stream stays said, and the oldest are forgotten as
     CHECK_FALSE(past.forgotten(2));
     CHECK(past.find(2) == 2);
 }
+
+} // namespace windows_test

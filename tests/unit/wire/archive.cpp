@@ -14,6 +14,8 @@
 #include <optional>
 #include <string>
 
+namespace archive_test {
+
 using namespace plexus::testing;
 using plexus::detail::Piece;
 using plexus::detail::Reader;
@@ -239,3 +241,5 @@ TEST_CASE("an archived value that is cut off anywhere is refused") {
         CHECK_FALSE(got == sample());
     }
 }
+
+} // namespace archive_test

@@ -6,6 +6,8 @@
 #include "wire/frame.h"
 #include "wire/table.h"
 
+namespace frames_test {
+
 using namespace plexus;
 using namespace plexus::testing;
 using namespace plexus::wire;
@@ -228,3 +230,5 @@ TEST_CASE("only kinds that exist are known") {
     }
     CHECK(known == "1 2 3 4 5 6 8 9 10 11 12 13 14 16 17 18 19 20 21 22 ");
 }
+
+} // namespace frames_test

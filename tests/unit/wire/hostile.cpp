@@ -18,6 +18,8 @@
 #include <unordered_set>
 #include <valarray>
 
+namespace hostile_test {
+
 using namespace plexus::testing;
 using plexus::detail::kMostLevels;
 using plexus::detail::Reader;
@@ -218,3 +220,5 @@ TEST_CASE("counts that overflow are refused for every kind of container") {
         CHECK_FALSE(reads_bytes<std::valarray<std::uint8_t>>(bytes));
     }
 }
+
+} // namespace hostile_test

@@ -3,6 +3,8 @@
 #include "wire/signature.h"
 #include "support/catch.h"
 
+namespace signature_test {
+
 using namespace plexus::wire;
 
 namespace {
@@ -44,3 +46,5 @@ TEST_CASE("whatever another program calls a signature is no more than text") {
     CHECK(with_own_types("\"x\" is declared as f64(i32)", "f64()") ==
           "\"x\" is declared as f64(i32); here it is f64()");
 }
+
+} // namespace signature_test

@@ -5,6 +5,8 @@
 #include "support/catch.h"
 #include "wire/table.h"
 
+namespace tables_test {
+
 using namespace plexus;
 using namespace plexus::testing;
 using namespace plexus::wire;
@@ -77,3 +79,5 @@ TEST_CASE("equal tables have equal numbers, others have others") {
     }
     CHECK(table_hash({}) == 0xcbf29ce484222325ull); // FNV-1a of nothing
 }
+
+} // namespace tables_test

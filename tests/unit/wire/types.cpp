@@ -14,6 +14,8 @@
 #include <string>
 #include <unordered_map>
 
+namespace types_test {
+
 using namespace plexus::testing;
 using plexus::detail::Element;
 using plexus::detail::kDense;
@@ -392,3 +394,5 @@ TEST_CASE("objects of types that share a name are told apart in a process") {
     CHECK(plexus::detail::object_type<plexus::detail::Writer>() !=
           plexus::detail::object_type<plexus::detail::Reader>());
 }
+
+} // namespace types_test
