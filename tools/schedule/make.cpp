@@ -18,17 +18,6 @@ namespace {
 
 constexpr Seconds kUsualTime{60};
 
-/// What check reads: with the names of vertices, or if that is too large with the numbers of links.
-std::string text_of(const ScheduleFile& file) {
-    std::string text = to_json(file);
-    if (!can_be_loaded(text)) text = to_json(file, PathText::links);
-    if (!can_be_loaded(text))
-        throw Error(
-            Status::too_large,
-            fmt::format("the schedule has {} MiB as a file, more than is read again", text.size() >> 20));
-    return text;
-}
-
 std::string certificate(const Found& found) {
     const std::size_t rounds = found.result.schedule.rounds.size();
     const eco::RoundBound& bound = found.result.bound;
@@ -72,7 +61,7 @@ int make_schedule(const Options& options) {
         throw std::logic_error("the search made a schedule that is none: " + *broken);
     const bool prints = options.output == "-" || (options.output.empty() && !options.json);
     if (prints || !options.output.empty())
-        write_output(text_of({graph, result.schedule, result.bound.rounds, result.bound.reason}),
+        write_output(loadable_text({graph, result.schedule, result.bound.rounds, result.bound.reason}),
                      prints ? "-" : options.output);
     const std::string line = options.json ? to_json(found, task) : certificate(found);
     std::fprintf(prints ? stderr : stdout, "%s\n", line.c_str());

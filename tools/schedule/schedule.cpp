@@ -47,7 +47,8 @@ constexpr char kFooter[] =
     "{\"links\": [[\"u\", \"v\"], ...], \"terminals\": [\"v\" or [\"in\", \"out\"], ...], \"ports\": \"one\" "
     "or \"all\"}.\n"
     "Terminals are numbered from 0 in this order; without ports it is one. A map's subnets are a tree of\n"
-    "switches with a terminal for each host, in the map's order.";
+    "switches with a terminal for each host, in the map's order. A network has at most 1024 terminals and\n"
+    "65536 links, a schedule's file 256 MiB.";
 
 constexpr CommonHelp kHelp{nullptr,
                            "Exit codes: 0 ok, 1 the answer is no, 2 usage or a malformed file, "

@@ -177,10 +177,6 @@ ScheduleFile load_schedule(const std::string& file) {
     } catch (const Error& error) { refuse(fmt::format("{}: {}", file, error.what())); }
 }
 
-bool can_be_loaded(std::string_view text) noexcept {
-    return text.size() <= kLargestScheduleFile && json::values_in(text) <= json::kMostValues;
-}
-
 std::string to_json(const ScheduleFile& file, PathText paths) {
     const eco::LinkGraph& graph = file.graph;
     std::string rounds;
@@ -193,6 +189,19 @@ std::string to_json(const ScheduleFile& file, PathText paths) {
     if (file.bound) out.add("bound", *file.bound);
     if (!file.reason.empty()) out.add("reason", file.reason);
     return out.text() + "\n";
+}
+
+std::string loadable_text(const ScheduleFile& file, std::size_t most_bytes) {
+    const auto is_too_large = [most_bytes](const std::string& text) {
+        return text.size() > most_bytes || json::values_in(text) > json::kMostValues;
+    };
+    std::string text = to_json(file);
+    if (!is_too_large(text)) return text;
+    text = to_json(file, PathText::links);
+    if (!is_too_large(text)) return text;
+    throw Error(Status::too_large,
+                fmt::format("the schedule has {} values and {} bytes as a file, {} and {} are the most",
+                            json::values_in(text), text.size(), json::kMostValues, most_bytes));
 }
 
 } // namespace plexus::tools::schedule

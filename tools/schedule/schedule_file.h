@@ -36,7 +36,9 @@ enum class PathText : std::uint8_t {
 
 /// What load_schedule() reads: a round a line.
 std::string to_json(const ScheduleFile& file, PathText paths = PathText::vertices);
-/// True: a file with this text is not too large for load_schedule().
-bool can_be_loaded(std::string_view text) noexcept;
+/// What load_schedule() reads, of at most `most_bytes`: paths are names of vertices, or if that is too large
+/// numbers of links.
+/// @error too_large so is that (thrown)
+std::string loadable_text(const ScheduleFile& file, std::size_t most_bytes = kLargestScheduleFile);
 
 } // namespace plexus::tools::schedule

@@ -149,6 +149,21 @@ TEST_CASE("when time runs out the answer is no, and no file is written or change
     CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
 }
 
+TEST_CASE("a result that cannot be written is an error that names the file") {
+    const TmpDir folder;
+    const std::string schedule = (folder / "star.json").string();
+    out_of({"make", "star-4", "AAS", "-o", schedule});
+    const std::string nowhere = (folder / "none" / "page.html").string();
+    for (const Words& words : {Words{"make", "star-4", "AAS"}, Words{"show", schedule}}) {
+        Words full = words;
+        full.insert(full.end(), {"-o", "/dev/full"});
+        check_refused(full, 3, "/dev/full cannot be written: No space left on device");
+        Words missing = words;
+        missing.insert(missing.end(), {"-o", nowhere});
+        check_refused(missing, 3, nowhere + " cannot be written: there is no folder");
+    }
+}
+
 TEST_CASE("a schedule that is not at the bound says by how many rounds") {
     const TmpDir folder;
     const std::string file = (folder / "s.json").string();
