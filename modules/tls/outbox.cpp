@@ -177,10 +177,11 @@ void Outbox::enqueue(Block block) {
     pending_.push_back(std::move(block));
 }
 
+// Ends when the inner link has said AGAIN, so that `writable` follows, or holds kWindow blocks, or all is
+// out. A block that is tried again after that AGAIN may find room: then nobody would continue with the next.
 void Outbox::pump() {
     while (!is_over_ && flush() && message_ && message_->left > 0 && posted_ < kWindow)
         if (!seal_next()) return;
-    if (!is_over_) (void)flush();
 }
 
 // True: nothing waits.

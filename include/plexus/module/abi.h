@@ -244,6 +244,7 @@ struct plexus_ops {
 
     /* Sends one message. OK: the pieces may be reused. POSTED: they stay the module's until
        host->sent(cookie, token). AGAIN: no room; host->writable will say when to repeat.
+       A send that is accepted before that call may take its place: none follows then.
        Never blocks. */
     int32_t (*send)(plexus_link* link, const struct plexus_view* pieces, uint32_t count, void* token);
 

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A link goes on whenever the inner method may: no message waits for a callback that nobody owes.
+#include "support/catch.h"
+#include "support/stream.h"
+
+namespace progress_test {
+
+extern "C" const plexus_passport plexus_passport;
+
+using namespace plexus::testing;
+
+TEST_CASE("large messages go on when the inner link has room again at once") {
+    // Blocks that the inner method copies, and an area that holds few: it is full after each of them, and
+    // another thread empties it meanwhile.
+    const std::map<std::string, std::string> few{
+        {"over", "shm"}, {"shm.area", "1 MiB"}, {"shm.eager", "256 KiB"}};
+    Pair pair(method_of(plexus_passport), {{}, {1, 2, 3}, few}, {{}, {1, 2, 3}, few});
+    constexpr std::uint64_t kMessages = kSanitized ? 40 : 400;
+    const SizeOf size_of = always(3'000'000);
+    Receiver at_b(pair.b, size_of);
+    Stream stream(*pair.to_b, size_of, kMessages);
+    {
+        const Poller b(pair.b);
+        CHECK(pump({&pair.a}, 30s, [&] {
+            stream.step();
+            return at_b.received() == kMessages;
+        }));
+    }
+    CHECK(at_b.fault() == "");
+}
+
+} // namespace progress_test
