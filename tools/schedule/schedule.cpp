@@ -17,7 +17,7 @@ constexpr char kFooter[] =
     "The\n"
     "search ends at the bound, or when its time is over with the best schedule so far; exit code 1 if there\n"
     "is none. fast runs in two threads, and what it finds may differ between runs where both are needed;\n"
-    "umda is the search of the paper, begun anew with the next seed until then. With --json and without "
+    "umda is the search of the paper, begun anew with another seed until then. With --json and without "
     "--output only the result is printed.\n"
     "\n"
     "check FILE... says OK or FAIL, and why, for each file with a schedule. Code that the searches do not\n"

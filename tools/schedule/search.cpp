@@ -28,13 +28,17 @@ bool is_shorter(const eco::RoundSchedule& a, const eco::RoundSchedule& b) {
     return !a.rounds.empty() && (b.rounds.empty() || a.rounds.size() < b.rounds.size());
 }
 
+/// Seeds of later searches are far from those of other tasks, whose seeds often are neighbours.
+constexpr std::uint64_t kNextSeed = 0x9e3779b97f4a7c15;
+
 /// The evolutionary search again and again.
 eco::SearchResult repeat(const SearchTask& task, Clock::time_point start) {
     const auto has_time = [&task, start] { return Clock::now() - start < task.time; };
     const auto go_on = [&has_time](const eco::SearchProgress&) { return has_time(); };
     eco::SearchResult best = run(task, task.seed, go_on);
-    for (std::uint64_t seed = task.seed + 1; !best.optimal() && has_time(); ++seed) {
+    for (std::uint64_t seed = task.seed + kNextSeed; !best.optimal() && has_time(); seed += kNextSeed) {
         const std::size_t rounds = best.schedule.rounds.size();
+        if (rounds > 0 && rounds <= task.enough) break;
         const auto fewer = static_cast<std::uint32_t>(rounds > 0 ? rounds - 1 : 0);
         eco::SearchResult next = run(task, seed, go_on, fewer);
         if (is_shorter(next.schedule, best.schedule)) best = std::move(next);
@@ -55,18 +59,17 @@ Search search_of(const std::string& text, Search usual) {
 
 Found search_once(const SearchTask& task) {
     const auto start = Clock::now();
-    eco::SearchResult result = run(task, task.seed, [&task, start](const eco::SearchProgress&) {
+    const auto go_on = [&task, start](const eco::SearchProgress&) {
         return Clock::now() - start < task.time;
-    });
+    };
+    eco::SearchResult result =
+        task.search == Search::umda ? repeat(task, start) : run(task, task.seed, go_on);
     return {std::move(result), Clock::now() - start};
 }
 
 Found search_best(const SearchTask& task) {
+    if (task.search == Search::umda) return search_once(task);
     const auto start = Clock::now();
-    if (task.search == Search::umda) {
-        eco::SearchResult best = repeat(task, start);
-        return {std::move(best), Clock::now() - start};
-    }
     std::stop_source at_bound;
     const auto attempt = [&](std::uint64_t seed) {
         eco::SearchResult out = run(task, seed, [&](const eco::SearchProgress&) {

@@ -26,6 +26,8 @@ struct SearchTask {
     Search search;
     std::uint64_t seed;
     Seconds time; ///< the search ends after so long
+    std::size_t enough =
+        0; ///< rounds of a schedule that ends the repeated evolutionary search; 0: those of the bound
 };
 
 struct Found {
@@ -33,13 +35,14 @@ struct Found {
     Seconds took;
 };
 
-/// One search with the task's seed, on this thread. @error those of find_schedule() (thrown)
+/// One search with the task's seed, on this thread; the evolutionary one begins anew with other seeds, made
+/// from it, while there is time. @error those of find_schedule() (thrown)
 Found search_once(const SearchTask& task);
 
 /// Searches until the bound is reached or the time is over. The fast search runs twice, with the seeds 2s and
 /// 2s + 1, on this thread and another: the first at the bound ends the other. Of the two schedules it gives
-/// the shorter, of equal ones that of the lower seed. The evolutionary search begins anew with the seeds s +
-/// 1, s + 2, … on this thread. @error as search_once()
+/// the shorter, of equal ones that of the lower seed. The evolutionary search is that of search_once().
+/// @error as search_once()
 Found search_best(const SearchTask& task);
 
 } // namespace plexus::tools::schedule

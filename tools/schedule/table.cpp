@@ -52,7 +52,7 @@ Sample sample_of(const PaperRow& row, eco::CollectiveKind kind, std::size_t plac
     out.runs = options.runs;
     for (std::uint32_t run = 0; run < options.runs; ++run) {
         const Found found =
-            search_once({graph, kind, out.root, options.search, options.seed + run, options.time});
+            search_once({graph, kind, out.root, options.search, options.seed + run, options.time, paper});
         const std::size_t rounds = found.result.schedule.rounds.size();
         out.bound = found.result.bound;
         out.all += found.took;
