@@ -67,6 +67,13 @@ struct SettingReport {
     std::string help;
 };
 
+/// Who started this process, and how that was seen.
+struct LauncherReport {
+    std::string name; ///< "plexus run", "PMIx", "PMI-1" or "none"
+    std::string why;  ///< "PMIX_RANK is set, by Open MPI's mpirun"
+    std::string job;  ///< what the launcher calls the job; empty without one
+};
+
 /// Another context was lost, or can be reached again.
 struct PeerEvent {
     ContextId context;
@@ -97,9 +104,10 @@ class PLEXUS_API Context {
     const ContextId& id() const noexcept;
     /// What the key `name` says; empty if nobody has set it.
     std::string name() const;
-    /// Place in the job that `plexus run` started; 0 of 1 outside a job.
+    /// Place in the job that `plexus run`, mpirun, srun or mpiexec started; 0 of 1 outside a job.
     std::uint32_t rank() const noexcept;
     std::uint32_t size() const noexcept;
+    LauncherReport launcher() const;
     /// The program's arguments without ours, without argv[0].
     const std::vector<std::string>& arguments() const noexcept;
     /// Where others may attach; empty if this context serves no directory.

@@ -102,6 +102,10 @@ class DirectoryServer {
     /// server is gone. @thread any
     std::shared_ptr<Directory> local();
 
+    /// Returns when no guest from another process is here, and `guests` of them have been or `all_come` has
+    /// passed.
+    void wait_for_guests(std::uint32_t guests, Clock::time_point all_come);
+
   private:
     class Impl;
     explicit DirectoryServer(std::unique_ptr<Impl> impl);

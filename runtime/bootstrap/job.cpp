@@ -4,6 +4,7 @@
 #include "base/fork.h"
 #include "base/log.h"
 #include "base/mutex.h"
+#include "bootstrap/manager/managed_job.h"
 
 #include <charconv>
 #include <cstdlib>
@@ -65,6 +66,25 @@ Result<Key> take_key(const std::string& job) {
 }
 
 } // namespace
+
+Result<Job> Job::find(std::string_view wanted, Clock::time_point deadline) {
+    const DetectedLauncher detected = detect_launcher(wanted);
+    Job job;
+    if (detected.kind == Launcher::plexus) {
+        auto read = from_environment();
+        if (!read) return read;
+        job = std::move(*read);
+    } else if (detected.kind != Launcher::none) {
+        const auto place = place_under(detected.kind, deadline);
+        if (!place) return place.failure();
+        job.id = place->job;
+        job.rank = place->rank;
+        job.size = place->size;
+        job.local_size = place->local_size;
+    }
+    job.launcher = detected;
+    return job;
+}
 
 Result<Job> Job::from_environment() {
     Job job;

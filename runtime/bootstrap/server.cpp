@@ -2,6 +2,7 @@
 // The socket that a directory is served on: takes a port, accepts guests, bounds how many
 // may stand in the door. What guests say is the session's part. One io thread.
 #include "base/log.h"
+#include "base/mutex.h"
 #include "base/unique_fd.h"
 #include "bootstrap/io_thread.h"
 #include "bootstrap/session.h"
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <asio/post.hpp>
 #include <cerrno>
+#include <condition_variable>
 #include <cstring>
 #include <list>
 #include <netinet/in.h>
@@ -92,7 +94,31 @@ class DirectoryServer::Impl {
     const std::string& url() const noexcept { return url_; }
     std::shared_ptr<Directory> view() const { return view_of(book_, url_, nullptr); }
 
+    void wait_for_guests(std::uint32_t wanted, Clock::time_point all_come) {
+        Lock hold(guests_mutex_);
+        while (guests_.here > 0 || (guests_.been < wanted && Clock::now() < all_come)) {
+            if (guests_.here > 0) {
+                guests_changed_.wait(guests_mutex_);
+            } else {
+                guests_changed_.wait_until(guests_mutex_, all_come);
+            }
+        }
+    }
+
   private:
+    /// Guests that have proved the key.
+    struct Guests {
+        std::uint32_t been = 0; ///< ever
+        std::uint32_t here = 0;
+    };
+
+    template <class Change>
+    void count_guests(Change change) {
+        Lock hold(guests_mutex_);
+        change(guests_);
+        guests_changed_.notify_all();
+    }
+
     void accept_when_ready() {
         acceptor_.async_wait(tcp::acceptor::wait_read, [this](const std::error_code& error) {
             if (!error) accept_all();
@@ -125,10 +151,13 @@ class DirectoryServer::Impl {
             std::shared_ptr<Session>(strangers_.front())->end("too many others wait to prove the job's key");
         const auto session = std::make_shared<Session>(
             thread_.io(), tcp::socket(*thread_.io(), protocol_, fd), key_, book_,
-            [this](const std::shared_ptr<Session>& in) { strangers_.remove(in); },
+            [this](const std::shared_ptr<Session>& in) {
+                strangers_.remove(in);
+                count_guests([](Guests& guests) { ++guests.been, ++guests.here; });
+            },
             [this](const std::shared_ptr<Session>& gone) {
                 sessions_.erase(gone);
-                strangers_.remove(gone);
+                if (strangers_.remove(gone) == 0) count_guests([](Guests& guests) { --guests.here; });
             });
         strangers_.push_back(session);
         sessions_.insert(session);
@@ -150,6 +179,9 @@ class DirectoryServer::Impl {
     IoThread thread_; // after what it uses on its way, before what needs it
     tcp::acceptor acceptor_;
     asio::steady_timer pause_;
+    RankedMutex<20> guests_mutex_;
+    std::condition_variable_any guests_changed_;
+    Guests guests_ PLEXUS_GUARDED_BY(guests_mutex_);
     std::set<std::shared_ptr<Session>> sessions_;
     std::list<std::shared_ptr<Session>> strangers_; // have not proved the key; oldest first
     const std::shared_ptr<Book> book_;
@@ -186,5 +218,8 @@ DirectoryServer::DirectoryServer(std::unique_ptr<Impl> impl)
 DirectoryServer::~DirectoryServer() = default;
 const std::string& DirectoryServer::url() const noexcept { return impl_->url(); }
 std::shared_ptr<Directory> DirectoryServer::local() { return impl_->view(); }
+void DirectoryServer::wait_for_guests(std::uint32_t guests, Clock::time_point all_come) {
+    impl_->wait_for_guests(guests, all_come);
+}
 
 } // namespace plexus::bootstrap

@@ -250,6 +250,11 @@ void Raw::complete(std::string_view from, std::string key, std::string value) {
     entries_.insert_or_assign(std::move(key), std::move(entry));
 }
 
+void Raw::presume(std::string origin, std::string key, std::string value) {
+    if (find(key)) return;
+    entries_.insert_or_assign(std::move(key), Entry{std::move(value), std::move(origin), Layer::suggested});
+}
+
 void Raw::leave_out(std::string_view section) {
     const std::string prefix = fmt::format("{}.", section);
     const std::string variable = variable_of(prefix);

@@ -46,6 +46,14 @@ Schema core_schema(const std::vector<std::string>& methods) {
         {"listen", Type::text, "",
          "plexus://host:port where others join and look up names; methods then listen on that host too"},
 
+        {"launcher",
+         Type::choice,
+         "auto",
+         "who started this process and knows its job: auto (by the environment), plexus (plexus run), pmix, "
+         "pmi "
+         "(PMI-1) or none",
+         {"auto", "plexus", "pmix", "pmi", "none"}},
+
         {"limits.max_message", Type::size, "1 GiB", "largest message that is sent or taken", {}, 1024},
         {"limits.handler_queue", Type::size, "64 MiB", "what handlers may send ahead before it is an error"},
         {"limits.retain", Type::size, "4 MiB",

@@ -118,6 +118,8 @@ class Raw {
     /// Sets `key` where nobody has set it but somebody has set `from`, which needs it: as if the same
     /// source had said both. Its origin names `from`.
     void complete(std::string_view from, std::string key, std::string value);
+    /// Sets `key` where nobody has set it, for the reason that `origin` gives.
+    void presume(std::string origin, std::string key, std::string value);
     /// Forgets what was set in a section that nothing here reads, like "method.ucx".
     void leave_out(std::string_view section);
     /// The arguments that are not ours: without --plexus-* ones, in order. `--` and what

@@ -42,6 +42,10 @@ const ContextId& Context::id() const noexcept { return core_->id(); }
 std::string Context::name() const { return core_->settings().text("name"); }
 std::uint32_t Context::rank() const noexcept { return core_->job().rank; }
 std::uint32_t Context::size() const noexcept { return core_->job().size; }
+LauncherReport Context::launcher() const {
+    const bootstrap::Job& job = core_->job();
+    return {std::string(name_of(job.launcher.kind)), job.launcher.why, job.id};
+}
 const std::vector<std::string>& Context::arguments() const noexcept { return core_->arguments(); }
 std::string Context::url() const { return core_->url(); }
 

@@ -3,6 +3,7 @@
 
 #include "base/crypto.h"
 #include "base/log.h"
+#include "bootstrap/manager/managed_job.h"
 #include "bootstrap/url.h"
 #include "transport/route.h"
 
@@ -17,6 +18,8 @@ using Clock = std::chrono::steady_clock;
 
 /// With more contexts than cores a thread that spins keeps from running what it waits for.
 constexpr std::chrono::nanoseconds kShortSpin{2'000};
+/// For a process manager to say which process this is: it runs on this host.
+constexpr std::chrono::seconds kManagerTime{10};
 /// For handlers that were sending when the links ended.
 constexpr std::chrono::milliseconds kLastChance{200};
 
@@ -44,8 +47,6 @@ Core::~Core() { close(); }
 
 void Core::configure(const std::vector<std::string>& arguments, const Options& options) {
     crypto::fill_random(id_.bytes.data(), id_.bytes.size());
-    job_ = bootstrap::Job::from_environment().value();
-
     config::Sources sources;
     sources.privileged = config::has_more_rights_than_caller();
     sources.arguments = arguments;
@@ -56,6 +57,9 @@ void Core::configure(const std::vector<std::string>& arguments, const Options& o
     config::Raw raw = config::Raw::gather(sources).value();
     arguments_ = raw.remaining_arguments();
     warn_of(raw);
+    const config::Raw::Entry* const launcher = raw.find("launcher");
+    job_ = bootstrap::Job::find(launcher != nullptr ? launcher->value : "auto", Clock::now() + kManagerTime)
+               .value();
     const std::vector<std::string> searched = find_modules(raw);
     // `tcp?sndbuf=4MiB` in the list of methods sets that method's parameter.
     if (const config::Raw::Entry* written = raw.find("methods")) {
@@ -111,7 +115,8 @@ void Core::configure(const std::vector<std::string>& arguments, const Options& o
     dispatcher_ = std::make_unique<request::Dispatcher>(dispatching);
     bulk_ = std::make_unique<bulk::Bulk>(*dispatcher_);
 
-    const bootstrap::Key key = job_key();
+    const auto meeting = Clock::now() + settings_.duration("progress.lookup_timeout");
+    const bootstrap::Key key = job_key(meeting);
     transport::EndpointOptions carrying;
     carrying.max_message = settings_.bytes("limits.max_message");
     carrying.handler_queue = settings_.bytes("limits.handler_queue");
@@ -130,7 +135,7 @@ void Core::configure(const std::vector<std::string>& arguments, const Options& o
     bulk_->serve(*transport_);
 
     open_methods(wanted_methods(raw, searched), raw.find("methods") != nullptr);
-    meet(options, key);
+    meet(options, key, meeting);
     if (settings_.boolean("progress.thread")) scheduler_->start_progress_thread();
 }
 
@@ -143,16 +148,19 @@ void Core::warn_of(const config::Raw& raw) {
 }
 
 // Who may join from other hosts must also be able to send requests here: the methods that listen do so
-// where the directory does, unless somebody says where.
+// where the directory does, unless somebody says where; and on all interfaces where the job has other hosts.
 void Core::open_where_listening(config::Raw& raw) const {
     const config::Raw::Entry* listen = raw.find("listen");
-    if (listen == nullptr || listen->value.empty()) return;
-    const std::string where = bootstrap::interfaces_of(listen->value);
-    if (where.empty()) return;
+    const bool serves = listen != nullptr && !listen->value.empty();
+    const std::string where = serves ? bootstrap::interfaces_of(listen->value) : std::string();
+    const bool many_hosts = job_.is_managed() && job_.local_size < job_.size;
     for (const loader::Module* module : modules_.all())
-        for (const plexus_parameter& parameter : module->parameters)
-            if (std::string_view(parameter.key) == "listen")
-                raw.complete("listen", fmt::format("method.{}.listen", module->name), where);
+        for (const plexus_parameter& parameter : module->parameters) {
+            if (std::string_view(parameter.key) != "listen") continue;
+            const std::string key = fmt::format("method.{}.listen", module->name);
+            if (!where.empty()) raw.complete("listen", key, where);
+            if (many_hosts) raw.presume("the job has processes on other hosts", key, "all");
+        }
 }
 
 std::vector<std::string> Core::find_modules(const config::Raw& raw) {
@@ -187,9 +195,12 @@ std::vector<method::ListItem> Core::wanted_methods(const config::Raw& raw,
     return method::apply_list(list, names_some ? present : ordered);
 }
 
-bootstrap::Key Core::job_key() const {
+bootstrap::Key Core::job_key(Clock::time_point deadline) const {
+    std::optional<bootstrap::Key> from_file;
     if (const std::string file = settings_.text("job.key_file"); !file.empty())
-        return bootstrap::key_from_file(file).value();
+        from_file = bootstrap::key_from_file(file).value();
+    if (job_.is_managed()) return bootstrap::meet_under(from_file, deadline).value();
+    if (from_file) return *from_file;
     return job_.key ? *job_.key : process_key();
 }
 
@@ -214,8 +225,7 @@ void Core::open_methods(const std::vector<method::ListItem>& wanted, bool chosen
                                                    method::to_text(order)));
 }
 
-void Core::meet(const Options& options, const bootstrap::Key& key) {
-    const auto deadline = Clock::now() + settings_.duration("progress.lookup_timeout");
+void Core::meet(const Options& options, const bootstrap::Key& key, Clock::time_point deadline) {
     if (const std::string listen = settings_.text("listen"); !listen.empty()) {
         server_ = bootstrap::DirectoryServer::listen(listen, key, 1).value();
         directory_ = server_->local();
@@ -225,6 +235,8 @@ void Core::meet(const Options& options, const bootstrap::Key& key) {
         directory_->publish("plexus.server", PointerBase(self, own_way()).save()).value();
     } else if (!options.url.empty()) {
         directory_ = bootstrap::join(options.url, key, id_, deadline).value();
+    } else if (job_.is_managed()) {
+        directory_ = bootstrap::enter_managed(key, id_, deadline).value();
     } else if (!job_.url.empty()) {
         directory_ = bootstrap::join(job_.url, job_.key.value_or(key), id_, deadline).value();
     } else {

@@ -110,6 +110,10 @@ std::string lane_json(const LaneReport& lane) {
         .text();
 }
 
+std::string launcher_json(const LauncherReport& launcher) {
+    return json::Object().add("name", launcher.name).add("why", launcher.why).add("job", launcher.job).text();
+}
+
 std::string context_json(const Context& here) {
     std::vector<std::string> lanes;
     for (const LaneReport& lane : here.lanes()) lanes.push_back(lane_json(lane));
@@ -125,7 +129,8 @@ std::string context_json(const Context& here) {
         .add("context", to_string(here.id()))
         .add("name", here.name())
         .add("rank", here.rank())
-        .add("size", here.size());
+        .add("size", here.size())
+        .raw("launcher", launcher_json(here.launcher()));
     out.add("url", here.url())
         .raw("methods", json::list(lanes))
         .raw("refused", json::list(refused))
@@ -181,6 +186,9 @@ int info(int count, char** arguments) {
                         to_string(here.id()).c_str(), here.name().empty() ? "" : " named ",
                         here.name().c_str(), here.rank(), here.size(),
                         here.url().empty() ? "" : ", others may join at ", here.url().c_str());
+            const LauncherReport launcher = here.launcher();
+            std::printf("Launcher: %s (%s)%s%s\n\n", launcher.name.c_str(), launcher.why.c_str(),
+                        launcher.job.empty() ? "" : ", job ", launcher.job.c_str());
             print_lanes(here.lanes());
             print_rest(here);
         }

@@ -61,8 +61,11 @@ UniqueFd file_with(const std::string& text) {
 } // namespace
 
 Command::Command(const Words& words, const std::string& input)
+  : Command(OtherProgram{variable("TESTED_PLEXUS")}, words, input) {}
+
+Command::Command(const OtherProgram& other, const Words& words, const std::string& input)
   : mark_(fresh_mark()) {
-    const std::string program = variable("TESTED_PLEXUS");
+    const std::string& program = other.path;
     std::vector<std::string> texts{program};
     texts.insert(texts.end(), words.begin(), words.end());
     std::vector<char*> arguments;

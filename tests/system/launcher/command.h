@@ -16,10 +16,16 @@ namespace plexus::testing {
 
 using Words = std::vector<std::string>;
 
+/// Where a program lies that is started in place of `plexus`.
+struct OtherProgram {
+    std::string path;
+};
+
 class Command {
   public:
     /// Starts `plexus` with these words, standard input from `input` (a text).
     explicit Command(const Words& words, const std::string& input = {});
+    Command(const OtherProgram& other, const Words& words, const std::string& input = {});
     /// Kills the command and all that carries its mark.
     ~Command();
     Command(const Command&) = delete;

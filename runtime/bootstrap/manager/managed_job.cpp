@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bootstrap/manager/managed_job.h"
+
+#include "base/fork.h"
+#include "base/log.h"
+#include "bootstrap/manager/addresses.h"
+#include "bootstrap/url.h"
+
+#include <algorithm>
+#include <unistd.h>
+
+namespace plexus::bootstrap {
+namespace {
+
+/// In the place of the key, where all have it from files.
+constexpr std::string_view kKeyInFile = "-";
+/// An address of rank 0 may lead elsewhere from here, or nowhere: then others must still get their turn.
+constexpr std::chrono::seconds kTimePerAddress{2};
+
+struct ManagedJob {
+    RankedMutex<17> mutex;
+    std::optional<Place> place PLEXUS_GUARDED_BY(mutex);
+    std::unique_ptr<ProcessManager> manager PLEXUS_GUARDED_BY(mutex); ///< until the job's line is known
+    std::optional<Result<Key>> met PLEXUS_GUARDED_BY(mutex);
+    std::vector<std::string> urls PLEXUS_GUARDED_BY(mutex); ///< of the directory, to be tried in this order
+    std::unique_ptr<DirectoryServer> server PLEXUS_GUARDED_BY(mutex); ///< in rank 0
+    BirthProcess birth PLEXUS_GUARDED_BY(mutex); ///< of the process that has manager and server
+    Clock::time_point served_since PLEXUS_GUARDED_BY(mutex);
+};
+
+ManagedJob& managed() {
+    static ManagedJob& the = *new ManagedJob; // contexts may start while static objects end
+    return the;
+}
+const HeldAcrossFork kManagedAcrossFork{managed().mutex};
+
+/// When the process ends. The others still need the directory that rank 0 serves, as they would need the
+/// launcher: its process stays until they have left, or have not even come in the time that they may take to
+/// start.
+class AtExit {
+  public:
+    explicit AtExit(Clock::duration start_time)
+      : start_time_(start_time) {}
+    AtExit(const AtExit&) = delete;
+    AtExit& operator=(const AtExit&) = delete;
+    ~AtExit() {
+        ManagedJob& job = managed();
+        std::unique_ptr<DirectoryServer> server;
+        std::uint32_t others = 0;
+        Clock::time_point all_come;
+        {
+            Lock hold(job.mutex);
+            if (job.birth.left()) {
+                static_cast<void>(job.manager.release()); // the parent's, as is the server
+                return;
+            }
+            job.manager.reset();
+            if (job.server == nullptr) return;
+            server = std::move(job.server);
+            others = job.place->size - 1;
+            all_come = job.served_since + start_time_;
+        }
+        server->wait_for_guests(others, all_come);
+    }
+
+  private:
+    const Clock::duration start_time_;
+};
+
+/// `url` with each address under which other hosts may reach this one, as far as they fit behind `line`.
+std::string with_urls(std::string line, const Url& url, bool one_host) {
+    std::vector<std::string> hosts{url.host};
+    if (!one_host) {
+        hosts = own_addresses();
+        hosts.push_back(url.host);
+    }
+    for (const std::string& host : hosts) {
+        const std::string more = "," + to_string(Url{host, url.port});
+        if (line.size() + more.size() <= kLongestLine) line += more;
+    }
+    return line;
+}
+
+std::vector<std::string> split(std::string_view line) {
+    std::vector<std::string> parts;
+    while (!line.empty()) {
+        const std::size_t end = std::min(line.find(','), line.size());
+        parts.emplace_back(line.substr(0, end));
+        line.remove_prefix(std::min(end + 1, line.size()));
+    }
+    return parts;
+}
+
+Result<std::unique_ptr<DirectoryServer>> serve(const Place& place, const Key& key) {
+    const bool one_host = place.local_size == place.size;
+    auto server =
+        DirectoryServer::listen(one_host ? "plexus://127.0.0.1:0" : "plexus://[::]:0", key, place.size);
+    if (server) return server;
+    return DirectoryServer::listen(one_host ? "plexus://[::1]:0" : "plexus://0.0.0.0:0", key, place.size);
+}
+
+Result<Key> tell_others(ManagedJob& job, const std::optional<Key>& file_key, Clock::time_point deadline)
+    PLEXUS_REQUIRES(job.mutex) {
+    const Key key = file_key ? *file_key : random_key();
+    auto server = serve(*job.place, key);
+    if (!server) return server.failure();
+    const auto url = parse_url((*server)->url());
+    if (!url) return url.failure();
+    const std::string line = with_urls(file_key ? std::string(kKeyInFile) : to_hex(key.bytes), *url,
+                                       job.place->local_size == job.place->size);
+    if (auto told = job.manager->tell(line, deadline); !told) return told.failure();
+    job.urls = split(line);
+    job.urls.erase(job.urls.begin()); // the key
+    job.server = std::move(*server);
+    job.served_since = Clock::now();
+    return key;
+}
+
+Result<Key> hear_from_rank_0(ManagedJob& job, const std::optional<Key>& file_key, Clock::time_point deadline)
+    PLEXUS_REQUIRES(job.mutex) {
+    const auto line = job.manager->hear(deadline);
+    if (!line) return line.failure();
+    std::vector<std::string> parts = split(*line);
+    if (parts.size() < 2)
+        return fail(Status::wrong_peer,
+                    "rank 0 of the job {} is no Plexus context: it says \"{}\" where the job's "
+                    "directory should be",
+                    job.place->job, *line);
+    const std::string said_key = std::move(parts.front());
+    parts.erase(parts.begin());
+    std::stable_partition(parts.begin(), parts.end(), [](const std::string& each) {
+        const auto url = parse_url(each);
+        return url && is_in_own_subnet(url->host);
+    });
+    job.urls = std::move(parts);
+    if (file_key) return *file_key;
+    if (said_key == kKeyInFile)
+        return fail(Status::bad_config,
+                    "rank 0 has the job's key from a file: set job.key_file for all ranks");
+    return key_from_hex(said_key);
+}
+
+} // namespace
+
+Result<Place> place_under(Launcher launcher, Clock::time_point deadline) {
+    ManagedJob& job = managed();
+    Lock hold(job.mutex);
+    if (job.place) return *job.place;
+    auto manager = launcher == Launcher::pmix ? connect_pmix() : connect_pmi(deadline);
+    if (!manager) return manager.failure();
+    job.place = (*manager)->place();
+    job.manager = std::move(*manager);
+    job.birth = BirthProcess();
+    return *job.place;
+}
+
+Result<Key> meet_under(const std::optional<Key>& file_key, Clock::time_point deadline) {
+    ManagedJob& job = managed();
+    Lock hold(job.mutex);
+    if (!job.met) {
+        if (job.birth.left()) return Failure{Status::closed, kForkedText};
+        // What the directory needs while the process ends, the log and OpenSSL, has to end after it: so it is
+        // used before, which sets up its own end.
+        log::info("bootstrap", "process {} of {} of the job {}", job.place->rank, job.place->size,
+                  job.place->job);
+        static_cast<void>(prove(Key{}, {}));
+        static const AtExit at_exit(deadline - Clock::now());
+        job.met = job.place->rank == 0 ? tell_others(job, file_key, deadline)
+                                       : hear_from_rank_0(job, file_key, deadline);
+        job.manager.reset();
+    }
+    if (*job.met && file_key) return *file_key;
+    return *job.met;
+}
+
+Result<std::shared_ptr<Directory>> enter_managed(const Key& key, const ContextId& who,
+                                                 Clock::time_point deadline) {
+    ManagedJob& job = managed();
+    std::vector<std::string> urls;
+    {
+        Lock hold(job.mutex);
+        if (job.server != nullptr && !job.birth.left()) return job.server->local();
+        urls = job.urls;
+    }
+    Failure last{Status::not_found, "the job has no directory"};
+    std::string tried;
+    for (std::size_t i = 0; i < urls.size(); ++i) {
+        const bool is_last = i + 1 == urls.size();
+        auto joined =
+            join(urls[i], key, who, is_last ? deadline : std::min(deadline, Clock::now() + kTimePerAddress));
+        if (joined) return joined;
+        last = joined.failure();
+        tried += (tried.empty() ? "" : "; ") + last.why;
+    }
+    return Failure{last.status, std::move(tried)};
+}
+
+} // namespace plexus::bootstrap

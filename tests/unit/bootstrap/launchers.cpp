@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which launcher the environment speaks of; what rank 0 of a managed job does at its end.
+#include "bootstrap/manager/addresses.h"
+#include "bootstrap/manager/detect.h"
+#include "support/catch.h"
+#include "unit/bootstrap/waiting.h"
+
+#include <cstdlib>
+#include <future>
+#include <map>
+
+namespace launchers_test {
+
+using namespace plexus;
+using namespace plexus::bootstrap;
+using namespace plexus::bootstrap::testing;
+
+namespace {
+
+/// Variables for the object's lifetime.
+class Environment {
+  public:
+    explicit Environment(std::map<const char*, const char*> variables)
+      : variables_(std::move(variables)) {
+        for (const auto& [name, value] : variables_) ::setenv(name, value, 1);
+    }
+    ~Environment() {
+        for (const auto& [name, value] : variables_) ::unsetenv(name);
+    }
+    Environment(const Environment&) = delete;
+    Environment& operator=(const Environment&) = delete;
+
+  private:
+    const std::map<const char*, const char*> variables_;
+};
+
+} // namespace
+
+TEST_CASE("the launcher is recognised by its variables") {
+    struct Case {
+        std::map<const char*, const char*> variables;
+        Launcher launcher;
+        const char* why;
+    };
+    const Case cases[] = {
+        {{}, Launcher::none, "none of PLEXUS_JOB_ID, PMIX_RANK and PMI_FD is set"},
+        {{{"PMIX_RANK", "0"}, {"PMIX_NAMESPACE", "a"}}, Launcher::pmix, "PMIX_RANK is set"},
+        {{{"PMIX_RANK", "0"}}, Launcher::none, "none of PLEXUS_JOB_ID, PMIX_RANK and PMI_FD is set"},
+        {{{"PMIX_RANK", ""}, {"PMIX_NAMESPACE", "a"}},
+         Launcher::none,
+         "none of PLEXUS_JOB_ID, PMIX_RANK and PMI_FD is set"},
+        {{{"PMIX_RANK", "0"}, {"PMIX_NAMESPACE", "a"}, {"SLURM_STEP_ID", "0"}},
+         Launcher::pmix,
+         "PMIX_RANK is set, by Slurm's srun"},
+        {{{"PMIX_RANK", "0"}, {"PMIX_NAMESPACE", "a"}, {"OMPI_COMM_WORLD_RANK", "0"}, {"SLURM_STEP_ID", "0"}},
+         Launcher::pmix,
+         "PMIX_RANK is set, by Open MPI's mpirun"},
+        {{{"PMI_FD", "7"}, {"MPI_LOCALNRANKS", "1"}},
+         Launcher::pmi,
+         "PMI_FD is set, by MPICH's mpiexec.hydra"},
+        {{{"PMI_PORT", "h:1"}}, Launcher::pmi, "PMI_PORT is set"},
+        {{{"PMIX_RANK", "0"}, {"PMIX_NAMESPACE", "a"}, {"PMI_FD", "7"}}, Launcher::pmix, "PMIX_RANK is set"},
+        {{{"PLEXUS_JOB_ID", "1"}, {"PMIX_RANK", "0"}, {"PMIX_NAMESPACE", "a"}},
+         Launcher::plexus,
+         "PLEXUS_JOB_ID is set"},
+        {{{"PLEXUS_JOB_RANK", "1"}}, Launcher::plexus, "PLEXUS_JOB_RANK is set"},
+        {{{"SLURM_STEP_ID", "0"}},
+         Launcher::none,
+         "SLURM_STEP_ID is set, but srun offers no PMIx: start with srun --mpi=pmix"},
+    };
+    for (const Case& each : cases) {
+        const Environment here(each.variables);
+        const DetectedLauncher detected = detect_launcher("auto");
+        INFO(each.why);
+        CHECK(detected.kind == each.launcher);
+        CHECK(detected.why == each.why);
+    }
+}
+
+TEST_CASE("the configuration's word for the launcher counts, whatever the environment says") {
+    const Environment here({{"PMIX_RANK", "0"}, {"PMIX_NAMESPACE", "a"}});
+    const std::pair<const char*, Launcher> words[] = {{"none", Launcher::none},
+                                                      {"plexus", Launcher::plexus},
+                                                      {"pmix", Launcher::pmix},
+                                                      {"pmi", Launcher::pmi}};
+    for (const auto& [word, launcher] : words) {
+        CHECK(detect_launcher(word).kind == launcher);
+        CHECK(detect_launcher(word).why == std::string("the configuration says launcher = ") + word);
+    }
+}
+
+TEST_CASE("own addresses are no loopback ones, and are in an own subnet") {
+    for (const std::string& address : own_addresses()) {
+        INFO(address);
+        CHECK_FALSE(address.starts_with("127."));
+        CHECK(address != "::1");
+        CHECK(is_in_own_subnet(address));
+    }
+    CHECK(is_in_own_subnet("127.0.0.1"));
+    for (const char* nowhere : {"240.0.0.1", "::2", "localhost", ""}) CHECK_FALSE(is_in_own_subnet(nowhere));
+}
+
+TEST_CASE("a server waits for its guests to come, and to leave") {
+    const Key key = random_key();
+    auto server = DirectoryServer::listen("plexus://127.0.0.1:0", key, 3).value();
+    const auto own = server->local(); // no guest
+    const auto waiting = [&](std::uint32_t guests, Clock::time_point all_come) {
+        return std::async(std::launch::async,
+                          [&, guests, all_come] { server->wait_for_guests(guests, all_come); });
+    };
+    // Nobody comes: the time to come ends.
+    const auto start = Clock::now();
+    waiting(2, start + 200ms).get();
+    CHECK(Clock::now() - start >= 200ms);
+
+    auto first = join(server->url(), key, some_context(), in(5s)).value();
+    auto late = waiting(2, Clock::now()); // for the guest that is here alone
+    auto both = waiting(2, in(1h));
+    CHECK(late.wait_for(100ms) == std::future_status::timeout);
+    first.reset();
+    CHECK(late.wait_for(10s) == std::future_status::ready);
+    CHECK(both.wait_for(100ms) == std::future_status::timeout); // another one is to come
+    // A stranger is no guest.
+    CHECK_FALSE(join(server->url(), random_key(), some_context(), in(5s)));
+    CHECK(both.wait_for(100ms) == std::future_status::timeout);
+    auto second = join(server->url(), key, some_context(), in(5s)).value();
+    CHECK(both.wait_for(100ms) == std::future_status::timeout);
+    second.reset();
+    CHECK(both.wait_for(10s) == std::future_status::ready);
+}
+
+} // namespace launchers_test
