@@ -10,10 +10,6 @@
 
 namespace plexus {
 
-namespace request {
-class Attached;
-}
-
 namespace detail {
 
 /// One entry of a context's table of objects.
@@ -33,8 +29,7 @@ class PLEXUS_API Binding {
     void release(std::function<void()> last);
 
   private:
-    Binding(std::shared_ptr<Core> core, void* object, std::size_t bytes, std::uint64_t type,
-            std::shared_ptr<request::Attached> attached);
+    Binding(std::shared_ptr<Core> core, const Target& target);
     std::shared_ptr<Core> core_;
     Target target_;
 };

@@ -21,9 +21,6 @@
 namespace plexus {
 
 class Context;
-namespace transport {
-class Endpoint;
-}
 
 /// What to do when the first row of a table does not apply, or the one in use fails.
 enum class Fallback : std::uint8_t { allow, warn, forbid };
@@ -136,8 +133,6 @@ class PLEXUS_API PointerBase {
   protected:
     void write(Writer& out) const;
     void read(Reader& in);
-    void load(Context& here, std::span<const std::byte> bytes);
-    void load(transport::Endpoint& here, std::span<const std::byte> bytes);
 
   private:
     Route& own_route();
@@ -146,12 +141,8 @@ class PLEXUS_API PointerBase {
     Deadline deadline_; // stays here: it does not travel with the pointer
 };
 
-/// A saved pointer whose object's type its user will know.
-class LoadedPointer : public PointerBase {
-  public:
-    LoadedPointer(transport::Endpoint& here, std::span<const std::byte> bytes) { load(here, bytes); }
-    void write_to(Writer& out) const { write(out); }
-};
+/// What PointerBase::save() gave, usable from `here`. @error bad_archive (thrown)
+PLEXUS_API PointerBase load_pointer(Context& here, std::span<const std::byte> bytes);
 
 } // namespace detail
 
@@ -162,9 +153,8 @@ class GlobalPointer : public detail::PointerBase {
 
     /// A stored pointer, usable from `here`. @error bad_archive (thrown)
     static GlobalPointer load(Context& here, std::span<const std::byte> bytes) {
-        GlobalPointer pointer;
-        pointer.PointerBase::load(here, bytes);
-        return pointer;
+        const PointerBase pointer = detail::load_pointer(here, bytes);
+        return {pointer.target(), pointer.route()};
     }
 
     /// The same pointer with a deadline, for one call or to be kept:

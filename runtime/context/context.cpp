@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "context/core.h"
 #include "plexus/polling.h"
+#include "request/saved_pointer.h"
 #include "transport/route.h"
 
 namespace plexus {
@@ -20,6 +21,13 @@ std::vector<std::string> without_program(int argc, const char* const* argv) {
 
 /// A channel for bytes that came by no connection.
 detail::Channel outside(Core& core) { return detail::Channel(core.endpoint()); }
+
+/// A pointer whose object's type its user will know.
+struct FoundPointer : detail::PointerBase {
+    explicit FoundPointer(const detail::PointerBase& found)
+      : PointerBase(found) {}
+    void write_to(detail::Writer& out) const { write(out); }
+};
 
 } // namespace
 
@@ -98,9 +106,8 @@ void Context::lookup_bytes(std::string_view name, Deadline deadline,
             state->fail(failure.status, std::move(failure.why));
         } else {
             try {
-                const detail::LoadedPointer pointer(core->endpoint(), *found);
                 detail::Writer writer(0);
-                pointer.write_to(writer);
+                FoundPointer(detail::load_pointer(core->endpoint(), *found)).write_to(writer);
                 const std::vector<std::byte> bytes = writer.bytes();
                 detail::Channel channel = outside(*core);
                 detail::Reader in(&channel, bytes.data(), bytes.size(), 0);
@@ -227,21 +234,32 @@ Polling::~Polling() { core_->scheduler().lanes()[lane_].guards.fetch_sub(1, std:
 
 namespace plexus::detail {
 
-Binding::Binding(std::shared_ptr<Core> core, void* object, std::size_t bytes, std::uint64_t type)
-  : Binding(std::move(core), object, bytes, type, nullptr) {}
+namespace {
 
-Binding::Binding(std::shared_ptr<Core> core, void* object, std::size_t bytes, std::uint64_t type,
-                 std::shared_ptr<request::Attached> attached)
-  : core_(std::move(core)) {
+/// A new entry of the table of objects.
+Target target_for(Core& core, void* object, std::size_t bytes, std::uint64_t type,
+                  std::shared_ptr<request::Attached> attached = nullptr) {
     std::uint64_t key = 0;
     while (key == 0) crypto::fill_random(&key, sizeof key);
-    target_ = core_->dispatcher().objects().add(object, bytes, type, key, std::move(attached));
-    target_.context = core_->id();
+    Target target = core.dispatcher().objects().add(object, bytes, type, key, std::move(attached));
+    target.context = core.id();
+    return target;
 }
+
+} // namespace
+
+Binding::Binding(std::shared_ptr<Core> core, void* object, std::size_t bytes, std::uint64_t type)
+  : core_(std::move(core))
+  , target_(target_for(*core_, object, bytes, type)) {}
+
+Binding::Binding(std::shared_ptr<Core> core, const Target& target)
+  : core_(std::move(core))
+  , target_(target) {}
 
 Binding Binding::allocate(std::shared_ptr<Core> core, std::size_t bytes, std::uint64_t type, void*& memory) {
     auto attached = core->bulk().allocate(bytes, memory);
-    return {std::move(core), memory, bytes, type, std::move(attached)};
+    const Target target = target_for(*core, memory, bytes, type, std::move(attached));
+    return {std::move(core), target};
 }
 
 Binding& Binding::operator=(Binding&& other) noexcept {
@@ -294,8 +312,8 @@ std::shared_ptr<Route> Binding::route() const {
     return core_->own_way();
 }
 
-void PointerBase::load(Context& here, std::span<const std::byte> bytes) {
-    load(here.core()->endpoint(), bytes);
+PointerBase load_pointer(Context& here, std::span<const std::byte> bytes) {
+    return load_pointer(here.core()->endpoint(), bytes);
 }
 
 } // namespace plexus::detail

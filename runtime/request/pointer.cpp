@@ -3,6 +3,7 @@
 #include "plexus/pointer.h"
 
 #include "config/settings.h"
+#include "request/saved_pointer.h"
 #include "transport/route.h"
 #include "wire/table.h"
 
@@ -121,7 +122,7 @@ void PointerBase::read(Reader& in) {
     *this = PointerBase(target, endpoint.way(peer, table));
 }
 
-void PointerBase::load(transport::Endpoint& here, std::span<const std::byte> bytes) {
+PointerBase load_pointer(transport::Endpoint& here, std::span<const std::byte> bytes) {
     wire::In in(bytes);
     const bool known = in.u32() == kSavedMagic && in.u8() == wire::kVersion;
     Target target;
@@ -138,7 +139,7 @@ void PointerBase::load(transport::Endpoint& here, std::span<const std::byte> byt
     auto fresh = transport::KnownTable::make(std::move(*table));
     auto known_table = peer->find_table(fresh->hash);
     if (known_table == nullptr) peer->learn(known_table = fresh, false);
-    *this = PointerBase(target, here.way(peer, known_table));
+    return {target, here.way(peer, known_table)};
 }
 
 } // namespace plexus::detail

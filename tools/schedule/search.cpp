@@ -11,39 +11,52 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// `most_rounds` holds for umda; 0: as many as it takes.
+/// Numbers of rounds that the evolutionary search tries; 0: from the bound, as many as it takes.
+struct Rounds {
+    std::uint32_t first = 0;
+    std::uint32_t most = 0;
+};
+
 eco::SearchResult run(const SearchTask& task, std::uint64_t seed, const eco::SearchCallback& go_on,
-                      std::uint32_t most_rounds = 0) {
+                      Rounds rounds = {}) {
     if (task.search == Search::umda) {
         eco::EvolutionOptions options;
         options.seed = seed;
         options.go_on = go_on;
-        options.most_rounds = most_rounds;
+        options.first_rounds = rounds.first;
+        options.most_rounds = rounds.most;
         return eco::evolve_schedule(task.graph, task.kind, task.root, options);
     }
     return eco::find_schedule(task.graph, task.kind, task.root, {.seed = seed, .go_on = go_on});
 }
 
-bool is_shorter(const eco::RoundSchedule& a, const eco::RoundSchedule& b) {
-    return !a.rounds.empty() && (b.rounds.empty() || a.rounds.size() < b.rounds.size());
-}
-
 /// Seeds of later searches are far from those of other tasks, whose seeds often are neighbours.
 constexpr std::uint64_t kNextSeed = 0x9e3779b97f4a7c15;
 
-/// The evolutionary search again and again.
+/// The evolutionary search again and again: each search after a success is for one round less.
 eco::SearchResult repeat(const SearchTask& task, Clock::time_point start) {
     const auto has_time = [&task, start] { return Clock::now() - start < task.time; };
     const auto go_on = [&has_time](const eco::SearchProgress&) { return has_time(); };
-    eco::SearchResult best = run(task, task.seed, go_on);
-    for (std::uint64_t seed = task.seed + kNextSeed; !best.optimal() && has_time(); seed += kNextSeed) {
-        const std::size_t rounds = best.schedule.rounds.size();
-        if (rounds > 0 && rounds <= task.enough) break;
-        const auto fewer = static_cast<std::uint32_t>(rounds > 0 ? rounds - 1 : 0);
-        eco::SearchResult next = run(task, seed, go_on, fewer);
-        if (is_shorter(next.schedule, best.schedule)) best = std::move(next);
+    const auto rounds_of = [](const eco::SearchResult& found) {
+        return static_cast<std::uint32_t>(found.schedule.rounds.size());
+    };
+    std::uint64_t seed = task.seed;
+    Rounds tried{task.enough, task.enough};
+    eco::SearchResult best = run(task, seed, go_on, tried);
+    while (!best.optimal() && has_time()) {
+        if (const std::uint32_t found = rounds_of(best); found > 0) {
+            if (found <= task.enough) break;
+            tried = {found - 1, found - 1};
+        }
+        seed += kNextSeed;
+        eco::SearchResult next = run(task, seed, go_on, tried);
+        if (rounds_of(next) > 0) best = std::move(next);
     }
     return best;
+}
+
+bool is_shorter(const eco::RoundSchedule& a, const eco::RoundSchedule& b) {
+    return !a.rounds.empty() && (b.rounds.empty() || a.rounds.size() < b.rounds.size());
 }
 
 } // namespace

@@ -26,8 +26,9 @@ struct SearchTask {
     Search search;
     std::uint64_t seed;
     Seconds time; ///< the search ends after so long
-    std::size_t enough =
-        0; ///< rounds of a schedule that ends the repeated evolutionary search; 0: those of the bound
+    /// Of the evolutionary search: schedules of so many rounds alone are looked for, and the first one ends
+    /// it. 0: from the bound on, and then shorter ones.
+    std::uint32_t enough = 0;
 };
 
 struct Found {

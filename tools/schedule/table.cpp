@@ -175,7 +175,7 @@ class SuccessTables {
     void print_rates() const {
         std::printf(
             "Table 5: %u runs; per cent in as few rounds as the paper's search, at the bound, and in the "
-            "paper\n\n",
+            "paper.\nA run of umda looks for the paper's number of rounds alone, and ends with it.\n\n",
             options_.runs);
         rates_.print(stdout);
     }

@@ -98,6 +98,7 @@ struct EvolutionOptions {
     std::uint32_t population = 60;
     double mutation = 0.9;
     std::uint32_t generations = 2000; ///< at most, for each number of rounds
+    std::uint32_t first_rounds = 0;   ///< tried first; where the bound is higher, the bound
     std::uint32_t most_rounds = 0;    ///< no schedule of more is tried; 0: as many as it takes
     SearchCallback go_on;
 };

@@ -5,6 +5,7 @@
 #include "plexus/error.h"
 #include "synthesis/evolution_population.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <utility>
 
@@ -30,7 +31,7 @@ class Evolution {
       , mutation_(static_cast<std::uint32_t>(options.mutation * Population::kChances)) {}
 
     SearchResult run() {
-        for (std::uint64_t rounds = result_.bound.rounds;
+        for (std::uint64_t rounds = std::max<std::uint64_t>(result_.bound.rounds, options_.first_rounds);
              options_.most_rounds == 0 || rounds <= options_.most_rounds; ++rounds) {
             if (rounds * problem_.links() * options_.population > kMostCounters)
                 refuse(fmt::format("{} rounds of {} links are too many for a population of {}", rounds,
