@@ -23,10 +23,10 @@ class WordReader {
         words_ = words_.subspan(1);
         return word;
     }
-    /// How many items follow, of at least one word each.
-    std::uint32_t count() {
+    /// How many items follow, of at least so many words each: what is made room for has been sent.
+    std::uint32_t count(std::uint32_t words_of_each) {
         const std::uint32_t count = next();
-        if (count > words_.size())
+        if (count > words_.size() / words_of_each)
             refuse(Status::bad_archive, "a member sent a schedule that ends too early");
         return count;
     }
@@ -35,7 +35,7 @@ class WordReader {
         return std::bit_cast<double>(low | std::uint64_t{next()} << 32);
     }
     std::vector<std::uint32_t> list() {
-        const auto items = words_.first(count());
+        const auto items = words_.first(count(1));
         words_ = words_.subspan(items.size());
         return {items.begin(), items.end()};
     }
@@ -118,9 +118,10 @@ GroupSchedule schedule_in(std::span<const std::uint32_t> words) {
             *each = in.number();
     }
     how.ranks_of_terminals = in.list();
-    how.schedule.rounds.resize(in.count());
+    how.schedule.rounds.resize(in.count(1));
     for (Round& round : how.schedule.rounds) {
-        round.resize(in.count());
+        constexpr std::uint32_t kWordsOfTransfer = 4; // without its path
+        round.resize(in.count(kWordsOfTransfer));
         for (Transfer& each : round) {
             each.src = in.next();
             each.dst = in.next();

@@ -6,6 +6,7 @@
 #include "support/catch.h"
 
 #include <numeric>
+#include <sys/resource.h>
 
 namespace by_schedule_test {
 
@@ -215,6 +216,21 @@ TEST_CASE("the words of a schedule give it back, and bytes that are none are ref
     strange = words;
     strange[pace ? 10 : 4] = UINT32_MAX; // how many ranks follow
     CHECK_THROWS_AS(eco::detail::schedule_in(strange), Error);
+}
+
+TEST_CASE("room is made for as many transfers as a member can have sent") {
+    std::vector<std::uint32_t> words(std::size_t{1} << 24);
+    words[0] = 3;
+    words[5] = 1; // rounds, of no ranks
+    words[6] = static_cast<std::uint32_t>(words.size() - 7);
+    const auto most_kib = [] {
+        rusage used{};
+        getrusage(RUSAGE_SELF, &used);
+        return used.ru_maxrss;
+    };
+    const long before = most_kib();
+    CHECK_THROWS_AS(eco::detail::schedule_in(words), Error);
+    CHECK(most_kib() - before < 1 << 18); // with a transfer for each word it was 640 MiB
 }
 
 } // namespace by_schedule_test
