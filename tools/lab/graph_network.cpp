@@ -2,6 +2,7 @@
 #include "tools/lab/graph_network.h"
 
 #include "plexus/error.h"
+#include "tools/common/json.h"
 
 #include <algorithm>
 #include <cctype>
@@ -52,7 +53,8 @@ class GraphReader {
     [[noreturn]] void refuse_ways(std::uint32_t from, std::uint32_t to) const {
         refuse(fmt::format("several ways join {} and {}, and its frames have one", vertex(from), vertex(to)));
     }
-    const std::string& vertex(std::size_t number) const { return graph_.vertices[number]; }
+    /// For a sentence.
+    std::string vertex(std::size_t number) const { return json::printable(graph_.vertices[number]); }
 
     void check_links() const {
         for (const eco::DirectedLink& each : graph_.links)
@@ -101,7 +103,7 @@ class GraphReader {
     /// As networks take names: other characters become dashes.
     std::string name_of(std::size_t number) {
         std::string name;
-        for (const char each : vertex(number))
+        for (const char each : graph_.vertices[number])
             name += std::isalnum(static_cast<unsigned char>(each)) != 0 ? each : '-';
         if (name.empty() || name.front() == '-' || name.size() > kLongestName || names_.count(name) > 0)
             name = fmt::format("v{}", number);

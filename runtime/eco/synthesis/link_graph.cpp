@@ -3,6 +3,7 @@
 
 #include "plexus/error.h"
 #include "synthesis/routes.h"
+#include "synthesis/shown.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -12,13 +13,6 @@ namespace plexus::eco {
 namespace {
 
 [[noreturn]] void refuse(const std::string& why) { throw Error(Status::bad_argument, why); }
-
-/// A vertex's name for a message: a name from a file makes no line of its own.
-std::string shown(std::string name) {
-    for (char& each : name)
-        if (static_cast<unsigned char>(each) < 0x20 || each == 0x7f) each = '?';
-    return '"' + name + '"';
-}
 
 void check_numbers(const LinkGraph& graph) {
     const std::size_t vertices = graph.vertices.size();

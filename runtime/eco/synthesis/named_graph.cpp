@@ -2,6 +2,7 @@
 // The networks of the paper (section 2) and other usual ones, by name.
 #include "plexus/eco/link_graph.h"
 #include "plexus/error.h"
+#include "synthesis/shown.h"
 
 #include <algorithm>
 #include <bit>
@@ -259,11 +260,11 @@ LinkGraph named_graph(std::string_view name) {
     for (const std::string_view each : graph_kinds())
         if (dash != std::string_view::npos && kind == each.substr(0, each.find('-')))
             throw Error(Status::bad_argument,
-                        fmt::format("\"{}\" is no {}: the size is none that this kind of network has, or it "
+                        fmt::format("{} is no {}: the size is none that this kind of network has, or it "
                                     "has more than {} terminals",
-                                    name, each, kMostTerminals));
-    throw Error(Status::bad_argument, fmt::format("there is no network \"{}\": known are {}", name,
-                                                  fmt::join(graph_kinds(), ", ")));
+                                    shown(std::string(name)), each, kMostTerminals));
+    throw Error(Status::bad_argument, fmt::format("there is no network {}: known are {}",
+                                                  shown(std::string(name)), fmt::join(graph_kinds(), ", ")));
 }
 
 } // namespace plexus::eco

@@ -205,6 +205,11 @@ TEST_CASE("names of vertices forge no line of what is printed") {
         "net.json",
         R"({"links": [["a","s\nx"],["s\nx","a"],["b","s\nx"],["s\nx","b"]], "terminals": ["a","b"]})");
     CHECK(out_of({"paths", graph, "0", "1"}) == "a \"s\\nx\" b\n");
+    const std::string name = folder.file(
+        "name.json",
+        R"({"topology": "x\nplexus schedule: all is well\u001b[31m", "collective": "OAS", "root": 0, "rounds": []})");
+    for (const char* part : {"show", "play"})
+        check_refused({part, name}, 2, R"(there is no network "x?plexus schedule: all is well?[31m")");
 }
 
 TEST_CASE("networks for which there is no schedule are refused with their reason") {

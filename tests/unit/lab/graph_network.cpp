@@ -77,6 +77,8 @@ TEST_CASE("what a lab cannot express is refused, and the sentence says what it i
     graph.links = {{0, 1}, {1, 0}};
     graph.terminals = {{0, 0}, {1, 1}};
     CHECK_THAT(refusal(graph), Contains("a and b are joined without a switch"));
+    graph.vertices[0] = "a\nlab: ready\x1b[31m";
+    CHECK_THAT(refusal(graph), Contains("lab: ready") && !Contains("\n") && !Contains("\x1b"));
 }
 
 TEST_CASE("queue lengths are counted per frame, with the most and quantiles to a sixteenth") {
