@@ -46,8 +46,8 @@ struct GroupSchedule {
     /// different members may overlap where they share no link; there is no barrier.
     std::uint32_t overlap = 0;
     /// In place of permissions: members start together, by a barrier, and hold each transfer back until, by
-    /// these times and an eighth more, all its links are free when it comes to them. A transfer that is late
-    /// makes no other wait. `overlap` is 0 then.
+    /// these times, 3 % and half a hop more, all its links are free when it comes to them. A transfer that is
+    /// late makes no other wait. `overlap` is 0 then.
     std::optional<Pace> pace = std::nullopt;
 
     bool operator==(const GroupSchedule&) const = default;
