@@ -21,8 +21,9 @@ std::string link_text(const LinkGraph& graph, std::size_t link) {
                        graph.vertices[graph.links[link].to]);
 }
 
-std::string rounds_text(std::uint64_t rounds) {
-    return fmt::format("{} round{}", rounds, rounds == 1 ? "" : "s");
+/// "1 round", "2 rounds".
+std::string counted(std::uint64_t number, const char* what) {
+    return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
 }
 
 class Bounds {
@@ -46,7 +47,7 @@ class Bounds {
         if (least > best_.rounds)
             consider(least,
                      fmt::format("the terminals are not reached in {}, however each link of the tree is used",
-                                 rounds_text(least - 1)));
+                                 counted(least - 1, "round")));
         return best_;
     }
 
@@ -95,13 +96,13 @@ class Bounds {
     void accepting() {
         for (std::uint32_t each = 0; each < graph_.terminals.size(); ++each)
             consider(divided_up(others_, in_links(each)),
-                     fmt::format("terminal {} accepts {} messages {}", each, others_,
+                     fmt::format("terminal {} accepts {} {}", each, counted(others_, "message"),
                                  through(entering_[graph_.terminals[each].out])));
     }
 
     void sending(std::uint32_t terminal) {
         consider(divided_up(others_, out_links(terminal)),
-                 fmt::format("terminal {} sends {} messages {}", terminal, others_,
+                 fmt::format("terminal {} sends {} {}", terminal, counted(others_, "message"),
                              through(leaving_[graph_.terminals[terminal].in])));
     }
 
@@ -128,26 +129,40 @@ class Bounds {
         consider(rounds,
                  fmt::format("{} terminals are not reached in {}, even if those with the most links have "
                              "the message first",
-                             others_ + 1, rounds_text(rounds - 1)));
+                             others_ + 1, counted(rounds - 1, "round")));
     }
 
-    /// The messages of terminals outside have to come in over the links there are.
+    /// Vertices up to some distance before the one where terminal `centre` accepts. Messages that begin
+    /// outside come in over links, or are accepted outside by a terminal that begins inside and passes them
+    /// on. Only where `centre` alone ends inside, its own message has not to come in.
     void surroundings(std::uint32_t centre) {
         for (std::uint32_t radius = 0; work_ < kMostWork; ++radius) {
             work_ += graph_.terminals.size() + graph_.links.size();
             const auto near = [&](std::uint32_t vertex) {
                 return routes_.distance(vertex, centre) <= radius;
             };
-            const auto outside = std::count_if(graph_.terminals.begin(), graph_.terminals.end(),
-                                               [&](const Terminal& each) { return !near(each.in); });
-            const auto entering =
+            std::uint64_t outside = 0;
+            std::uint64_t acceptors = 0; // that end inside
+            std::uint64_t accepted = 0;  // in a round by those that end outside and begin inside
+            for (std::uint32_t each = 0; each < graph_.terminals.size(); ++each) {
+                const bool begins_near = near(graph_.terminals[each].in);
+                const bool ends_near = near(graph_.terminals[each].out);
+                if (!begins_near) ++outside;
+                if (ends_near) ++acceptors;
+                if (begins_near && !ends_near) accepted += in_links(each);
+            }
+            if (acceptors == 1 && !near(graph_.terminals[centre].in)) --outside;
+            const auto entering = static_cast<std::uint64_t>(
                 std::count_if(graph_.links.begin(), graph_.links.end(),
-                              [&](const DirectedLink& each) { return !near(each.from) && near(each.to); });
+                              [&](const DirectedLink& each) { return !near(each.from) && near(each.to); }));
             if (outside == 0 || entering == 0) return;
-            consider(
-                divided_up(static_cast<std::uint64_t>(outside), static_cast<std::uint64_t>(entering)),
-                fmt::format("{} messages come over {} links to the terminals up to {} links from terminal {}",
-                            outside, entering, radius, centre));
+            consider(divided_up(outside, entering + accepted),
+                     fmt::format("{} come over {} to the terminals up to {} from terminal {}{}",
+                                 counted(outside, "message"), counted(entering, "link"),
+                                 counted(radius, "link"), centre,
+                                 accepted == 0 ? ""
+                                               : fmt::format(", or over {} to terminals that send inside",
+                                                             counted(accepted, "link"))));
         }
     }
 
@@ -155,23 +170,26 @@ class Bounds {
 
     void prove(const WeightedLinks::Proof& proof) {
         if (proof.rounds <= best_.rounds) return;
-        std::vector<std::size_t> counted;
+        std::vector<std::size_t> heavy;
         for (std::size_t link = 0; link < proof.weights.size(); ++link)
-            if (proof.weights[link] > 0) counted.push_back(link);
-        const bool alike = std::all_of(counted.begin(), counted.end(), [&](std::size_t link) {
-            return proof.weights[link] == proof.weights[counted.front()];
+            if (proof.weights[link] > 0) heavy.push_back(link);
+        const bool alike = std::all_of(heavy.begin(), heavy.end(), [&](std::size_t link) {
+            return proof.weights[link] == proof.weights[heavy.front()];
         });
-        if (counted.size() == 1) {
-            consider(proof.rounds, fmt::format("{} messages cross the link {}", proof.rounds,
-                                               link_text(graph_, counted[0])));
+        if (heavy.size() == 1) {
+            consider(proof.rounds,
+                     fmt::format("{} the link {}",
+                                 proof.rounds == 1 ? "1 message crosses"
+                                                   : fmt::format("{} messages cross", proof.rounds),
+                                 link_text(graph_, heavy[0])));
         } else if (alike) {
             consider(proof.rounds,
-                     fmt::format("messages cross {} links, the first {}, {} times in all", counted.size(),
-                                 link_text(graph_, counted[0]), proof.ways / proof.weights[counted[0]]));
+                     fmt::format("messages cross {} links, the first {}, {} times in all", heavy.size(),
+                                 link_text(graph_, heavy[0]), proof.ways / proof.weights[heavy[0]]));
         } else {
             consider(proof.rounds,
                      fmt::format("by weights of {} links (sum {}) the lightest ways of all messages weigh {}",
-                                 counted.size(), proof.links, proof.ways));
+                                 heavy.size(), proof.links, proof.ways));
         }
     }
 

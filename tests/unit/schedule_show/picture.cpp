@@ -88,6 +88,9 @@ TEST_CASE("a page has the certificate, the first round and every round's data") 
     CHECK(times(page, "<option>") == 4);
     const std::string best = schedule_page(scatter_on(eco::named_graph("star-4")));
     CHECK(has(best, "No schedule has fewer rounds."));
+    Drawing refuted = broadcast_on_ring();
+    refuted.bound.rounds = 3;
+    CHECK(has(schedule_page(refuted), "It has fewer rounds than the bound, which is wrong."));
 }
 
 TEST_CASE("no name, title or reason breaks out of a page or a picture") {

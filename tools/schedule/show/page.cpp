@@ -51,6 +51,7 @@ std::string senders(const Drawing& drawing) {
 std::string judgement(const Drawing& drawing) {
     const std::size_t rounds = drawing.schedule.rounds.size();
     if (rounds == drawing.bound.rounds) return "No schedule has fewer rounds.";
+    if (rounds < drawing.bound.rounds) return "It has fewer rounds than the bound, which is wrong.";
     return fmt::format("At most {} more than the fewest possible.", rounds - drawing.bound.rounds);
 }
 
