@@ -3,6 +3,7 @@
 
 #include "plexus/error.h"
 #include "tools/common/json.h"
+#include "tools/common/quantity.h"
 #include "tools/common/usage.h"
 #include "tools/schedule/graph_file.h"
 #include "tools/schedule/map_graph.h"
@@ -22,6 +23,14 @@ std::optional<Number> parse(const std::string& text) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
     if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
     return out;
+}
+
+double seconds_of(const std::string& text, const char* option) {
+    const auto out = parse<double>(text);
+    if (!out || !(*out >= 0) || *out > kMostSeconds)
+        usage_error("schedule", fmt::format("{} takes seconds, from 0 to {}, not {}", option,
+                                            static_cast<std::uint64_t>(kMostSeconds), json::quote(text)));
+    return *out;
 }
 
 } // namespace
@@ -84,6 +93,19 @@ Seconds time_of(const Options& options, Seconds usual) {
                     fmt::format("--time takes seconds, above 0 and at most {}, not {}",
                                 static_cast<std::uint64_t>(kMostSeconds), json::quote(options.time)));
     return Seconds(*out);
+}
+
+std::optional<TimeModel> time_model_of(const Options& options) {
+    const TimeWords& words = options.predict;
+    if (words.start.empty() && words.byte.empty() && words.size.empty()) return std::nullopt;
+    if (words.start.empty() || words.byte.empty() || words.size.empty())
+        usage_error("schedule",
+                    "--start, --byte and --size go together: the time of a round needs all three");
+    const auto bytes = parse_size(words.size);
+    if (!bytes)
+        usage_error("schedule",
+                    fmt::format("--size takes a number of bytes, as 4KiB, not {}", json::quote(words.size)));
+    return TimeModel{seconds_of(words.start, "--start"), seconds_of(words.byte, "--byte"), *bytes};
 }
 
 std::uint32_t count_of(const std::string& text, const char* option, std::uint32_t usual, std::uint32_t most) {

@@ -7,6 +7,7 @@
 #include "tools/schedule/search.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,17 @@ std::uint32_t root_of(const Options& options, const eco::LinkGraph& graph, eco::
 std::uint64_t seed_of(const Options& options);
 /// --time, or `usual`.
 Seconds time_of(const Options& options, Seconds usual);
+/// Times and size for Equation (1), see round_time_s().
+struct TimeModel {
+    double start_s;
+    double byte_s;
+    std::uint64_t bytes;
+    double time_s(const eco::RoundSchedule& schedule) const {
+        return eco::round_time_s(schedule, bytes, start_s, byte_s);
+    }
+};
+/// --start, --byte and --size; nothing: none of them is given. @error not all three are
+std::optional<TimeModel> time_model_of(const Options& options);
 /// A whole number from 1 to `most`, or `usual` where there is no text. Errors name `option`.
 std::uint32_t count_of(const std::string& text, const char* option, std::uint32_t usual, std::uint32_t most);
 

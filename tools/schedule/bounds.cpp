@@ -22,17 +22,26 @@ int print_bounds(const Options& options) {
     const std::uint32_t root = words.empty() && !options.root.empty()
                                    ? terminal_of(graph, options.root, "root")
                                    : root_of(options, graph, kinds.front());
+    const auto model = time_model_of(options);
     std::vector<std::string> rows;
     for (const eco::CollectiveKind kind : kinds) {
         const eco::RoundBound bound = eco::lower_bound(graph, kind, root);
         json::Object row;
         row.add("collective", eco::to_string(kind));
         if (has_root(kind)) row.add("root", root);
-        rows.push_back(row.add("bound", bound.rounds).add("reason", bound.reason).text());
+        row.add("bound", bound.rounds).add("reason", bound.reason);
+        std::string predicted;
+        if (model) {
+            const double time_s = model->time_s({kind, root, std::vector<eco::Round>(bound.rounds)});
+            row.add("predicted_s", time_s);
+            predicted = fmt::format("; {:.6g} s by Equation (1)", time_s);
+        }
+        rows.push_back(row.text());
         if (!options.json)
-            std::printf("%s%s: %llu (%s)\n", std::string(eco::to_string(kind)).c_str(),
+            std::printf("%s%s: %llu (%s)%s\n", std::string(eco::to_string(kind)).c_str(),
                         has_root(kind) ? fmt::format(" from terminal {}", root).c_str() : "",
-                        static_cast<unsigned long long>(bound.rounds), json::printable(bound.reason).c_str());
+                        static_cast<unsigned long long>(bound.rounds), json::printable(bound.reason).c_str(),
+                        predicted.c_str());
     }
     if (options.json) std::printf("{\"bounds\":%s}\n", json::list(rows).c_str());
     return kOk;

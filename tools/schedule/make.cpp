@@ -18,20 +18,22 @@ namespace {
 
 constexpr Seconds kUsualTime{60};
 
-std::string certificate(const Found& found) {
+std::string certificate(const Found& found, const std::optional<TimeModel>& model) {
     const std::size_t rounds = found.result.schedule.rounds.size();
     const eco::RoundBound& bound = found.result.bound;
     std::string out = fmt::format("{} round{}, bound {} ({})", rounds, rounds == 1 ? "" : "s", bound.rounds,
                                   json::printable(bound.reason));
     if (rounds > bound.rounds) out += fmt::format("; {} above the bound", rounds - bound.rounds);
+    if (model) out += fmt::format("; {:.6g} s by Equation (1)", model->time_s(found.result.schedule));
     return out;
 }
 
-std::string to_json(const Found& found, const SearchTask& task) {
+std::string to_json(const Found& found, const SearchTask& task, const std::optional<TimeModel>& model) {
     json::Object out;
     out.add("rounds", found.result.schedule.rounds.size()).add("bound", found.result.bound.rounds);
     out.add("reason", found.result.bound.reason).add("optimal", found.result.optimal());
     out.add("seconds", found.took.count()).add("search", to_string(task.search)).add("seed", task.seed);
+    if (model) out.add("predicted_s", model->time_s(found.result.schedule));
     return out.text();
 }
 
@@ -48,6 +50,7 @@ int make_schedule(const Options& options) {
                           search_of(options.search, Search::fast),
                           seed_of(options),
                           time_of(options, kUsualTime)};
+    const auto model = time_model_of(options);
     check_output(options.output);
     const Found found = search_best(task);
     const eco::SearchResult& result = found.result;
@@ -63,7 +66,7 @@ int make_schedule(const Options& options) {
     if (prints || !options.output.empty())
         write_output(loadable_text({graph, result.schedule, result.bound.rounds, result.bound.reason}),
                      prints ? "-" : options.output);
-    const std::string line = options.json ? to_json(found, task) : certificate(found);
+    const std::string line = options.json ? to_json(found, task, model) : certificate(found, model);
     std::fprintf(prints ? stderr : stdout, "%s\n", line.c_str());
     return kOk;
 }

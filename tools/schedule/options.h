@@ -13,6 +13,19 @@ struct TableWords {
     std::string only;
 };
 
+/// Options of `play` alone; empty: not given.
+struct PlayWords {
+    std::string flits;
+    bool asynchronous = false;
+};
+
+/// What Equation (1) of the paper needs; empty: not given.
+struct TimeWords {
+    std::string start;
+    std::string byte;
+    std::string size;
+};
+
 /// As the command line has them; empty: not given.
 struct Options {
     std::vector<std::string> words; ///< behind the name of the part
@@ -25,10 +38,10 @@ struct Options {
     std::string seed;
     std::string time;
     TableWords table;
-    std::string flits;
+    PlayWords play;
+    TimeWords predict;
     std::string round;
     bool svg = false;
-    bool asynchronous = false;
     bool json = false;
 };
 

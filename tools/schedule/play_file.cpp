@@ -73,7 +73,7 @@ void print_json(const ScheduleFile& file, const Played& played, const PlayOption
 
 int play_file(const Options& options) {
     if (options.words.size() != 1) usage_error("schedule", "say which FILE holds the schedule to play");
-    const PlayOptions play_options{flits_in(options.flits), options.asynchronous};
+    const PlayOptions play_options{flits_in(options.play.flits), options.play.asynchronous};
     const std::string& name = options.words.front();
     ScheduleFile file = load_schedule(name);
     Played played;

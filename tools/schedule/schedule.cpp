@@ -13,18 +13,24 @@ constexpr char kFooter[] =
     "make NETWORK COLLECTIVE searches for a schedule with few rounds and writes it. A round is a set of\n"
     "transfers that share no link. COLLECTIVE is OAB or AAB (one-to-all, all-to-all broadcast) or OAS or "
     "AAS\n"
-    "(scatter). It prints the number of rounds and the bound that every schedule keeps, with its reason. "
-    "The\n"
-    "search ends at the bound, or when its time is over with the best schedule so far; exit code 1 if there\n"
-    "is none. fast runs in two threads, and what it finds may differ between runs where both are needed;\n"
-    "umda is the search of the paper, begun anew with another seed until then. With --json and without "
-    "--output only the result is printed.\n"
+    "(scatter). It prints the number of rounds and the bound that every schedule keeps, with its reason.\n"
+    "The search ends at the bound, or when its time is over with the best schedule so far: exit code 0, and\n"
+    "the line says by how much it is above the bound; exit code 1 if there is none, which fast always has.\n"
+    "Its first schedule may take longer than --time, as lengths of all ways and one way for each pair have\n"
+    "to be found: seconds for a thousand terminals. The bound may be lower then. fast runs in two threads,\n"
+    "and what it finds may differ between runs where both are needed; umda is the search of the paper, "
+    "begun\n"
+    "anew with another seed until then. With --json and without --output only the result is printed.\n"
     "\n"
     "check FILE... says OK or FAIL, and why, for each file with a schedule. Code that the searches do not\n"
     "share checks every rule: links used once in a round, ports, shortest paths, messages sent by those who\n"
-    "have them, every delivery once, no empty round.\n"
+    "have them, every delivery once, no empty round. A file that cannot be read fails as well.\n"
     "\n"
     "bounds NETWORK [COLLECTIVE] prints how many rounds every schedule has at least, and why.\n"
+    "\n"
+    "With --start, --byte and --size make and bounds add the time that Equation (1) of the paper predicts "
+    "of\n"
+    "the schedule, or of one at the bound: each round takes --start, and --byte for each byte of a message.\n"
     "\n"
     "paths NETWORK S D prints the shortest paths from terminal S to terminal D, a hundred at most.\n"
     "\n"
@@ -52,7 +58,7 @@ constexpr char kFooter[] =
 
 constexpr CommonHelp kHelp{nullptr,
                            "Exit codes: 0 ok, 1 the answer is no, 2 usage or a malformed file, "
-                           "3 environment.",
+                           "3 environment: a file cannot be read or written.",
                            false};
 
 struct Part {
@@ -62,9 +68,10 @@ struct Part {
 };
 
 constexpr Part kParts[] = {
-    {"make", " --map --ports --root --search --seed --time --output --json ", schedule::make_schedule},
+    {"make", " --map --ports --root --search --seed --time --start --byte --size --output --json ",
+     schedule::make_schedule},
     {"check", " --against ", schedule::check_files},
-    {"bounds", " --map --ports --root --json ", schedule::print_bounds},
+    {"bounds", " --map --ports --root --start --byte --size --json ", schedule::print_bounds},
     {"paths", " --map --ports --json ", schedule::print_paths},
     {"play", " --flits --async --json ", schedule::play_file},
     {"table", " --only --runs --search --seed --time --json ", schedule::print_tables},
@@ -118,10 +125,14 @@ int schedule_verb(int count, char** arguments) {
     app.add_option("--runs", options.table.runs, "Of table: searches of each kind (1; of 5 and 6: 10)")
         ->type_name("N");
     app.add_option("--only", options.table.only, "Of table: this one alone")->type_name("1|3|5|6");
+    app.add_option("--start", options.predict.start, "Seconds that a round takes to start: see below")
+        ->type_name("S");
+    app.add_option("--byte", options.predict.byte, "Seconds that a byte takes")->type_name("S");
+    app.add_option("--size", options.predict.size, "Bytes of each message, as 4KiB")->type_name("B");
     app.add_flag("--svg", options.svg, "Of show: a picture instead of a page");
     app.add_option("--round", options.round, "Of show --svg: this round alone")->type_name("N");
-    app.add_option("--flits", options.flits, "Of play: the length of each message (64)")->type_name("N");
-    app.add_flag("--async", options.asynchronous, "Of play: no lockstep");
+    app.add_option("--flits", options.play.flits, "Of play: the length of each message (64)")->type_name("N");
+    app.add_flag("--async", options.play.asynchronous, "Of play: no lockstep");
     if (!line.parse(count, arguments)) return kOk;
     const Part& part = part_named(what);
     check_options(line.app(), part);

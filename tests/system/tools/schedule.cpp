@@ -286,6 +286,31 @@ TEST_CASE("bounds are printed for every collective, with their reasons") {
     CHECK(number_of(json, "bound") == 6);
 }
 
+TEST_CASE("Equation (1) predicts the time of a schedule and of one at the bound") {
+    // The paper's example: 1 us, 0.5 ns a byte, 1024 bytes: 1.512 us a round.
+    const Words model{"--start", "1e-6", "--byte", "0.5e-9", "--size", "1KiB"};
+    const auto with_model = [&model](Words words) {
+        words.insert(words.end(), model.begin(), model.end());
+        return words;
+    };
+    const TmpDir folder;
+    const std::string file = (folder / "s.json").string();
+    CHECK(out_of(with_model({"make", "omega-8", "AAS", "-o", file}))
+              .ends_with("); 1.0584e-05 s by Equation (1)\n"));
+    const std::string made = out_of(with_model({"make", "omega-8", "AAS", "--json"}));
+    REQUIRE(is_json(made));
+    CHECK(number_of(made, "predicted_s").value_or(0) == Approx(7 * 1.512e-6));
+    CHECK(out_of(with_model({"bounds", "omega-8", "OAB"})).ends_with("); 4.536e-06 s by Equation (1)\n"));
+    const std::string bounds = out_of(with_model({"bounds", "omega-8", "OAB", "--json"}));
+    CHECK(number_of(bounds, "predicted_s").value_or(0) == Approx(3 * 1.512e-6));
+    CHECK_FALSE(value_of(out_of({"bounds", "omega-8", "OAB", "--json"}), "predicted_s"));
+    check_refused({"bounds", "omega-8", "--start", "1", "--size", "1"}, 2, "go together");
+    check_refused({"make", "omega-8", "AAB", "--start", "-1", "--byte", "0", "--size", "1"}, 2, "--start");
+    check_refused({"make", "omega-8", "AAB", "--start", "0", "--byte", "nan", "--size", "1"}, 2, "--byte");
+    check_refused({"make", "omega-8", "AAB", "--start", "0", "--byte", "0", "--size", "x"}, 2, "--size");
+    check_refused({"check", file, "--size", "1"}, 2, "--size does not go with check");
+}
+
 TEST_CASE("the paper's Table 1 is reached in every row, beside what it prints") {
     const std::string text = out_of({"table", "--only", "1", "--runs", "2"});
     CHECK(text.starts_with("Table 1: "));
