@@ -33,13 +33,23 @@ double seconds_of(const std::string& text, const char* option) {
     return *out;
 }
 
+/// The network of a map. What load_map() says of its file it says with the file's name.
+eco::LinkGraph graph_of_map_file(const std::string& file) {
+    try {
+        return graph_of_map(eco::load_map(file));
+    } catch (const Error& error) {
+        throw Error(error.status() == Status::bad_config ? Status::bad_argument : error.status(),
+                    error.what());
+    }
+}
+
 } // namespace
 
 eco::LinkGraph take_graph(std::vector<std::string>& words, const Options& options) {
     if (options.map.empty() && words.empty())
         usage_error("schedule", "say which network: a NAME or a FILE, or --map FILE");
     const std::string source = options.map.empty() ? words.front() : options.map;
-    eco::LinkGraph out = options.map.empty() ? graph_of(source) : graph_of_map(eco::load_map(source));
+    eco::LinkGraph out = options.map.empty() ? graph_of(source) : graph_of_map_file(source);
     if (options.map.empty()) words.erase(words.begin());
     if (!options.ports.empty()) {
         if (options.ports != "one" && options.ports != "all")

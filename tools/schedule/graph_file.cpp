@@ -80,11 +80,6 @@ class Reader {
     std::unordered_map<std::string, std::uint32_t> numbers_;
 };
 
-bool is_file(const std::string& text) {
-    std::error_code none;
-    return text.find_first_of("./") != std::string::npos || std::filesystem::is_regular_file(text, none);
-}
-
 /// True for "omega-12" too: a name that says which kind was meant.
 bool names_a_kind(const std::string& text) {
     for (const std::string_view kind : eco::graph_kinds())
@@ -93,6 +88,12 @@ bool names_a_kind(const std::string& text) {
 }
 
 } // namespace
+
+bool is_graph_file(const std::string& text) {
+    std::error_code none;
+    return text.find_first_of("./") != std::string::npos ||
+           (!names_a_kind(text) && std::filesystem::is_regular_file(text, none));
+}
 
 eco::Ports ports_in(const Value& value, const std::string& place) {
     if (value.IsString() && value == "one") return eco::Ports::one;
@@ -125,15 +126,11 @@ std::string to_json(const eco::LinkGraph& graph) {
 }
 
 eco::LinkGraph graph_of(const std::string& name_or_file) {
-    if (!is_file(name_or_file) ||
-        (names_a_kind(name_or_file) && name_or_file.find_first_of("./") == std::string::npos))
-        return eco::named_graph(name_or_file);
+    if (!is_graph_file(name_or_file)) return eco::named_graph(name_or_file);
+    const json::Document document = json::load(name_or_file, kLargestGraphFile, Status::bad_argument);
     try {
-        const json::Document document = json::load(name_or_file, kLargestGraphFile, Status::bad_argument);
-        try {
-            return graph_in(document, "");
-        } catch (const Error& error) { refuse(fmt::format("{}: {}", name_or_file, error.what())); }
-    } catch (const Error& error) { refuse(error.what()); }
+        return graph_in(document, "");
+    } catch (const Error& error) { refuse(fmt::format("{}: {}", name_or_file, error.what())); }
 }
 
 } // namespace plexus::tools::schedule

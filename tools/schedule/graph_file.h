@@ -23,8 +23,12 @@ eco::Ports ports_in(const json::Value& value, const std::string& place);
 /// What graph_in() reads.
 std::string to_json(const eco::LinkGraph& graph);
 
-/// The network of this name (it has neither "." nor "/"), or the graph in this file.
-/// @error bad_argument there is neither, or the file holds no graph (thrown; names file and place)
+/// True of a word that graph_of() takes for a file: it has a "." or "/", or is a file and no kind of network.
+bool is_graph_file(const std::string& text);
+
+/// The network of this name, or the graph in this file.
+/// @error bad_argument there is no such network, or the file holds no graph (names file and place);
+/// not_found, too_large the file cannot be read (thrown)
 eco::LinkGraph graph_of(const std::string& name_or_file);
 
 } // namespace plexus::tools::schedule

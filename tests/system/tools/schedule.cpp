@@ -229,7 +229,13 @@ TEST_CASE("networks for which there is no schedule are refused with their reason
              {Words{"make", file, "AAB"}, Words{"bounds", file}, Words{"paths", file, "0", "1"}})
             check_refused(words, 2, part);
     }
-    check_refused({"make", "none.json", "AAB"}, 2, "none.json cannot be read");
+    for (const char* part : {"make", "bounds"})
+        check_refused({part, "none.json", "AAB"}, 3, "none.json cannot be read");
+    check_refused({"paths", "none.json", "0", "1"}, 3, "none.json cannot be read");
+    for (const char* part : {"show", "play"})
+        check_refused({part, "none.json"}, 3, "none.json cannot be read");
+    check_refused({"check", "x.json", "--against", "none.json"}, 3, "none.json cannot be read");
+    check_refused({"bounds", "--map", folder.file("short.map", "3 a b c\n- 1\n").string()}, 2, "short.map");
     check_refused({"make", "spiral-8", "AAB"}, 2, "there is no network \"spiral-8\"");
     check_refused({"make", "ring-99999999999", "AAB"}, 2, "is no ring-N");
     check_refused({"make", "--map", (folder / "none").string(), "AAB"}, 3, "cannot be read");

@@ -25,11 +25,11 @@ std::string schedule_with(const std::string& member, const std::string& rounds) 
 }
 
 template <class Load>
-std::string refusal_of(Load load) {
+std::string refusal_of(Load load, Status status = Status::bad_argument) {
     try {
         load();
     } catch (const Error& error) {
-        CHECK(error.status() == Status::bad_argument);
+        CHECK(error.status() == status);
         return error.what();
     }
     return "it is taken";
@@ -104,7 +104,8 @@ TEST_CASE("a text that holds no graph is refused with the place") {
     for (std::size_t each = 1; each <= kMostTerminals; ++each) many += ",\"p" + std::to_string(each) + "\"";
     check_graph_refused(R"({"links": [], "terminals": [)" + many + "]}",
                         ": terminals has 1025 entries; 1024 are the most");
-    CHECK(refusal_of([] { graph_of("none.json"); }) == "none.json cannot be read: No such file or directory");
+    CHECK(refusal_of([] { graph_of("none.json"); }, Status::not_found) ==
+          "none.json cannot be read: No such file or directory");
     CHECK(refusal_of([] { graph_of("omega-12"); }).find("\"omega-12\" is no omega-N") == 0);
     CHECK(refusal_of([] { graph_of("ring-99999999999999999999"); }).find("\"ring-9999") == 0);
     CHECK(refusal_of([] { graph_of("spiral-8"); }).find("there is no network \"spiral-8\"") == 0);
