@@ -3,6 +3,7 @@
 
 #include "plexus/error.h"
 #include "tools/common/json.h"
+#include "tools/schedule/checker.h"
 #include "tools/schedule/graph_file.h"
 
 #include <fmt/format.h>
@@ -175,6 +176,18 @@ ScheduleFile load_schedule(const std::string& file) {
     try {
         return schedule_in(document);
     } catch (const Error& error) { refuse(fmt::format("{}: {}", file, error.what())); }
+}
+
+std::optional<ScheduleFile> valid_schedule_of(const std::string& name_or_file) {
+    if (!is_graph_file(name_or_file)) return std::nullopt;
+    const json::Document document = json::load(name_or_file, kLargestScheduleFile, Status::bad_argument);
+    if (!document.IsObject() || json::find(document, "rounds") == nullptr) return std::nullopt;
+    try {
+        ScheduleFile out = schedule_in(document);
+        out.schedule = with_paths(out.graph, std::move(out.schedule));
+        if (const auto broken = violation(out.graph, out.schedule, out.bound)) refuse(*broken);
+        return out;
+    } catch (const Error& error) { refuse(fmt::format("{}: {}", name_or_file, error.what())); }
 }
 
 std::string to_json(const ScheduleFile& file, PathText paths) {

@@ -29,6 +29,10 @@ struct ScheduleFile {
 /// and place, such as rounds[3][1].path)
 ScheduleFile load_schedule(const std::string& file);
 
+/// Of a word that graph_of() takes for a file with "rounds": the schedule there, with all paths, and valid.
+/// Nothing: it is a network. @error as load_schedule(), and bad_argument which rule it breaks (thrown)
+std::optional<ScheduleFile> valid_schedule_of(const std::string& name_or_file);
+
 enum class PathText : std::uint8_t {
     vertices, ///< their names
     links,    ///< their numbers

@@ -6,6 +6,8 @@
 #include "system/launcher/command.h"
 #include "system/tools/json_text.h"
 
+#include <filesystem>
+#include <fstream>
 #include <unistd.h>
 
 namespace bench_collective_test {
@@ -79,6 +81,42 @@ TEST_CASE("bench collective compares patterns, orders and groups, within a job")
     CHECK(value_of(lines[1], "pattern") == quoted("chain:4KiB"));
     CHECK(value_of(lines[4], "pattern") == quoted("pairwise"));
     CHECK(value_of(lines[4], "operation") == quoted("all_to_all"));
+}
+
+TEST_CASE("bench collective runs a schedule from a file, and refuses one that is none for it") {
+    const TmpDir folder;
+    const std::string file = (folder / "s.json").string();
+    const auto make = [&file](const char* kind, const char* root) {
+        Words words{"schedule", "make", "btree-4", kind, "-o", file};
+        if (root != nullptr) words.insert(words.end(), {"--root", root});
+        Command tool(words);
+        CHECK(tool.wait(60s * kPatience) == 0);
+    };
+    make("AAS", nullptr);
+    const std::string pattern = "schedule:" + file;
+    auto lines = measure({}, {"--contexts", "4", "--operation", "all_to_all,all_gather", "--size", "4000",
+                              "--pattern", pattern + "," + pattern + ":async"});
+    REQUIRE(lines.size() == 2); // all_gather has another kind of schedule
+    CHECK(value_of(lines[0], "pattern") == quoted(pattern));
+    CHECK(value_of(lines[1], "operation") == quoted("all_to_all"));
+    make("OAB", "2");
+    lines = measure({}, {"--contexts", "4", "--operation", "broadcast,reduce", "--size", "4000", "--root",
+                         "2", "--pattern", pattern});
+    REQUIRE(lines.size() == 2);
+    const auto check_refused = [&](const std::string& operation, int code, const std::string& part) {
+        Command tool({"bench", "collective", "--contexts", "4", "--operation", operation, "--size", "8",
+                      "--pattern", pattern});
+        CHECK(tool.wait(60s * kPatience) == code);
+        INFO(tool.err());
+        CHECK(tool.err().find(part) != std::string::npos);
+        CHECK(tool.left_nothing());
+    };
+    check_refused("broadcast", 2, "begins at terminal 2: it needs --root 2");
+    check_refused("all_to_all", 2, "supports none of the operations");
+    std::ofstream(file) << R"({"topology": "star-4", "collective": "AAS", "rounds": [[]]})";
+    check_refused("all_to_all", 2, file + ": rounds[0] is empty");
+    std::filesystem::remove(file);
+    check_refused("all_to_all", 3, file + " cannot be read");
 }
 
 TEST_CASE("bench collective follows a map, and prints a table") {

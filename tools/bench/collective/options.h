@@ -3,7 +3,9 @@
 #pragma once
 
 #include "plexus/eco/algorithm.h"
+#include "plexus/eco/round_schedule.h"
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -18,9 +20,10 @@ enum class Timing : std::uint8_t {
     best,        ///< paced where a round in lockstep takes clearly longer
 };
 
-/// A schedule for the members as terminals of a network, made when it is needed.
+/// A schedule for the members as terminals of a network: `made`, or looked for when it is needed.
 struct ScheduleRequest {
     eco::LinkGraph graph;
+    std::optional<eco::RoundSchedule> made;
     std::uint32_t overlap = 0; ///< as GroupSchedule has it
     Timing timing = Timing::permissions;
 };
@@ -49,6 +52,7 @@ struct NamedPattern {
     eco::Algorithm algorithm;
     std::optional<ScheduleRequest> schedule = {};
     bool supports(eco::Operation operation) const {
+        if (schedule && schedule->made) return scheduled_as(operation) == schedule->made->kind;
         if (schedule) return scheduled_as(operation).has_value();
         return !algorithm.options() || eco::supports(algorithm.options()->pattern, operation);
     }
@@ -75,6 +79,8 @@ struct CollectiveOptions {
     bool json = false;
 
     static constexpr double kSeconds = 0.5;
+    /// That a schedule is looked for while the other members wait, about.
+    static constexpr std::chrono::seconds kSearchTime{10};
 };
 
 /// True of the operations that add numbers of 8 bytes.

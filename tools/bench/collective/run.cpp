@@ -11,6 +11,7 @@
 #include "plexus/launch.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <fmt/format.h>
 #include <numeric>
@@ -95,15 +96,24 @@ class Member {
         return true;
     }
 
+    /// The one that was made before, or the best that is found in kSearchTime.
+    eco::RoundSchedule schedule_for(const ScheduleRequest& request, Operation operation) const {
+        if (request.made) return *request.made;
+        const auto end = std::chrono::steady_clock::now() + CollectiveOptions::kSearchTime;
+        const auto go_on = [end](const eco::SearchProgress&) {
+            return std::chrono::steady_clock::now() < end;
+        };
+        return eco::find_schedule(request.graph, *scheduled_as(operation), options_.root, {1, go_on})
+            .schedule;
+    }
+
     /// A schedule is made by one member.
     eco::Group by(const eco::Group& group, const NamedPattern& pattern, const CollectiveRow& row) const {
         if (!pattern.schedule) return group.with(pattern.algorithm);
         eco::GroupSchedule how;
         if (group.rank() == 0) {
             how.overlap = pattern.schedule->overlap;
-            how.schedule =
-                eco::find_schedule(pattern.schedule->graph, *scheduled_as(row.operation), options_.root, {})
-                    .schedule;
+            how.schedule = schedule_for(*pattern.schedule, row.operation);
         }
         if (pattern.schedule->timing != Timing::permissions) {
             how.pace = eco::measure_pace(group, how, row.size_bytes);

@@ -7,6 +7,7 @@
 #include "tools/common/command_line.h"
 #include "tools/common/quantity.h"
 #include "tools/schedule/graph_file.h"
+#include "tools/schedule/schedule_file.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -32,6 +33,7 @@ constexpr char kFooter[] =
     "out there. schedule:GRAPH[:TIMING] is a schedule in rounds for the members as terminals of a link\n"
     "graph (a name or a JSON file), as schedule:btree-16: in lockstep; with an overlap, as :2; :async;\n"
     ":paced by times that are measured before; or :best, paced if lockstep would take clearly longer.\n"
+    "A search for it ends after about 10 s; a file that plexus schedule make wrote is taken as it is.\n"
     "Sizes are of the vector, or of each member's part where each has its own (scatter, gather,\n"
     "all_gather, all_to_all, reduce_scatter). Each case is run once before, and what it brought is\n"
     "looked at.\n"
@@ -62,7 +64,8 @@ std::vector<Operation> operations_of(const std::string& text) {
     return operations;
 }
 
-/// "schedule:btree-16" or "schedule:graph.json", and that with ":2", ":async", ":paced" or ":best" behind it.
+/// "schedule:btree-16", "schedule:graph.json" or "schedule:schedule.json", and that with ":2", ":async",
+/// ":paced" or ":best" behind it.
 NamedPattern schedule_of(const std::string& word) {
     const std::size_t first = word.find(':') + 1;
     const std::size_t second = word.find(':', first);
@@ -76,11 +79,27 @@ NamedPattern schedule_of(const std::string& word) {
             kVerb,
             fmt::format("\"{}\": after the network comes an overlap, as a whole number, async, paced or best",
                         word));
+    const std::string source = word.substr(first, second - first);
     try {
-        return {word,
-                {},
-                ScheduleRequest{schedule::graph_of(word.substr(first, second - first)), *overlap, timing}};
-    } catch (const Error& error) { usage_error(kVerb, error.what()); }
+        if (auto file = schedule::valid_schedule_of(source))
+            return {word,
+                    {},
+                    ScheduleRequest{std::move(file->graph), std::move(file->schedule), *overlap, timing}};
+        return {word, {}, ScheduleRequest{schedule::graph_of(source), std::nullopt, *overlap, timing}};
+    } catch (const Error& error) {
+        if (error.status() != Status::bad_argument) throw;
+        usage_error(kVerb, error.what());
+    }
+}
+
+/// @error bad_argument a schedule was made for another root than the operations have (thrown)
+void check_root(const NamedPattern& pattern, eco::Rank root) {
+    if (!pattern.schedule || !pattern.schedule->made) return;
+    const eco::RoundSchedule& made = *pattern.schedule->made;
+    const bool has_root = made.kind == eco::CollectiveKind::oab || made.kind == eco::CollectiveKind::oas;
+    if (has_root && made.root != root)
+        usage_error(kVerb, fmt::format("{} begins at terminal {}: it needs --root {}", pattern.name,
+                                       made.root, made.root));
 }
 
 NamedPattern pattern_of(const std::string& word) {
@@ -105,6 +124,7 @@ std::vector<NamedPattern> patterns_of(const std::string& text, const CollectiveO
         if (std::none_of(options.operations.begin(), options.operations.end(),
                          [&](Operation each) { return pattern.supports(each); }))
             usage_error(kVerb, fmt::format("{} supports none of the operations that are asked for", word));
+        check_root(pattern, options.root);
         patterns.push_back(std::move(pattern));
     }
     return patterns;
