@@ -317,6 +317,19 @@ TEST_CASE("Equation (1) predicts the time of a schedule and of one at the bound"
     check_refused({"check", file, "--size", "1"}, 2, "--size does not go with check");
 }
 
+TEST_CASE("the paper's Tables 3, 5 and 6 are printed, whatever their searches reach") {
+    const std::string third = out_of({"table", "--only", "3", "--json"});
+    REQUIRE(is_json(third));
+    CHECK(count_of(third, "\"collective\":\"AAS\"") == 12);
+    for (const std::string table : {"5", "6"}) {
+        const std::string text = out_of({"table", "--only", table, "--runs", "1", "--time", "0.01"});
+        CHECK(text.starts_with("Table " + table + ": "));
+        const std::string json =
+            out_of({"table", "--only", table, "--runs", "1", "--time", "0.01", "--json"});
+        CHECK(is_json(json));
+    }
+}
+
 TEST_CASE("the paper's Table 1 is reached in every row, beside what it prints") {
     const std::string text = out_of({"table", "--only", "1", "--runs", "2"});
     CHECK(text.starts_with("Table 1: "));
