@@ -196,6 +196,22 @@ TEST_CASE("small graphs of every sort have valid schedules, never below the boun
     }
 }
 
+TEST_CASE("a ring serves every terminal, also where a terminal could accept from two") {
+    LinkGraph graph;
+    for (int each = 0; each < 10; ++each) graph.vertices.push_back(std::to_string(each));
+    graph.links = {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 6}, {6, 0}, {1, 4},
+                   {5, 4}, {0, 6}, {3, 2}, {6, 5}, {2, 6}, {2, 7}, {8, 4}, {9, 5}};
+    graph.terminals = {{6, 0}, {1, 1}, {2, 7}, {8, 4}, {9, 5}};
+    graph.ports = Ports::all;
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        std::uint32_t asked = 0;
+        const SearchResult result =
+            find_schedule(graph, CollectiveKind::aab, 0,
+                          {seed, [&asked](const SearchProgress&) { return ++asked < 3000; }});
+        CHECK(fault_of(graph, result.schedule) == "");
+    }
+}
+
 TEST_CASE("a search that is told to end has a valid schedule or none") {
     for (const std::uint32_t asks : {0U, 1U, 2U, 5U, 40U})
         for (const char* name : {"cube-4", "karytree-3-3", "clos-4-2-4", "torus-5x5"})
