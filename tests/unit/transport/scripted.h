@@ -28,6 +28,7 @@ class ScriptedMethod {
         bool given_up = false;
         std::vector<wire::Bytes> sent; ///< messages that were taken, in order
         std::vector<void*> posted;     ///< sends that are not over
+        void* placing = nullptr;       ///< the large message that is read in place
     };
 
     /// Sends of more than `eager` bytes are posted.
@@ -80,8 +81,13 @@ class ScriptedMethod {
     void place(Link& link, wire::Bytes head, std::size_t rest, std::int32_t* said) {
         in_poll([this, &link, kept = std::move(head), rest, said] {
             void* where = nullptr;
-            void* token = nullptr;
-            *said = host_->place(link.cookie, {kept.data(), kept.size()}, rest, &where, &token);
+            *said = host_->place(link.cookie, {kept.data(), kept.size()}, rest, &where, &link.placing);
+        });
+    }
+    /// The rest of it has come, unless the link was given up.
+    void placed(Link& link) {
+        in_poll([this, &link] {
+            if (!link.given_up) host_->placed(link.cookie, link.placing, PLEXUS_OK);
         });
     }
     void writable(Link& link) {
