@@ -40,6 +40,7 @@ std::vector<std::byte> changed(std::vector<std::byte> saved, std::size_t at) {
     saved[at] ^= std::byte{0x5a};
     return saved;
 }
+constexpr std::size_t kContextAt = 5;
 constexpr std::size_t kKeyAt = 21;
 constexpr std::size_t kHandleAt = 29;
 constexpr std::size_t kGenerationAt = 33;
@@ -65,6 +66,43 @@ TEST_CASE("a pointer in a request works in a third context") {
     CHECK(within(shelf.lamp.call(light)) == 2); // the third context's own use of it
     CHECK(shelf.lamp.method() == method);
     CHECK(shelf.lamp.table() == lamp.table());
+    shelf.lamp = {};
+}
+
+TEST_CASE("the table of a context that was introduced long ago is told again") {
+    constexpr std::size_t kContexts = 700; // more than either end of a link remembers
+    constexpr std::size_t kRecent = 200;   // fewer than either may forget
+    const std::string method = GENERATE(as<std::string>{}, "local", "shm", "tcp");
+    CAPTURE(method);
+    Owner owner(method);
+    Context middle(by(method));
+    Context third(by(method));
+    Shelf shelf;
+    third.on(put, [](Shelf& it, GlobalPointer<Lamp> lamp) { it.lamp = std::move(lamp); });
+    third.on(count, [](Shelf&, const std::vector<GlobalPointer<Lamp>>& lamps) { return lamps.size(); });
+    const Bound<Shelf> bound = third.bind(shelf);
+    const auto far = handed(middle, bound.pointer());
+
+    // The first is a context that there is; of the others nobody will ever use a pointer.
+    std::vector<GlobalPointer<Lamp>> lamps{handed(middle, owner.bound.pointer())};
+    for (std::size_t i = 1; i < kContexts; ++i) {
+        std::vector<std::byte> saved = owner.bound.pointer().save();
+        saved[kContextAt] ^= static_cast<std::byte>(i);
+        saved[kContextAt + 1] ^= static_cast<std::byte>(i >> 8);
+        lamps.push_back(GlobalPointer<Lamp>::load(middle, saved));
+    }
+    using Lamps = std::vector<GlobalPointer<Lamp>>;
+    for (std::size_t i = 0; i < kContexts; ++i) {
+        CAPTURE(i);
+        REQUIRE(within(far.call(count, Lamps{lamps[i], lamps[i - std::min(i, kRecent)]})) == 2);
+    }
+    for (std::size_t i = 0; i < kContexts; ++i) {
+        CAPTURE(i);
+        REQUIRE(within(far.call(count, Lamps{lamps[i]})) == 1);
+    }
+    far.send(put, lamps.front());
+    REQUIRE(within(far.call(count, Lamps{})) == 0);
+    CHECK(within(shelf.lamp.call(light)) == 1);
     shelf.lamp = {};
 }
 
