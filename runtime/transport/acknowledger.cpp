@@ -3,10 +3,27 @@
 
 #include "transport/channel.h"
 
+#include <ctime>
+
 namespace plexus::transport {
+namespace {
+
+/// Some milliseconds late, and read in a few nanoseconds.
+std::chrono::steady_clock::time_point coarse_now() noexcept {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    return std::chrono::steady_clock::time_point(std::chrono::seconds(now.tv_sec) +
+                                                 std::chrono::nanoseconds(now.tv_nsec));
+}
+
+} // namespace
 
 void Acknowledger::act(Link& link, ReceiveWindow::Ack due) {
     if (due == ReceiveWindow::Ack::now) return now(link);
+    if (due == ReceiveWindow::Ack::look) {
+        if (coarse_now() >= due_) all();
+        return;
+    }
     if (owing_.empty()) {
         due_ = std::chrono::steady_clock::now() + kDelay;
         scheduler_.request_chores();

@@ -15,10 +15,13 @@ class ReceiveWindow {
     /// So many frames or bytes are delivered before the sender is told, if it keeps copies.
     static constexpr std::uint64_t kAckFrames = 256;
     static constexpr std::uint64_t kAckBytes = 256 * 1024;
+    /// A module may hand over many frames in a row, and their handlers may take long.
+    static constexpr std::uint64_t kLookFrames = 4;
 
     enum class Ack : std::uint8_t {
         none,  ///< nothing to do
         later, ///< the first frame since the last acknowledgement: tell the sender after a while
+        look,  ///< tell the sender if that is overdue
         now,   ///< tell the sender
     };
 
@@ -36,7 +39,8 @@ class ReceiveWindow {
         if (!retained_) return before == 0 ? Ack::later : Ack::none;
         unacked_bytes_ += bytes;
         if (at_once || before + 1 >= kAckFrames || unacked_bytes_ >= kAckBytes) return Ack::now;
-        return before == 0 ? Ack::later : Ack::none;
+        if (before == 0) return Ack::later;
+        return delivered_ % kLookFrames == 0 ? Ack::look : Ack::none;
     }
     std::uint64_t count() const noexcept { return delivered_; }
     bool owes_ack() const noexcept { return delivered_ != acked_; }

@@ -4,7 +4,9 @@
 #include "key_file.h"
 #include "support/process.h"
 
+#include <atomic>
 #include <csignal>
+#include <semaphore.h>
 
 namespace vanished_test {
 
@@ -15,8 +17,25 @@ struct Store {};
 constexpr Request<int(Store&)> ask{"vanished.ask"};
 constexpr Request<void(Store&)> nap{"vanished.nap"};
 constexpr Request<void(Store&, int)> drop{"vanished.drop"};
+constexpr Request<void(Store&)> spin{"vanished.spin"};
+constexpr Request<void(Store&)> lock_twice{"vanished.lock_twice"};
+constexpr Request<int(Store&, int)> work{"vanished.work"}; // so many ms, on the polling thread
+constexpr Request<int(Store&, int)> work_on_the_pool{"vanished.work_on_the_pool"}; // the same, threaded
 
-/// A peer in a process of its own; `nap` keeps it in a handler until it is killed.
+int work_for(int ms) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(ms));
+    return ms;
+}
+
+/// Waits for a lock that this thread has.
+void deadlock() {
+    sem_t once;
+    sem_init(&once, 0, 1);
+    for (int i = 0; i < 2; ++i)
+        while (sem_wait(&once) != 0) {}
+}
+
+/// A peer in a process of its own; `nap`, `spin` and `lock_twice` keep it in a handler until it is killed.
 class Remote {
   public:
     explicit Remote(const std::string& method)
@@ -26,6 +45,12 @@ class Remote {
           context.on(ask, [](Store&) { return 1; });
           context.on(nap, [](Store&) { std::this_thread::sleep_for(std::chrono::seconds(60)); });
           context.on(drop, [](Store&, int) {});
+          context.on(spin, [](Store&) {
+              for (std::atomic<bool> never{false}; !never;) {}
+          });
+          context.on(lock_twice, [](Store&) { deadlock(); });
+          context.on(work, [](Store&, int ms) { return work_for(ms); });
+          context.on(work_on_the_pool, threaded, [](Store&, int ms) { return work_for(ms); });
           const auto bound = context.bind(store);
           channel.put(bound.pointer().save());
           context.run();
@@ -115,12 +140,17 @@ TEST_CASE("a peer that is killed while nothing is under way is told of") {
     CHECK(eventually(kLimit, [&] { return heard.lost(far.context()); }));
 }
 
+/// What bounds the time until a peer that says nothing is lost.
+Values impatient(const Remote& remote, const char* silence) {
+    return {{"job.key_file", remote.key()},
+            {"limits.silence", silence},
+            {"limits.reconnect", "400 ms"},
+            {"method.tcp.connect_timeout", "300 ms"}};
+}
+
 TEST_CASE("a peer that is stopped is lost after limits.silence, although its kernel answers for it") {
     Remote remote("tcp");
-    Context here(by("tcp", {{"job.key_file", remote.key()},
-                            {"limits.silence", "400 ms"},
-                            {"limits.reconnect", "400 ms"},
-                            {"method.tcp.connect_timeout", "300 ms"}}));
+    Context here(by("tcp", impatient(remote, "400 ms")));
     const Heard heard(here);
     const auto far = remote.reached_from(here);
     REQUIRE(within(far.call(ask)) == 1);
@@ -128,6 +158,46 @@ TEST_CASE("a peer that is stopped is lost after limits.silence, although its ker
     const Refusal refusal = refusal_of(far.call(ask));
     CHECK(refusal.status == Status::peer_lost);
     CHECK(eventually(kLimit, [&] { return heard.lost(far.context()); }));
+}
+
+TEST_CASE("a peer whose handler does not return is lost after limits.silence") {
+    const auto& request = GENERATE(std::cref(spin), std::cref(lock_twice)).get();
+    CAPTURE(request.name());
+    Remote remote("tcp");
+    Context here(by("tcp", impatient(remote, "400 ms")));
+    const Heard heard(here);
+    const auto far = remote.reached_from(here);
+    REQUIRE(within(far.call(ask)) == 1);
+    far.send(request);
+    const Refusal refusal = refusal_of(far.call(ask));
+    CAPTURE(refusal.why);
+    CHECK(refusal.status == Status::peer_lost);
+    CHECK(eventually(kLimit, [&] { return heard.lost(far.context()); }));
+    CHECK(heard.error(Status::message_lost, "may not have been delivered"));
+}
+
+TEST_CASE("a peer whose threaded handlers take several times limits.silence is not lost") {
+    Remote remote("tcp");
+    Context here(by("tcp", impatient(remote, "1 s")));
+    const Heard heard(here);
+    const auto far = remote.reached_from(here);
+    Future<int> slow = far.call(work_on_the_pool, 4'000);
+    CHECK(within(std::move(slow)) == 4'000);
+    CHECK_FALSE(heard.lost(far.context()));
+}
+
+TEST_CASE(
+    "a peer whose inline handlers take longer than limits.silence together, but not each, is not lost") {
+    constexpr int kHandlers = 24;
+    constexpr int kEach = 120; // ms
+    Remote remote("tcp");
+    Context here(by("tcp", impatient(remote, "1 s")));
+    const Heard heard(here);
+    const auto far = remote.reached_from(here);
+    REQUIRE(within(far.call(ask)) == 1);
+    for (int i = 1; i < kHandlers; ++i) far.send(work, kEach); // read at once
+    CHECK(within(far.call(work, kEach)) == kEach);
+    CHECK_FALSE(heard.lost(far.context()));
 }
 
 } // namespace vanished_test
