@@ -88,12 +88,16 @@ TEST_CASE("one link that is full does not stop another") {
     CHECK(at_quick.fault() == "");
 }
 
-TEST_CASE("one busy link does not starve another link, nor a connection being made") {
+TEST_CASE("one busy link does not starve another link, a connection being made, nor a time limit") {
     constexpr std::size_t kSize = 64;
-    BareHost receiver(method_under_test());
+    BareOptions patience;
+    for (const char* limit : {"connect_timeout", "handshake_timeout"})
+        if (method_under_test().preset(limit) != nullptr) patience.settings[limit] = "1 s";
+    BareHost receiver(method_under_test(), patience);
     BareHost busy(method_under_test());
     BareHost quiet(method_under_test());
     BareHost late(method_under_test());
+    BareHost mute(method_under_test()); // is never polled
     End* busy_end = nullptr;
     End* quiet_end = nullptr;
     End* const from_busy = link_up(busy, receiver, &busy_end);
@@ -129,6 +133,12 @@ TEST_CASE("one busy link does not starve another link, nor a connection being ma
     REQUIRE(in != nullptr);
     REQUIRE(out != nullptr);
     CHECK(beside_the_flood([&] { return in->is_open() && out->is_open(); }));
+
+    if (method_under_test().preset("connect_timeout") != nullptr) { // who does not poll does not answer
+        End* const unanswered = receiver.connect(mute.descriptor(), mute.id());
+        REQUIRE(unanswered != nullptr);
+        CHECK(beside_the_flood([&] { return unanswered->is_lost(); }));
+    }
     CHECK(flood.failure() == PLEXUS_OK);
     CHECK(arrived.fault() == "");
     receiver.hooks.message = nullptr;
