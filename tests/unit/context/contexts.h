@@ -8,8 +8,10 @@
 #include "support/eventually.h"
 #include "support/log_guard.h"
 
+#include <cstdlib>
 #include <map>
 #include <mutex>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -22,6 +24,14 @@ using Values = std::map<std::string, std::string>;
 
 /// Nothing here takes so long, unless it hangs.
 inline constexpr std::chrono::seconds kLimit{15};
+
+/// These methods, and the fabrics of this build, over what every machine has: names for by().
+inline std::vector<std::string> and_fabrics(std::vector<std::string> methods) {
+    const char* const built = std::getenv("TESTED_FABRICS");
+    std::istringstream fabrics(built == nullptr ? "" : built);
+    for (std::string each; fabrics >> each;) methods.push_back(each);
+    return methods;
+}
 
 /// A context with these methods, and with no file of the machine's own.
 inline Options by(std::string_view methods, Values more = {}) {

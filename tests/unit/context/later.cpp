@@ -85,7 +85,7 @@ struct Two {
 };
 
 TEST_CASE("a reply may be given after the handler has returned, by any thread") {
-    const std::string method = GENERATE(as<std::string>{}, "local", "shm", "tcp");
+    const std::string method = GENERATE(from_range(and_fabrics({"local", "shm", "tcp"})));
     CAPTURE(method);
     Two two(method);
     Future<std::string> future = two.far.call(by_reply, 0);
@@ -114,7 +114,7 @@ TEST_CASE("a reply that is dropped, failed, or left by an exception ends its cal
 }
 
 TEST_CASE("a handler may return a future, or be a coroutine") {
-    const std::string method = GENERATE(as<std::string>{}, "local", "shm", "tcp");
+    const std::string method = GENERATE(from_range(and_fabrics({"local", "shm", "tcp"})));
     CAPTURE(method);
     Two two(method);
     CHECK(within(two.far.call(by_future, two.back.pointer(), 7)) == 7);
@@ -148,10 +148,11 @@ TEST_CASE("a reply outlives its context") {
 }
 
 TEST_CASE("a handler knows who has called it, by name and method") {
-    const std::string method = GENERATE(as<std::string>{}, "local", "shm", "tcp");
+    const std::string method = GENERATE(from_range(and_fabrics({"local", "shm", "tcp"})));
     CAPTURE(method);
     Two two(method);
-    const std::string expected = to_string(two.user.id()) + " the client " + method;
+    const std::string expected =
+        to_string(two.user.id()) + " the client " + method.substr(0, method.find('?'));
     CHECK(within(two.far.call(who)) == expected);
     CHECK(within(two.far.call(who_threaded)) == expected);
     CHECK(refusal_of([] { return caller(); }).status == Status::bad_argument);
