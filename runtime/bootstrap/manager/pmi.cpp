@@ -10,6 +10,7 @@
 // descriptor: where one is there, beginning and ending the conversation is left to it.
 #include "base/log.h"
 #include "bootstrap/manager/process_manager.h"
+#include "bootstrap/manager/process_mapping.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -94,6 +95,12 @@ class Pmi final : public ProcessManager {
         auto named = ask("get_my_kvsname", "my_kvsname", deadline);
         if (!named) return named.failure();
         place_.job = field(*named, "kvsname");
+        // Where nobody says who is here, all others may be elsewhere.
+        const auto mapping =
+            ask(fmt::format("get kvsname={} key=PMI_process_mapping", place_.job), "get_result", deadline);
+        if (mapping)
+            place_.local_size =
+                std::max(1u, local_size_of(field(*mapping, "value"), place_.rank, place_.size));
         return {};
     }
 
@@ -202,8 +209,6 @@ Result<std::unique_ptr<ProcessManager>> connect_pmi(Clock::time_point deadline) 
         return fail(Status::bad_config, "PMI_RANK={} is not below PMI_SIZE={}: {}", *rank, *size,
                     kWithoutManager);
     Place place{{}, *rank, *size, 1};
-    // Only hydra says how many are here; where nobody does, all others may be elsewhere.
-    if (const auto local = number("MPI_LOCALNRANKS")) place.local_size = std::clamp(*local, 1u, *size);
     auto manager = std::make_unique<Pmi>(static_cast<int>(*fd), std::move(place), mpi_here());
     if (const auto begun = manager->begin(deadline); !begun) return begun.failure();
     return std::unique_ptr<ProcessManager>(std::move(manager));

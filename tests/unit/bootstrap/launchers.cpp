@@ -2,6 +2,7 @@
 // Which launcher the environment speaks of; what rank 0 of a managed job does at its end.
 #include "bootstrap/manager/addresses.h"
 #include "bootstrap/manager/detect.h"
+#include "bootstrap/manager/process_mapping.h"
 #include "support/catch.h"
 #include "unit/bootstrap/waiting.h"
 
@@ -98,6 +99,39 @@ TEST_CASE("own addresses are no loopback ones, and are in an own subnet") {
     }
     CHECK(is_in_own_subnet("127.0.0.1"));
     for (const char* nowhere : {"240.0.0.1", "::2", "localhost", ""}) CHECK_FALSE(is_in_own_subnet(nowhere));
+}
+
+TEST_CASE("PMI-1's list of blocks says how many processes share a host") {
+    struct Case {
+        const char* mapping;
+        std::uint32_t rank, size, local;
+    };
+    const Case cases[] = {
+        {"(vector,(0,1,16))", 3, 16, 16},       // all on one host
+        {"(vector,(0,4,1))", 3, 4, 1},          // each on its own
+        {"(vector,(0,1,3),(1,1,1))", 2, 4, 3},  // srun -N 2 -n 4
+        {"(vector,(0,1,3),(1,1,1))", 3, 4, 1},  //
+        {"(vector,(0,2,1))", 0, 5, 3},          // begins again: hosts 0 1 0 1 0
+        {"(vector,(0,2,1))", 1, 5, 2},          //
+        {"(vector,(0,2,2),(0,1,1))", 4, 10, 6}, // 00 11 0, and again
+        {"(vector,(0,0,3),(1,1,2))", 1, 4, 4},  // a block of no hosts
+        {"(vector,(0,1,4294967295))", 0, 4, 4}, //
+        {"(vector,(0,1,4))", 4, 4, 0},          // no such rank
+        {"", 0, 1, 0},                          //
+        {"(vector)", 0, 1, 0},                  //
+        {"(vector,(0,0,0))", 0, 1, 0},          // would never end
+        {"(vector,(0,1,0),(0,0,1))", 0, 1, 0},  //
+        {"(vector,(0,1))", 0, 1, 0},            //
+        {"(vector,(0,1,1)", 0, 1, 0},           //
+        {"(vector,(0,1,1))x", 0, 1, 0},         //
+        {"(vector,(0,1,-1))", 0, 1, 0},         //
+        {"(vector,(0,1,4294967296))", 0, 1, 0}, //
+        {"(matrix,(0,1,1))", 0, 1, 0},          //
+    };
+    for (const Case& each : cases) {
+        INFO(each.mapping << " " << each.rank << " " << each.size);
+        CHECK(local_size_of(each.mapping, each.rank, each.size) == each.local);
+    }
 }
 
 TEST_CASE("a server waits for its guests to come, and to leave") {
