@@ -116,8 +116,13 @@ class Pmix final : public ProcessManager {
             return library_.get(&zero, kLineKey, &limit, 1, &value);
         };
         pmix_status_t status = get();
-        // While rank 0 is connecting, its server may say at once that there is no such value.
+        // While rank 0 is connecting, its server may say at once that there is no such value. A server that
+        // has gone gives the same answer, but takes no commit.
         while (status == PMIX_ERR_NOT_FOUND && Clock::now() < deadline) {
+            if (library_.commit() == PMIX_ERR_UNREACH)
+                return fail(Status::peer_lost,
+                            "the PMIx server of this host has ended, and with it the job {}: {}", place_.job,
+                            kWithoutManager);
             std::this_thread::sleep_for(kPause);
             status = get();
         }
