@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The program that the process managers' tests start as a job: does one small thing per run, as its first
 // word says. Not a test itself.
+#include "elastic.h"
+
 #include <plexus/plexus.h>
 
 #include <atomic>
@@ -9,7 +11,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <map>
 #include <string>
 #include <sys/wait.h>
 #include <thread>
@@ -98,31 +99,13 @@ int again(int argc, char** argv) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
-/// Contexts from outside come to the job by its URL and leave again: 2, 8 and 3 are there.
-int guests(plexus::Context& here, const std::string& key_file) {
-    answer(here);
-    Word mine{here.rank()};
-    const auto bound = here.bind(mine);
-    here.publish(name_of(here.rank()), bound.pointer());
-    if (here.rank() == 0) {
-        const auto count = [&](std::uint32_t first, std::uint32_t end) {
-            std::map<std::uint32_t, plexus::Context> there;
-            std::uint32_t sum = 0;
-            for (std::uint32_t number = first; number < end; ++number) {
-                plexus::Options options;
-                options.set = {{"job.key_file", key_file}, {"launcher", "none"}};
-                plexus::Context& guest =
-                    there.emplace(number, plexus::Context::attach(here.url(), std::move(options)))
-                        .first->second;
-                sum += guest.lookup<Word>(name_of(1)).get().call(ask).get();
-            }
-            return there.size() + here.size() + (sum == there.size() ? 0 : 1000);
-        };
-        say("there are " + std::to_string(count(0, 0)) + ", then " + std::to_string(count(0, 6)) + ", then " +
-            std::to_string(count(6, 7)));
-    }
+/// All are there; then nobody leaves by himself.
+int stay(plexus::Context& here) {
     here.fence().get();
-    return 0;
+    say("rank " + std::to_string(here.rank()) + " stays");
+    if (here.rank() == 0) return 0; // its process waits for the others
+    std::this_thread::sleep_for(60s);
+    return 1;
 }
 
 /// Rank 0 leaves, rank 1 stays, rank 2 is killed.
@@ -137,9 +120,12 @@ int run(int argc, char** argv) {
     const std::string verb = argc > 1 ? argv[1] : "";
     if (verb == "without-rank-0") return without_rank_0(argc, argv);
     if (verb == "again") return again(argc, argv);
+    if (verb == "guest" && argc == 6)
+        return elastic::run_guest(argv[2], argv[3], argv[4], std::atoi(argv[5]));
     plexus::Context here{argc, argv};
     if (verb == "meet") return meet(here);
-    if (verb == "guests") return guests(here, argv[2]);
+    if (verb == "stay") return stay(here);
+    if (verb == "elastic") return elastic::run_member(here);
     if (verb == "fail") return here.rank() == 1 ? 7 : 0;
     if (verb == "die") return die(here);
     say("no such verb: " + verb);

@@ -4,6 +4,8 @@
 #include "system/managers/manager.h"
 
 #include <csignal>
+#include <cstddef>
+#include <deque>
 #include <filesystem>
 
 namespace managed_jobs_test {
@@ -12,16 +14,21 @@ using namespace plexus::testing;
 
 namespace {
 
-void check_meeting(const Manager& manager, const Words& prefix, const Words& more) {
-    Words program = prefix;
-    program.insert(program.end(), {tested_helper(), "meet"});
+/// `processes` of the helper ask each other who they are, in a ring. `options` are the manager's.
+void check_meeting(const Manager& manager, int processes, const Words& options = {}, const Words& more = {}) {
+    INFO(manager.title << " -n " << processes);
+    Words program{tested_helper(), "meet"};
     program.insert(program.end(), more.begin(), more.end());
-    Command job(OtherProgram{manager.program}, job_of(manager, 4, program));
+    Words words = job_of(manager, processes, program);
+    words.insert(words.begin() + static_cast<std::ptrdiff_t>(manager.options.size()), options.begin(),
+                 options.end());
+    Command job(OtherProgram{manager.program}, words);
     CHECK(job.wait() == 0);
     INFO(job.out() << job.err());
-    for (int rank = 0; rank < 4; ++rank)
-        CHECK(count_of(job.out(), "rank " + std::to_string(rank) + " of 4 met " +
-                                      std::to_string((rank + 1) % 4) + " in " + manager.name + "\n") == 1);
+    for (int rank = 0; rank < processes; ++rank)
+        CHECK(count_of(job.out(), "rank " + std::to_string(rank) + " of " + std::to_string(processes) +
+                                      " met " + std::to_string((rank + 1) % processes) + " in " +
+                                      manager.name + "\n") == 1);
     CHECK(job.left_nothing());
 }
 
@@ -29,27 +36,38 @@ void check_meeting(const Manager& manager, const Words& prefix, const Words& mor
 
 TEST_CASE("contexts that mpirun starts find each other") {
     NEEDS(mpirun());
-    check_meeting(mpirun(), {}, {});
+    for (const int processes : {1, 4, 16}) check_meeting(mpirun(), processes);
 }
 
 TEST_CASE("contexts that mpiexec.hydra starts find each other") {
     NEEDS(hydra());
-    check_meeting(hydra(), {}, {});
+    for (const int processes : {1, 4, 16}) check_meeting(hydra(), processes);
+}
+
+TEST_CASE("contexts that srun starts find each other, by PMIx and by PMI-1") {
+    NEEDS(srun_pmix());
+    for (const Manager& manager : {srun_pmix(), srun_pmi()})
+        for (const int processes : {1, 4, 16}) check_meeting(manager, processes);
+}
+
+TEST_CASE("contexts on two nodes of a Slurm find each other") {
+    NEEDS(srun_pmix());
+    for (const Manager& manager : {srun_pmix(), srun_pmi()})
+        for (const char* order : {"block", "cyclic"})
+            check_meeting(manager, 5, {"--nodes=2", std::string("--distribution=") + order});
 }
 
 TEST_CASE("a key file wins over the key that rank 0 makes") {
     const TmpDir folder;
     const auto file = folder.file("key", "thirty-two bytes that are no good secret");
     std::filesystem::permissions(file, std::filesystem::perms::owner_read);
-    for (const Manager& manager : {mpirun(), hydra()}) {
-        NEEDS(manager);
-        check_meeting(manager, {}, {"--plexus-job.key_file=" + file.string()});
+    for (const Manager& manager : managers()) {
+        check_meeting(manager, 4, {}, {"--plexus-job.key_file=" + file.string()});
         // Rank 0 alone has it: the others cannot know the key.
-        const std::string patience = "--plexus-progress.lookup_timeout=2s";
-        Words words =
-            job_of(manager, 1, {tested_helper(), "meet", patience, "--plexus-job.key_file=" + file.string()});
-        words.insert(words.end(), {":", "-n", "1", tested_helper(), "meet", patience});
-        Command job(OtherProgram{manager.program}, words);
+        INFO(manager.title);
+        const std::string meet = "exec " + tested_helper() + " meet --plexus-progress.lookup_timeout=1s";
+        Command job(OtherProgram{manager.program},
+                    job_of(manager, 2, by_rank(meet + " --plexus-job.key_file=" + file.string(), meet)));
         const auto code = job.wait();
         INFO(job.out() << job.err());
         REQUIRE(code);
@@ -61,8 +79,8 @@ TEST_CASE("a key file wins over the key that rank 0 makes") {
 }
 
 TEST_CASE("the directory outlives rank 0's contexts until the others have left") {
-    for (const Manager& manager : {mpirun(), hydra()}) {
-        NEEDS(manager);
+    for (const Manager& manager : managers()) {
+        INFO(manager.title);
         Command job(OtherProgram{manager.program}, job_of(manager, 4, {tested_helper(), "without-rank-0"}));
         CHECK(job.wait() == 0);
         INFO(job.out() << job.err());
@@ -73,8 +91,8 @@ TEST_CASE("the directory outlives rank 0's contexts until the others have left")
 }
 
 TEST_CASE("later contexts of a process, and those of its forked child, are in the same job") {
-    for (const Manager& manager : {mpirun(), hydra()}) {
-        NEEDS(manager);
+    for (const Manager& manager : managers()) {
+        INFO(manager.title);
         Command job(OtherProgram{manager.program}, job_of(manager, 2, {tested_helper(), "again"}));
         CHECK(job.wait() == 0);
         INFO(job.out() << job.err());
@@ -84,25 +102,39 @@ TEST_CASE("later contexts of a process, and those of its forked child, are in th
     }
 }
 
-TEST_CASE("contexts from outside join a running job by its URL, and leave it") {
+TEST_CASE("a running job has groups of two, then eight, then three: contexts join by its URL and leave") {
     const TmpDir folder;
     const auto file = folder.file("key", "thirty-two bytes that are no good secret");
     std::filesystem::permissions(file, std::filesystem::perms::owner_read);
-    for (const Manager& manager : {mpirun(), hydra()}) {
-        NEEDS(manager);
-        Command job(OtherProgram{manager.program}, job_of(manager, 2,
-                                                          {tested_helper(), "guests", file.string(),
-                                                           "--plexus-job.key_file=" + file.string()}));
+    for (const Manager& manager : managers()) {
+        INFO(manager.title);
+        Command job(
+            OtherProgram{manager.program},
+            job_of(manager, 2, {tested_helper(), "elastic", "--plexus-job.key_file=" + file.string()}));
+        REQUIRE(job.says(" while it runs\n"));
+        const std::size_t at = job.out().find("plexus://");
+        const std::string url = job.out().substr(at, job.out().find(' ', at) - at);
+        std::deque<Command> guests;
+        for (int i = 0; i < 6; ++i)
+            guests.emplace_back(OtherProgram{tested_helper()},
+                                Words{"guest", url, file.string(), std::to_string(i), i == 0 ? "2" : "1"});
+        for (Command& guest : guests) {
+            CHECK(guest.wait() == 0);
+            INFO(guest.err());
+            CHECK(guest.left_nothing());
+        }
         CHECK(job.wait() == 0);
         INFO(job.out() << job.err());
-        CHECK(count_of(job.out(), "there are 2, then 8, then 3\n") == 1);
+        CHECK(count_of(job.out(), "group of 2: the ranks from 1 on add up to 3\n") == 1);
+        CHECK(count_of(job.out(), "group of 8: the ranks from 1 on add up to 36\n") == 1);
+        CHECK(count_of(job.out(), "group of 3: the ranks from 1 on add up to 6\n") == 1);
         CHECK(job.left_nothing());
     }
 }
 
 TEST_CASE("the job has the exit code of a rank that fails") {
-    for (const Manager& manager : {mpirun(), hydra()}) {
-        NEEDS(manager);
+    for (const Manager& manager : managers()) {
+        INFO(manager.title);
         Command job(OtherProgram{manager.program}, job_of(manager, 2, {tested_helper(), "fail"}));
         CHECK(job.wait() == 7);
         CHECK(job.left_nothing());
@@ -117,8 +149,8 @@ TEST_CASE("mpirun ends a job in which a rank is killed, also while rank 0 waits 
 }
 
 TEST_CASE("plexus run inside a job of another launcher starts a job of its own") {
-    for (const Manager& manager : {mpirun(), hydra()}) {
-        NEEDS(manager);
+    for (const Manager& manager : managers()) {
+        INFO(manager.title);
         Command job(OtherProgram{manager.program},
                     job_of(manager, 1, {tested_plexus(), "run", "-n", "2", "--", tested_helper(), "meet"}));
         CHECK(job.wait() == 0);
@@ -128,10 +160,10 @@ TEST_CASE("plexus run inside a job of another launcher starts a job of its own")
     }
 }
 
-TEST_CASE("twenty jobs of sixteen contexts all come together") {
-    for (const Manager& manager : {mpirun(), hydra()}) {
-        NEEDS(manager);
-        for (int round = 0; round < 10; ++round) {
+TEST_CASE("jobs of sixteen contexts always come together") {
+    for (const Manager& manager : managers()) {
+        INFO(manager.title);
+        for (int round = 0; round < 6; ++round) {
             Command job(OtherProgram{manager.program}, job_of(manager, 16, {tested_helper(), "meet"}));
             const auto code = job.wait(60s);
             INFO(job.out() << job.err());

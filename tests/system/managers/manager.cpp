@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "system/managers/manager.h"
 
+#include "system/managers/slurm.h"
+
 #include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
@@ -15,7 +17,15 @@ std::string set_variable(const char* name) {
     return value;
 }
 
-std::string found(const char* path) { return std::filesystem::exists(path) ? path : std::string(); }
+std::string why_not(const std::string& program) {
+    return std::filesystem::exists(program) ? std::string() : "there is no " + program;
+}
+
+Manager srun(const std::string& kind, const std::string& name) {
+    const Slurm& slurm = shared_slurm();
+    return {"srun --mpi=" + kind, "/usr/bin/env", slurm.words({"srun", "--quiet", "--mpi=" + kind}), name,
+            "Slurm's srun",       slurm.why_not()};
+}
 
 // Open MPI does not start jobs of root, nor more processes than cores, without being told.
 [[maybe_unused]] const bool permitted = [] {
@@ -27,14 +37,36 @@ std::string found(const char* path) { return std::filesystem::exists(path) ? pat
 
 } // namespace
 
-Manager mpirun() { return {found("/usr/bin/mpirun.openmpi"), {"--quiet"}, "PMIx"}; }
-Manager hydra() { return {found("/usr/bin/mpiexec.hydra"), {}, "PMI-1"}; }
+Manager mpirun() {
+    const std::string program = "/usr/bin/mpirun.openmpi";
+    return {"mpirun", program, {"--quiet"}, "PMIx", "Open MPI's mpirun", why_not(program)};
+}
+Manager hydra() {
+    const std::string program = "/usr/bin/mpiexec.hydra";
+    return {"mpiexec.hydra", program, {}, "PMI-1", "MPICH's mpiexec.hydra", why_not(program)};
+}
+Manager srun_pmix() { return srun("pmix", "PMIx"); }
+Manager srun_pmi() { return srun("pmi2", "PMI-1"); }
+
+const std::vector<Manager>& managers() {
+    static const std::vector<Manager> usable = [] {
+        std::vector<Manager> all{mpirun(), hydra(), srun_pmix(), srun_pmi()};
+        std::erase_if(all, [](const Manager& each) { return !each.why_not.empty(); });
+        return all;
+    }();
+    return usable;
+}
 
 Words job_of(const Manager& manager, int processes, const Words& program) {
     Words words = manager.options;
     words.insert(words.end(), {"-n", std::to_string(processes)});
     words.insert(words.end(), program.begin(), program.end());
     return words;
+}
+
+Words by_rank(const std::string& zero, const std::string& others) {
+    return {"/bin/sh", "-c",
+            "if [ \"${PMIX_RANK:-$PMI_RANK}\" = 0 ]; then " + zero + "; else " + others + "; fi"};
 }
 
 std::string tested_helper() { return set_variable("TESTED_HELPER"); }

@@ -6,20 +6,32 @@
 #include "system/launcher/command.h"
 
 #include <string>
+#include <vector>
 
 namespace plexus::testing {
 
 struct Manager {
-    std::string program; ///< where it lies; empty: it is not installed
+    std::string title;   ///< "srun --mpi=pmix"
+    std::string program; ///< where it lies
     Words options;       ///< before -n
     std::string name;    ///< as Plexus calls it
+    std::string by;      ///< as Plexus calls who set the variables
+    std::string why_not; ///< why it cannot be used on this machine; empty if it can
 };
 
-Manager mpirun(); ///< Open MPI's: PMIx
-Manager hydra();  ///< MPICH's mpiexec: PMI-1
+Manager mpirun();    ///< Open MPI's: PMIx
+Manager hydra();     ///< MPICH's mpiexec: PMI-1
+Manager srun_pmix(); ///< Slurm's, which starts with the first call
+Manager srun_pmi();  ///< its PMI-1
+
+/// Those of the four that can be used here.
+const std::vector<Manager>& managers();
 
 /// `processes` of `program`.
 Words job_of(const Manager& manager, int processes, const Words& program);
+
+/// A program for job_of(): the shell's command `zero` in rank 0, `others` in the other ranks.
+Words by_rank(const std::string& zero, const std::string& others);
 
 std::string tested_helper();
 std::string tested_plexus();
@@ -36,11 +48,10 @@ class Variable {
     const char* const name_;
 };
 
-/// Ends a test case where the process manager is not installed.
+/// Ends a test case where the process manager cannot be used.
 #define NEEDS(manager)                                                                                       \
     do {                                                                                                     \
-        if ((manager).program.empty())                                                                       \
-            SKIP_TEST((manager).name + " has no process manager on this machine");                           \
+        if (!(manager).why_not.empty()) SKIP_TEST((manager).title + ": " + (manager).why_not);               \
     } while (false)
 
 } // namespace plexus::testing

@@ -1,12 +1,30 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What goes wrong between a process and its process manager, and what `plexus info` says of it.
+#include "support/tmpdir.h"
 #include "system/managers/manager.h"
+
+#include <csignal>
+#include <fstream>
+#include <iterator>
+#include <set>
 
 namespace managed_refusals_test {
 
 using namespace plexus::testing;
 
-TEST_CASE("plexus info names the launcher and how it was recognised") {
+namespace {
+
+/// What is in a file by now, without a line break at its end.
+std::string text_of(const std::string& file) {
+    std::ifstream in(file);
+    std::string text(std::istreambuf_iterator<char>(in), {});
+    if (text.ends_with('\n')) text.pop_back();
+    return text;
+}
+
+} // namespace
+
+TEST_CASE("plexus info says why no other launcher is at work") {
     {
         Command alone({"info"});
         CHECK(alone.wait() == 0);
@@ -24,26 +42,15 @@ TEST_CASE("plexus info names the launcher and how it was recognised") {
         CHECK(slurm.wait() == 0);
         CHECK(count_of(slurm.out(), "srun offers no PMIx: start with srun --mpi=pmix") == 1);
     }
-    NEEDS(mpirun());
-    Command open_mpi(OtherProgram{mpirun().program}, job_of(mpirun(), 2, {tested_plexus(), "info"}));
-    CHECK(open_mpi.wait() == 0);
-    CHECK(count_of(open_mpi.out(), "\nLauncher: PMIx (PMIX_RANK is set, by Open MPI's mpirun), job ") == 2);
-    CHECK(count_of(open_mpi.out(), ", rank 1 of 2, others may join at plexus://127.0.0.1:") == 1);
-    NEEDS(hydra());
-    Command mpich(OtherProgram{hydra().program}, job_of(hydra(), 2, {tested_plexus(), "info", "--json"}));
-    CHECK(mpich.wait() == 0);
-    CHECK(count_of(mpich.out(),
-                   "\"launcher\":{\"name\":\"PMI-1\",\"why\":\"PMI_FD is set, by MPICH's mpiexec.hydra\"") ==
-          2);
 }
 
 TEST_CASE("half a job is a job that waits in vain, with a sentence") {
-    for (const Manager& manager : {mpirun(), hydra()}) {
-        NEEDS(manager);
-        Words words = job_of(manager, 1, {"sleep", "3"});
-        words.insert(words.end(),
-                     {":", "-n", "1", tested_plexus(), "info", "--plexus-progress.lookup_timeout=1s"});
-        Command job(OtherProgram{manager.program}, words);
+    for (const Manager& manager : managers()) {
+        INFO(manager.title);
+        Command job(OtherProgram{manager.program},
+                    job_of(manager, 2,
+                           by_rank("exec sleep 2",
+                                   "exec " + tested_plexus() + " info --plexus-progress.lookup_timeout=1s")));
         CHECK(job.wait() == 3);
         INFO(job.err());
         CHECK(count_of(job.err(), "launcher = \"none\" (PLEXUS_LAUNCHER=none) to start without a job") == 1);
@@ -52,9 +59,47 @@ TEST_CASE("half a job is a job that waits in vain, with a sentence") {
     }
 }
 
+TEST_CASE("a process whose job's server ends while it waits learns that at once") {
+    const TmpDir folder;
+    struct Case {
+        Manager manager;
+        std::set<std::string> servers; ///< as /proc/PID/comm has them
+        const char* said;
+    };
+    const Case cases[] = {
+        {mpirun(),
+         {"mpirun.openmpi", "mpirun", "orterun"},
+         "the PMIx server of this host has ended, and with it the job "},
+        {hydra(), {"mpiexec.hydra", "hydra_pmi_proxy"}, "leads to no process manager ("},
+    };
+    for (const Case& each : cases) {
+        NEEDS(each.manager);
+        INFO(each.manager.title);
+        const std::string file = (folder / each.manager.name).string();
+        Command job(OtherProgram{each.manager.program},
+                    job_of(each.manager, 2,
+                           by_rank("exec sleep 30", "trap '' TERM HUP; " + tested_plexus() +
+                                                        " info --plexus-log=info > " + file +
+                                                        " 2>&1; echo ended >> " + file)));
+        REQUIRE(eventually(
+            10s, [&] { return text_of(file).find("process 1 of 2 of the job") != std::string::npos; }));
+        // The youngest first: hydra's proxy would kill its processes when mpiexec has gone.
+        const std::set<pid_t> all = job.processes();
+        for (auto pid = all.rbegin(); pid != all.rend(); ++pid)
+            if (each.servers.count(text_of("/proc/" + std::to_string(*pid) + "/comm")) > 0)
+                ::kill(*pid, SIGKILL);
+        const bool ended = eventually(5s, [&] { return text_of(file).find("\nended") != std::string::npos; });
+        const std::string text = text_of(file);
+        INFO(text);
+        CHECK(ended);
+        CHECK(count_of(text, each.said) > 0);
+        CHECK(count_of(text, "PLEXUS_LAUNCHER=none") > 0);
+    }
+}
+
 TEST_CASE("with launcher = none the variables of a process manager count for nothing") {
-    for (const Manager& manager : {mpirun(), hydra()}) {
-        NEEDS(manager);
+    for (const Manager& manager : managers()) {
+        INFO(manager.title);
         const Variable none("PLEXUS_LAUNCHER", "none");
         Command job(OtherProgram{manager.program}, job_of(manager, 2, {tested_plexus(), "info"}));
         CHECK(job.wait() == 0);
