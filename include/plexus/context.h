@@ -32,6 +32,21 @@ struct Options {
     std::map<std::string, std::string> defaults{};
 };
 
+/// What goes by one method. Counts are since the start. A message is a request, an answer, a piece of bulk
+/// data, or what these refer to; what is sent again after a break counts again. Bytes are the messages',
+/// without what the method adds. What moves one-sided, between memories, is not among them.
+struct LaneTraffic {
+    std::uint64_t links = 0; ///< open connections, now
+    std::uint64_t shared_bytes = 0;
+    std::uint64_t messages_sent = 0;
+    std::uint64_t bytes_sent = 0;
+    std::uint64_t messages_received = 0;
+    std::uint64_t bytes_received = 0;
+    std::uint64_t repairs = 0;   ///< attempts to make a broken connection anew
+    std::uint64_t fallbacks = 0; ///< times that it was taken because a preferred method was not to be had
+    std::uint64_t refusals = 0;  ///< connections refused: over a boundary, or the peer broke a rule
+};
+
 /// One way to reach others: its module, and how the scheduler treats it.
 struct LaneReport {
     std::string method;
@@ -43,9 +58,8 @@ struct LaneReport {
     bool confined = false;       ///< polled under a Polling guard only
     double poll_cost_ns = 0;     ///< of a poll that found nothing
     std::uint64_t polls = 0;
-    std::uint64_t hits = 0;  ///< polls that found work
-    std::uint64_t links = 0; ///< open connections
-    std::uint64_t shared_bytes = 0;
+    std::uint64_t hits = 0; ///< polls that found work
+    LaneTraffic traffic;
     std::uint64_t max_message = 0; ///< bytes; 0: no limit of its own
     std::uint64_t inline_bytes = 0;
     std::uint64_t eager_bytes = 0;
@@ -210,6 +224,12 @@ class PLEXUS_API Context {
     void skip_poll(std::string_view method, std::optional<std::uint32_t> turns);
     /// Polls a method only while a Polling guard for it is alive (Nexus, Table 1: selective polling).
     void confine(std::string_view method, bool confined = true);
+
+    /// From now on `policy` chooses the row for every pointer that names no methods and has no policy of its
+    /// own, also where a way was chosen already; what was sent before arrives before. Empty: the first row
+    /// that applies, again. Pointers with wishes of their own (a table, `fallback`) keep the way that they
+    /// have until it breaks. A broken way is replaced by the next row that applies. @thread any
+    void use(Policy policy);
 
     /// This context's own table: what travels in its pointers.
     DescriptorTable table() const;

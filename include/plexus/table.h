@@ -4,6 +4,7 @@
 
 #include "plexus/export.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -23,8 +24,19 @@ struct Descriptor {
     std::string method; ///< "tcp"; "libfabric:verbs", where a method has several rows
     std::vector<std::byte> bytes;
     Parameters parameters; ///< set when a connection is opened by this row; never travel
+    /// How far its owner lets the method reach, as `within` in a file: "host", "site", names of sites with
+    /// commas between; empty: anywhere.
+    std::string within{};
 
     bool operator==(const Descriptor&) const = default;
+};
+
+/// Where a context is, as it says itself.
+struct Place {
+    std::string site;                    ///< its key `site`; empty: it names none
+    std::array<std::uint8_t, 16> host{}; ///< the same for all contexts of one host; all zero: not known
+
+    bool operator==(const Place&) const = default;
 };
 
 /// True if `name` means the row called `row`: a method means all its rows, "method:label" the
@@ -59,9 +71,14 @@ class PLEXUS_API DescriptorTable {
     /// Brings the rows that these names mean to the front, in this order; the others follow.
     void prefer(const std::vector<std::string>& methods);
 
+    /// Where the context is that the rows lead to.
+    const Place& place() const noexcept { return place_; }
+    void set_place(Place place) { place_ = std::move(place); }
+
     bool operator==(const DescriptorTable&) const = default;
 
   private:
+    Place place_;
     std::vector<Descriptor> rows_;
 };
 

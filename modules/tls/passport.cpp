@@ -10,7 +10,8 @@ using plexus::tls::Module;
 
 // Without remote memory: its bytes would go in the clear. A damaged message breaks a link.
 constexpr plexus_ops kOps =
-    plexus::module::table_of<Module, plexus::over::Link, PLEXUS_CAP_SLEEP | PLEXUS_CAP_FRAGILE>();
+    plexus::module::table_of<Module, plexus::over::Link,
+                             PLEXUS_CAP_SLEEP | PLEXUS_CAP_FRAGILE | PLEXUS_CAP_ENCRYPTS>();
 
 constexpr plexus_parameter kParameters[] = {
     {"over", "text", "tcp", "the method that carries the messages"},

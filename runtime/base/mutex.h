@@ -7,7 +7,7 @@
 // 14 transport/route.h: what a pointer wishes
 // 16 context/closing_actions.h: what happens before a context closes
 // 17 bootstrap/manager/managed_job.cpp: what the process manager said
-// 18 transport/endpoint.h: table of peers
+// 18 transport/endpoint.h: table of peers, policy of the context
 // 19 bootstrap/job.cpp: the job's key
 // 20 transport/peer.h, bootstrap/book.h, bootstrap/local_directory.cpp, bootstrap/server.cpp: names, states
 // 21 request/dispatcher.h, request/reporter.h: what the program has installed

@@ -15,6 +15,9 @@ std::vector<Key> lane_keys(std::string_view method) {
          "poll this method in every k-th turn: a number, or \"auto\" to follow its traffic"},
         {fmt::format("method.{}.blocking", method), Type::boolean, "false",
          "a thread of its own sleeps until this method has work, instead of polling it"},
+        {fmt::format("method.{}.within", method), Type::list, "any",
+         "how far this method may reach: any, site, host, or names of sites; beyond, another method is "
+         "taken"},
     };
 }
 
@@ -43,6 +46,8 @@ Schema core_schema(const std::vector<std::string>& methods) {
          "when the preferred method cannot be had: allow, warn about or forbid another",
          {"allow", "warn", "forbid"}},
         {"name", Type::text, "", "a name for this context in its log and in listings"},
+        {"site", Type::text, "",
+         "the name of the site where this context is: what `within` of the methods refers to"},
         {"listen", Type::text, "",
          "plexus://host:port where others join and look up names; methods then listen on that host too"},
 

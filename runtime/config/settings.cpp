@@ -176,7 +176,9 @@ std::string Settings::plain(std::string_view key) const {
     return value.text;
 }
 
-bool Settings::has(std::string_view key) const noexcept { return values_->contains(key); }
+bool Settings::has(std::string_view key) const noexcept {
+    return values_ != nullptr && values_->contains(key); // null: a default one, without keys
+}
 
 std::vector<Settings::Line> Settings::lines() const {
     std::vector<Line> lines;

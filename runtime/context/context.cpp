@@ -6,6 +6,7 @@
 #include "context/core.h"
 #include "plexus/polling.h"
 #include "request/saved_pointer.h"
+#include "transport/reach.h"
 #include "transport/route.h"
 
 namespace plexus {
@@ -195,21 +196,30 @@ std::vector<LaneReport> Context::lanes() const {
         report.poll_cost_ns = lane.cost_ticks.load(std::memory_order_relaxed) * nanoseconds_per_tick();
         report.polls = lane.polls.load(std::memory_order_relaxed);
         report.hits = lane.hits.load(std::memory_order_relaxed);
-        report.links = method->query(nullptr, PLEXUS_QUERY_LINKS);
-        report.shared_bytes = method->query(nullptr, PLEXUS_QUERY_SHARED_BYTES);
+        report.traffic.links = method->query(nullptr, PLEXUS_QUERY_LINKS);
+        report.traffic.shared_bytes = method->query(nullptr, PLEXUS_QUERY_SHARED_BYTES);
         report.max_message = method->limits.max_message;
         report.inline_bytes = method->query(nullptr, PLEXUS_QUERY_INLINE_BYTES);
         report.eager_bytes = method->limits.eager_bytes;
+        const transport::BothWays went = transport::traffic_of(core_->endpoint(), *method);
+        report.traffic.messages_sent = went.sent.messages;
+        report.traffic.bytes_sent = went.sent.bytes;
+        report.traffic.messages_received = went.received.messages;
+        report.traffic.bytes_received = went.received.bytes;
+        report.traffic.repairs = method->counts.repairs.load(std::memory_order_relaxed);
+        report.traffic.fallbacks = method->counts.fallbacks.load(std::memory_order_relaxed);
+        report.traffic.refusals = method->counts.refusals.load(std::memory_order_relaxed);
         reports.push_back(std::move(report));
     }
     return reports;
 }
 
+void Context::use(Policy policy) { detail::use_policy(core_->endpoint(), std::move(policy)); }
+
 DescriptorTable Context::table() const { return core_->endpoint().own_table()->table; }
 
 Choice Context::explain(const DescriptorTable& table) const {
-    return method::explain(table,
-                           [&](const Descriptor& row) { return core_->endpoint().applicable(nullptr, row); });
+    return method::explain(table, transport::surroundings(core_->endpoint(), nullptr, table));
 }
 
 std::vector<RefusedModule> Context::refused() const { return core_->refused(); }

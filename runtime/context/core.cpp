@@ -2,6 +2,7 @@
 #include "context/core.h"
 
 #include "base/crypto.h"
+#include "base/host_id.h"
 #include "base/log.h"
 #include "bootstrap/manager/managed_job.h"
 #include "bootstrap/url.h"
@@ -125,6 +126,7 @@ void Core::configure(const std::vector<std::string>& arguments, const Options& o
     carrying.forget_after = settings_.duration("limits.forget_peer");
     carrying.reconnect_timeout = settings_.duration("limits.reconnect");
     carrying.key = key.bytes;
+    carrying.place = find_place();
     const std::string fallback = settings_.text("fallback");
     carrying.fallback = fallback == "forbid" ? Fallback::forbid
                         : fallback == "warn" ? Fallback::warn
@@ -204,8 +206,28 @@ bootstrap::Key Core::job_key(Clock::time_point deadline) const {
     return job_.key ? *job_.key : process_key();
 }
 
+// Also of methods that are not opened: nobody is to believe that a rule holds which is none.
+Place Core::find_place() const {
+    Place place{settings_.text("site"), host_id()};
+    if (const auto good = method::check_site(place.site); !good)
+        throw Error(Status::bad_config,
+                    fmt::format("{}: site: {}", settings_.origin("site"), good.failure().why));
+    for (const loader::Module* module : modules_.all()) {
+        const std::string key = fmt::format("method.{}.{}", module->name, method::kWithin);
+        if (const auto good = method::parse_boundary(settings_.text(key)); !good)
+            throw Error(Status::bad_config,
+                        fmt::format("{}: {}: {}", settings_.origin(key), key, good.failure().why));
+    }
+    return place;
+}
+
 void Core::open_methods(const std::vector<method::ListItem>& wanted, bool chosen_by_user) {
     for (const method::ListItem& item : wanted) {
+        const std::string key = fmt::format("method.{}.{}", item.method, method::kWithin);
+        const auto boundary = method::parse_boundary(settings_.text(key)).value();
+        if (const auto kept = method::check_boundary(boundary, endpoint().options().place); !kept)
+            throw Error(kept.status(),
+                        fmt::format("{}: {}: {}", settings_.origin(key), key, kept.failure().why));
         const auto opened = transport_->open(*modules_.find(item.method), settings_, modules_);
         if (opened) continue;
         refused_.push_back({item.method, opened.failure().why});

@@ -72,6 +72,7 @@ class Core : public std::enable_shared_from_this<Core> {
     std::vector<method::ListItem> wanted_methods(const config::Raw& raw,
                                                  const std::vector<std::string>& searched) const;
     bootstrap::Key job_key(std::chrono::steady_clock::time_point deadline) const;
+    Place find_place() const;
     void open_methods(const std::vector<method::ListItem>& wanted, bool chosen_by_user);
     void meet(const Options& options, const bootstrap::Key& key,
               std::chrono::steady_clock::time_point deadline);

@@ -21,21 +21,39 @@ Route& checked(const std::shared_ptr<Route>& route) {
     return *route;
 }
 
+// A pointer may ask for a narrower boundary than the file's, never for a wider one.
+void check_boundary(const transport::Endpoint& endpoint, const transport::Interface& interface,
+                    const std::string& text) {
+    const auto refuse = [&](const std::string& why) {
+        throw Error(Status::bad_config, "the parameter within of the method " + interface.name + ": " + why);
+    };
+    const auto asked = method::parse_boundary(text);
+    if (!asked) refuse(asked.failure().why);
+    if (const auto kept = method::check_boundary(*asked, endpoint.options().place); !kept)
+        refuse(kept.failure().why);
+    if (method::narrower(interface.within, *asked) != *asked)
+        refuse("\"" + text + "\" is more than the configuration allows: that says \"" +
+               method::to_text(interface.within) + "\"");
+}
+
 // A method that is not here is refused by whoever chooses a row, with its reason.
 void check_parameters(const transport::Endpoint& endpoint, const method::ListItem& item) {
     const transport::Interface* const method = endpoint.find_interface(item.method);
     if (method == nullptr) return;
     const config::Schema known = config::module_keys(method->name, method->parameters).value();
     for (const auto& [key, value] : item.parameters) {
+        if (key == method::kWithin) {
+            check_boundary(endpoint, *method, value);
+            continue;
+        }
         const std::string name = "method." + method->name + "." + key;
         const auto found = std::find_if(known.begin(), known.end(),
                                         [&](const config::Key& each) { return each.name == name; });
         if (found == known.end()) {
             std::string names;
-            for (const config::Key& each : known)
-                names += (names.empty() ? "" : ", ") + each.name.substr(each.name.rfind('.') + 1);
+            for (const config::Key& each : known) names += each.name.substr(each.name.rfind('.') + 1) + ", ";
             throw Error(Status::bad_config, "the method " + method->name + " has no parameter \"" + key +
-                                                "\": it has " + (names.empty() ? "none" : names));
+                                                "\": it has " + names + std::string(method::kWithin));
         }
         if (const auto good = config::check_value(*found, value); !good)
             throw Error(Status::bad_config, "the parameter " + key + " of the method " + method->name + ": " +
@@ -57,7 +75,16 @@ Route& PointerBase::own_route() {
 
 std::string PointerBase::method() const { return checked(route_).method(); }
 DescriptorTable PointerBase::table() const { return checked(route_).known_table()->table; }
-void PointerBase::set_table(DescriptorTable table) { own_route().set_table(std::move(table)); }
+void PointerBase::set_table(DescriptorTable table) {
+    const transport::Endpoint& endpoint = checked(route_).endpoint();
+    for (const Descriptor& row : table) {
+        const auto within = row.parameters.find(std::string(method::kWithin));
+        const transport::Interface* const method = endpoint.find_interface(row.method);
+        if (within != row.parameters.end() && method != nullptr)
+            check_boundary(endpoint, *method, within->second);
+    }
+    own_route().set_table(std::move(table));
+}
 void PointerBase::use(Policy policy) { own_route().set_policy(std::move(policy)); }
 void PointerBase::use(Automatic) { own_route().set_automatic(); }
 void PointerBase::fallback(Fallback what) { own_route().set_fallback(what); }

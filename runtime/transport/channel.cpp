@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transport/channel.h"
 
+#include "transport/reach.h"
+
 #include <algorithm>
 #include <fmt/core.h>
 
@@ -197,7 +199,8 @@ void Channel::learn(const KnownTable& table) {
     outbox_.learn_table(table);
     if (!way_.row.bytes.empty()) return;
     const auto row = std::find_if(table.table.begin(), table.table.end(), [&](const Descriptor& each) {
-        return share_rows(each.method, name_) && endpoint_.applicable(nullptr, each).applies;
+        return share_rows(each.method, name_) &&
+               applicable(endpoint_, nullptr, each, table.table.place()).applies;
     });
     if (row != table.table.end()) way_.row.bytes = row->bytes;
 }
@@ -236,8 +239,18 @@ std::vector<std::unique_ptr<Link>> Channel::take_out(const Link* link) {
     std::vector<std::unique_ptr<Link>> taken;
     std::move(out, links_.end(), std::back_inserter(taken));
     links_.erase(out, links_.end());
-    for (const auto& each : taken) std::erase(outbox_.events().failed, each.get());
+    for (const auto& each : taken) {
+        received_ += each->received.traffic();
+        std::erase(outbox_.events().failed, each.get());
+    }
     return taken;
+}
+
+BothWays Channel::traffic() const {
+    Lock hold(mutex_);
+    BothWays all{outbox_.frames().window().traffic(), received_};
+    for (const auto& link : links_) all.received += link->received.traffic();
+    return all;
 }
 
 std::vector<Link*> Channel::open_links() const {

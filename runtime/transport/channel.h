@@ -51,7 +51,7 @@ class Channel : public detail::Channel {
     template <class F>
     auto on_way_out(F f) const PLEXUS_EXCLUDES(mutex_) {
         Lock hold(mutex_);
-        const Link* const out = outbox_.out();
+        const Link* const out = outbox_.held() ? nullptr : outbox_.out();
         return f(out != nullptr && !out->lost ? out->handle : nullptr, outbox_.frames().window().stream());
     }
     /// Runs f(outbox) under the channel's lock.
@@ -60,6 +60,9 @@ class Channel : public detail::Channel {
         Lock hold(mutex_);
         return f(outbox_);
     }
+
+    /// What went by it so far. @thread any
+    BothWays traffic() const PLEXUS_EXCLUDES(mutex_);
 
     Interface& interface() const noexcept { return interface_; }
     /// "tcp", or "libfabric:verbs": which way of its method it is.
@@ -163,6 +166,7 @@ class Channel : public detail::Channel {
     Outbox outbox_ PLEXUS_GUARDED_BY(mutex_);
     Way way_ PLEXUS_GUARDED_BY(mutex_);
     std::vector<std::unique_ptr<Link>> links_ PLEXUS_GUARDED_BY(mutex_);
+    Traffic received_ PLEXUS_GUARDED_BY(mutex_);        ///< by links that are no more
     Link* dialing_ PLEXUS_GUARDED_BY(mutex_) = nullptr; ///< the dial that is awaited
     Channel* heir_ PLEXUS_GUARDED_BY(mutex_) = nullptr;
 

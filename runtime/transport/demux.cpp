@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transport/demux.h"
 
+#include "transport/reach.h"
 #include "wire/table.h"
 
 #include <algorithm>
@@ -152,12 +153,21 @@ void Demux::take_hello(Link& link, wire::View frame) {
     }
     auto table = wire::decode_table(hello->table);
     if (!table) return break_rules(link, "a descriptor table that is none");
+    auto known = KnownTable::make(std::move(*table));
+    const std::string apart = forbids(endpoint_, link.interface, link.channel->row_name(), known->table);
+    if (!apart.empty()) {
+        peer.learn(known, true);
+        warn_of_refusal(endpoint_, peer, link.channel->row_name(), apart);
+        return failover_.reject(link, apart);
+    }
     link.received.start(hello->stream);
     Relation& relation = peer.relation;
     // A question about this stream was quicker, and the answer was: nothing has come.
     if (relation.past.find(hello->stream) || relation.past.forgotten(hello->stream)) link.ignored = true;
     // The peer speaks of a memory that is not this one: this context has forgotten the peer since.
     link.past_unknown = hello->known_memory != 0 && hello->known_memory != relation.memory;
+    peer.learn(known, true);
+    failover_.placed(peer); // before the next line lets go of what waits for the peer's hello
     peer.max_message.store(hello->max_message, std::memory_order_relaxed);
     const bool forgot_us = relation.theirs != 0 && relation.theirs != hello->memory;
     relation.theirs = hello->memory;
@@ -169,10 +179,11 @@ void Demux::take_hello(Link& link, wire::View frame) {
     } else {
         answers_dropped(link, hello->dropped);
     }
-    auto known = KnownTable::make(std::move(*table));
     link.channel->learn(*known);
-    peer.learn(known, true);
-    link.channel->on_outbox([&](Outbox& outbox) { outbox.flush(link); }); // larger messages may leave now
+    for (Channel* channel : peer.all_channels()) // what waited, and larger messages, may leave now
+        channel->on_outbox([](Outbox& outbox) {
+            if (outbox.out() != nullptr) outbox.flush(*outbox.out());
+        });
 }
 
 // Which of the calls under way the dropped answers belong to is not known any more.

@@ -2,6 +2,7 @@
 #include "transport/endpoint.h"
 
 #include "transport/channel.h"
+#include "transport/reach.h"
 #include "transport/route.h"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ constexpr std::size_t kMostWays = 64;
 Endpoint::Endpoint(const ContextId& self, EndpointOptions options, poll::Scheduler& scheduler,
                    Listener& listener)
   : self_(self)
-  , options_(options)
+  , options_(std::move(options))
   , scheduler_(scheduler)
   , listener_(listener) {}
 
@@ -34,6 +35,7 @@ void Endpoint::seal_table(const std::vector<method::ListItem>& order) {
         for (const Descriptor& row : interface->rows)
             if (rows.emplace(row.method, &row).second) names.push_back(row.method);
     DescriptorTable table;
+    table.set_place(options_.place);
     for (const method::ListItem& item : method::apply_list(order, names))
         if (table.size() < DescriptorTable::kMaxRows) table.push_back(*rows.at(item.method));
     own_table_ = KnownTable::make(std::move(table));
@@ -77,6 +79,7 @@ bool Endpoint::forget(const std::shared_ptr<Peer>& peer) {
     }
     // One is the map's, one is the caller's, and each of those ways has one.
     if (peer.use_count() != static_cast<long>(2 + ways.size())) return false;
+    for (const Channel* channel : peer->all_channels()) channel->interface().counts.keep(channel->traffic());
     peers_.erase(peer->id);
     return true;
 }
@@ -85,22 +88,6 @@ void Endpoint::forget_all() {
     std::unordered_map<ContextId, std::shared_ptr<Peer>> over; // ends outside of the lock
     Lock hold(peers_mutex_);
     over.swap(peers_);
-}
-
-method::Applicable Endpoint::applicable(const Peer* peer, const Descriptor& row) const {
-    const Interface* const interface = find_interface(row.method);
-    if (interface == nullptr) return {false, "not available in this context"};
-    char room[256];
-    plexus_text why{room, sizeof room, 0};
-    const plexus_view bytes{row.bytes.data(), row.bytes.size()};
-    if (interface->ops.applies(interface->instance, bytes, &why) != PLEXUS_OK)
-        return {false, std::string(room, why.size)};
-    if (peer != nullptr) {
-        Lock hold(peer->mutex);
-        for (const auto& [failed, reason] : peer->state.failed)
-            if (share_rows(failed, row.method)) return {false, reason};
-    }
-    return {true, "applies"};
 }
 
 namespace {
@@ -117,12 +104,14 @@ Channel* present_channel(Peer& peer, const Interface& interface, const Descripto
 
 Channel* Endpoint::find_channel(Peer& peer, const Descriptor& row) const {
     const Interface* const interface = find_interface(row.method);
+    const Descriptor wanted = for_module(row);
     Lock hold(peer.mutex);
-    return interface == nullptr ? nullptr : present_channel(peer, *interface, row);
+    return interface == nullptr ? nullptr : present_channel(peer, *interface, wanted);
 }
 
-Channel& Endpoint::channel(Peer& peer, const Descriptor& row) {
-    Interface& interface = *find_interface(row.method);
+Channel& Endpoint::channel(Peer& peer, const Descriptor& wanted) {
+    Interface& interface = *find_interface(wanted.method);
+    const Descriptor row = for_module(wanted);
     Lock hold(peer.mutex);
     if (Channel* const present = present_channel(peer, interface, row)) return *present;
     for (const auto& channel : peer.channels) // retries of a lost peer leave no heap of dead channels
@@ -176,18 +165,30 @@ void Endpoint::warn_once(const std::string& text) {
 }
 
 void Endpoint::attend(Channel& channel) {
-    {
-        Lock hold(attention_mutex_);
-        const bool noted = std::any_of(attention_.begin(), attention_.end(),
-                                       [&](const Attention& each) { return each.channel == &channel; });
-        if (!noted) attention_.push_back({channel.peer().shared_from_this(), &channel});
-    }
+    attention_.add({channel.peer().shared_from_this(), &channel});
     scheduler_.request_chores();
 }
 
-std::vector<Endpoint::Attention> Endpoint::take_attention() {
-    Lock hold(attention_mutex_);
-    return std::exchange(attention_, {});
+void AttentionList::add(Attention attention) {
+    Lock hold(mutex_);
+    const bool noted = std::any_of(entries_.begin(), entries_.end(),
+                                   [&](const Attention& each) { return each.channel == attention.channel; });
+    if (!noted) entries_.push_back(std::move(attention));
+}
+
+std::vector<Attention> AttentionList::take() {
+    Lock hold(mutex_);
+    return std::exchange(entries_, {});
+}
+
+Policy SharedPolicy::get() const {
+    Lock hold(mutex_);
+    return policy_;
+}
+
+Policy SharedPolicy::exchange(Policy policy) {
+    Lock hold(mutex_);
+    return std::exchange(policy_, std::move(policy));
 }
 
 } // namespace plexus::transport

@@ -37,6 +37,7 @@ struct EndpointOptions {
     /// A peer without any link is forgotten after so long, if nobody holds a pointer to it.
     std::chrono::nanoseconds forget_after = std::chrono::minutes(1);
     std::array<std::uint8_t, 32> key{};
+    Place place; ///< where this context is
 };
 
 enum class WhichCalls : std::uint8_t {
@@ -71,6 +72,36 @@ class Listener {
     virtual void peer_event(Peer& peer, Status what, const std::string& why) = 0;
     /// Something went wrong that no caller waits for.
     virtual void trouble(Status status, const std::string& what) = 0;
+};
+
+/// A channel that has something to tell the leader.
+struct Attention {
+    std::shared_ptr<Peer> peer; ///< keeps the channel
+    Channel* channel;
+};
+
+/// Those of a context, each once. @thread any
+class AttentionList {
+  public:
+    void add(Attention attention) PLEXUS_EXCLUDES(mutex_);
+    std::vector<Attention> take() PLEXUS_EXCLUDES(mutex_);
+
+  private:
+    RankedMutex<35> mutex_;
+    std::vector<Attention> entries_ PLEXUS_GUARDED_BY(mutex_);
+};
+
+/// Chooses rows for pointers that name no methods and have no policy of their own; empty: the first row that
+/// applies is taken. @thread any
+class SharedPolicy {
+  public:
+    Policy get() const PLEXUS_EXCLUDES(mutex_);
+    /// Gives the former.
+    Policy exchange(Policy policy) PLEXUS_EXCLUDES(mutex_);
+
+  private:
+    mutable RankedMutex<18> mutex_;
+    Policy policy_ PLEXUS_GUARDED_BY(mutex_);
 };
 
 class Endpoint {
@@ -117,24 +148,20 @@ class Endpoint {
     Status answer(Channel& to, Frame& frame, std::string* why);
     /// The peer waits for an answer that does not come: it is told, now or by the next hello. @thread any
     void note_dropped_answer(Peer& peer);
-    /// What holds here about a row: is its module present, does it apply, was it tried in vain.
-    method::Applicable applicable(const Peer* peer, const Descriptor& row) const;
     /// The channel for a row's method, with the row's parameters; made on first use.
     Channel& channel(Peer& peer, const Descriptor& row);
     /// The same if there is one already, else null.
     Channel* find_channel(Peer& peer, const Descriptor& row) const;
 
+    SharedPolicy& policy() noexcept { return policy_; }
+
     /// Said once per context and text, for the first thousand texts.
     void warn_once(const std::string& text) PLEXUS_EXCLUDES(peers_mutex_);
     std::uint32_t next_stream() noexcept { return next_stream_.fetch_add(1, std::memory_order_relaxed); }
 
-    struct Attention {
-        std::shared_ptr<Peer> peer; ///< keeps the channel
-        Channel* channel;
-    };
     /// A channel has something to tell the leader: its outbox's events(). @thread any
-    void attend(Channel& channel) PLEXUS_EXCLUDES(attention_mutex_);
-    std::vector<Attention> take_attention() PLEXUS_EXCLUDES(attention_mutex_);
+    void attend(Channel& channel);
+    std::vector<Attention> take_attention() { return attention_.take(); }
 
   private:
     const ContextId self_;
@@ -151,9 +178,8 @@ class Endpoint {
     mutable RankedMutex<18> peers_mutex_;
     std::unordered_map<ContextId, std::shared_ptr<Peer>> peers_ PLEXUS_GUARDED_BY(peers_mutex_);
     std::vector<std::string> warned_ PLEXUS_GUARDED_BY(peers_mutex_);
-
-    RankedMutex<35> attention_mutex_;
-    std::vector<Attention> attention_ PLEXUS_GUARDED_BY(attention_mutex_);
+    SharedPolicy policy_;
+    AttentionList attention_;
 };
 
 } // namespace plexus::transport

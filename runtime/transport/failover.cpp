@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transport/failover.h"
 
+#include "transport/reach.h"
 #include "transport/route.h"
 
 #include <algorithm>
@@ -155,7 +156,7 @@ OtherRow find_other_row(Endpoint& endpoint, Channel& channel, const std::string&
     other.choice =
         method::first_applicable(other.known->table, [&](const Descriptor& row) -> method::Applicable {
             if (share_rows(row.method, channel.row_name())) return {false, why};
-            return endpoint.applicable(&channel.peer(), row);
+            return applicable(endpoint, &channel.peer(), row, other.known->table.place());
         });
     return other;
 }
@@ -169,6 +170,14 @@ int32_t Failover::accepted(Interface& interface, plexus_link* handle, const Cont
     if (presence == Presence::gone) return PLEXUS_PEER_LOST;
     // While this context closes, only for what was begun before.
     if (endpoint_.closing() && presence == Presence::unknown) return PLEXUS_AGAIN;
+    if (const auto said = peer->said_table()) {
+        const std::string& row = interface.row_of(handle);
+        if (const std::string why = forbids(endpoint_, interface, row, said->table); !why.empty()) {
+            warn_of_refusal(endpoint_, *peer, row, why);
+            MethodCounts::one_more(interface.counts.refusals);
+            return PLEXUS_NO_METHOD;
+        }
+    }
     // Whoever comes by this method can be answered by it; how to dial the peer its hello will say.
     Channel& channel = endpoint_.channel(*peer, Descriptor{interface.row_of(handle), {}, {}});
     Link& link = channel.accept(handle);
@@ -179,7 +188,9 @@ int32_t Failover::accepted(Interface& interface, plexus_link* handle, const Cont
 
 void Failover::opened(Link& link) {
     link.open = true;
-    arrived(link);
+    if (link.peer->said_table() != nullptr)
+        placed(*link.peer); // on another link, perhaps since the dial began
+    if (!link.lost) arrived(link);
 }
 
 void Failover::arrived(Link& link) {
@@ -202,6 +213,18 @@ void Failover::arrived(Link& link) {
         if (other != &channel && !channel.dead() && other->condition().awaits)
             move(*other, channel, "the peer came back by another method");
     if (back) endpoint_.listener().peer_event(peer, Status::peer_back, "by " + channel.row_name());
+}
+
+void Failover::placed(Peer& peer) {
+    const auto said = peer.said_table();
+    for (Channel* channel : peer.all_channels()) {
+        const std::string why = forbids(endpoint_, channel->interface(), channel->row_name(), said->table);
+        if (why.empty()) continue;
+        for (Link* link : channel->open_links()) {
+            warn_of_refusal(endpoint_, peer, channel->row_name(), why);
+            reject(*link, why);
+        }
+    }
 }
 
 bool Failover::mark_lost(Link& link) {
@@ -238,6 +261,7 @@ void Failover::end(Link& link, const std::string& why) {
 
 void Failover::reject(Link& link, const std::string& why) {
     if (!mark_lost(link)) return;
+    MethodCounts::one_more(link.interface.counts.refusals);
     const Channel::Loss loss = link.channel->link_lost(link, why);
     tell_doubt(endpoint_, *link.channel, loss.unknown, why);
     BreakFacts facts = facts_of(link, loss, Status::link_lost);
@@ -284,6 +308,8 @@ void Failover::replace(Channel& channel, BreakFacts facts, const std::string& wh
         Lock hold(peer.mutex);
         peer.state.failed[channel.row_name()] = why;
     }
+    if (decision.action == Action::retry || decision.action == Action::reconnect)
+        MethodCounts::one_more(channel.interface().counts.repairs);
     if (decision.action == Action::retry)
         retries_.push_back(
             {Clock::now() + pause_after(facts.in_vain), peer.shared_from_this(), &channel, why});
@@ -311,6 +337,7 @@ void Failover::carry_out(const Decision& decision, Channel& channel, const Other
     case Action::next_row: {
         Channel& next =
             other.choice.row ? endpoint_.channel(peer, other.known->table[*other.choice.row]) : *other.linked;
+        MethodCounts::one_more(next.interface().counts.fallbacks);
         if (endpoint_.options().fallback == Fallback::warn)
             endpoint_.warn_once(fmt::format("{} is to be reached by {} from now on: {}: {}", peer.text(),
                                             next.row_name(), channel.row_name(), why));
@@ -431,7 +458,7 @@ nanoseconds Failover::run() {
 }
 
 void Failover::attend() {
-    for (const Endpoint::Attention& each : endpoint_.take_attention()) {
+    for (const Attention& each : endpoint_.take_attention()) {
         Channel& channel = *each.channel;
         Outbox::Events events =
             channel.on_outbox([](Outbox& outbox) { return std::exchange(outbox.events(), {}); });

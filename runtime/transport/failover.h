@@ -34,7 +34,10 @@ class Failover {
     void opened(Link& link);
     /// A module says that a link broke.
     void lost(Link& link, Status status, const std::string& why);
-    /// The peer broke the rules on a link: the method is not used for that peer any more.
+    /// The peer has said where it is: links of methods that do not reach so far end, with a line of the log.
+    void placed(Peer& peer);
+    /// The peer broke the rules on a link, or is beyond its boundary: the method is not used for that peer
+    /// any more.
     void reject(Link& link, const std::string& why);
     /// The link is of no use any more. Not from a callback about that link: the module has let go
     /// of all its placements when this returns.

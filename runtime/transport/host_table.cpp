@@ -32,8 +32,8 @@ void guarded(const Host& host, F f) noexcept {
 void log_line(void* self, plexus_level level, const char* text) {
     constexpr log::Level kLevels[] = {log::Level::error, log::Level::warn, log::Level::info,
                                       log::Level::debug};
-    if (Interface& interface = interface_of(self); interface.opening && level == PLEXUS_ERROR) {
-        interface.open_failure += (interface.open_failure.empty() ? "" : "; ") + std::string(text);
+    if (Interface& interface = interface_of(self); interface.opening.under_way && level == PLEXUS_ERROR) {
+        interface.opening.failure += (interface.opening.failure.empty() ? "" : "; ") + std::string(text);
         return; // said once, by whoever asked for it
     }
     log::write(kLevels[std::min<int>(level, PLEXUS_DEBUG)], interface_of(self).name, text);
@@ -130,6 +130,7 @@ int32_t open_inner(void* self, const char* name, const plexus_host* under, const
                    interface_of(self).name, name);
         return PLEXUS_NO_METHOD;
     }
+    interface_of(self).opening.inner.push_back(inner);
     *ops = &inner->ops;
     return inner->ops.open(under, module);
 }

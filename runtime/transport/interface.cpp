@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "method/list.h"
+#include "transport/endpoint.h"
 #include "transport/host_table.h"
 
 #include <algorithm>
@@ -39,6 +40,30 @@ Status describe(Interface& interface) {
     return Status::ok;
 }
 
+Result<method::Boundary> boundary_of(const Interface& interface) {
+    const Host& calls = interface.calls;
+    method::Boundary all;
+    const auto take = [&](const std::string& name) -> Result<void> {
+        const std::string key = "method." + name + "." + std::string(method::kWithin);
+        if (!calls.settings->has(key)) return {};
+        const auto one = method::parse_boundary(calls.settings->text(key));
+        const auto kept = one ? method::check_boundary(*one, calls.endpoint->options().place) : one.failure();
+        if (!kept)
+            return fail(Status::bad_config, "{}: {}: {}", calls.settings->origin(key), key,
+                        kept.failure().why);
+        all = method::narrower(all, *one);
+        return {};
+    };
+    if (auto own = take(interface.name); !own) return own.failure();
+    bool readable = (interface.ops.caps & PLEXUS_CAP_ENCRYPTS) == 0;
+    for (const loader::Module* inner : interface.opening.inner) {
+        if (!readable) break;
+        if (auto one = take(inner->name); !one) return one.failure();
+        readable = (inner->ops.caps & PLEXUS_CAP_ENCRYPTS) == 0;
+    }
+    return all;
+}
+
 } // namespace
 
 Result<std::unique_ptr<Interface>> Interface::open(const loader::Module& module, const Host& calls) {
@@ -50,20 +75,27 @@ Result<std::unique_ptr<Interface>> Interface::open(const loader::Module& module,
     made->ops = module.ops;
     made->calls = calls;
     made->host = make_host(*made);
-    made->opening = true;
+    made->opening.under_way = true;
     const auto opened = made->ops.open(&made->host, &made->instance);
-    made->opening = false;
+    made->opening.under_way = false;
     if (opened != PLEXUS_OK)
         return fail(static_cast<Status>(opened), "method {} could not be opened ({}): {}", module.name,
                     to_string(static_cast<Status>(opened)),
-                    made->open_failure.empty() ? "its module gives no reason" : made->open_failure);
-    if (const auto described = describe(*made); described != Status::ok) {
+                    made->opening.failure.empty() ? "its module gives no reason" : made->opening.failure);
+    const auto give_up = [&](Failure why) {
         made->ops.close(made->instance);
         made->ops.drain(made->instance);
         made->ops.destroy(made->instance);
-        return fail(described, "method {} has no usable description of its rows: {}", module.name,
-                    to_string(described));
-    }
+        return why;
+    };
+    if (const auto described = describe(*made); described != Status::ok)
+        return give_up(fail(described, "method {} has no usable description of its rows: {}", module.name,
+                            to_string(described)));
+    auto within = boundary_of(*made);
+    if (!within) return give_up(within.failure());
+    made->within = std::move(*within);
+    if (made->within.limits())
+        for (Descriptor& row : made->rows) row.within = method::to_text(made->within);
     made->limits.eager_bytes = made->query(nullptr, PLEXUS_QUERY_EAGER_BYTES);
     made->limits.max_message = made->query(nullptr, PLEXUS_QUERY_MAX_MESSAGE);
     if ((made->ops.caps & PLEXUS_CAP_REMOTE_MEMORY) != 0)

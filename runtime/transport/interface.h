@@ -5,8 +5,10 @@
 #include "base/result.h"
 #include "config/settings.h"
 #include "loader/modules.h"
+#include "method/boundary.h"
 #include "plexus/module/abi.h"
 #include "plexus/table.h"
+#include "transport/traffic.h"
 
 #include <cstdint>
 #include <memory>
@@ -49,10 +51,16 @@ struct Interface {
     Host calls;
     std::size_t lane = 0;
     InterfaceLimits limits;
+    /// How far its links may reach: what the file says of it, and of the methods that it works over as far as
+    /// these carry what others can read.
+    method::Boundary within;
     std::vector<Descriptor> rows; ///< by which others reach this context; at least one
-    /// What the module said of its failure to open; set while `opening`.
-    std::string open_failure;
-    bool opening = false;
+    MethodCounts counts;
+    struct Opening {
+        bool under_way = false;
+        std::string failure;                      ///< what the module said of it
+        std::vector<const loader::Module*> inner; ///< the methods that it works over, the outer first
+    } opening;
 
     /// The name of the row that a link of this context goes by.
     const std::string& row_of(plexus_link* link) const;

@@ -40,7 +40,7 @@ class KeptFrames {
 
     // As the functions of SendWindow; frames that are over are ended here.
     PendingFrame* next() noexcept { return window_.next(); }
-    void count_sent() noexcept { window_.count_sent(); }
+    void count_sent(std::uint64_t bytes) noexcept { window_.count_sent(bytes); }
     void mark_sent();
     PendingFramePtr drop_next();
     bool acked(std::uint32_t stream, std::uint64_t count);

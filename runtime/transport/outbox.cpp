@@ -67,7 +67,7 @@ Status Outbox::send_directly(const Frame& frame, Waiter& waiter) {
     switch (sent) {
     case PLEXUS_OK:
     case PLEXUS_POSTED:
-        frames_.count_sent();
+        frames_.count_sent(frame.size);
         return static_cast<Status>(sent);
     case PLEXUS_AGAIN:
     case PLEXUS_TOO_LARGE:
@@ -123,6 +123,7 @@ void Outbox::introduce(const Frame& frame) {
 void Outbox::send_queue() {
     if (out_ == nullptr || out_->lost) return;
     send_controls(*out_);
+    held_ = held_ && peer_.max_message.load(std::memory_order_relaxed) == 0; // its hello says both
     const auto give_up = [&](Status status, const char* why) {
         refused_ = 0;
         PendingFramePtr frame = frames_.drop_next();
@@ -131,7 +132,7 @@ void Outbox::send_queue() {
         events_.why = why;
         endpoint_.attend(owner_);
     };
-    while (out_->controls.empty()) {
+    while (!held_ && out_->controls.empty()) {
         PendingFrame* const frame = frames_.next();
         if (frame == nullptr) break;
         const auto sent = frame->size > most()
@@ -181,13 +182,14 @@ void Outbox::send_controls(Link& link) {
 }
 
 void Outbox::refresh_ready() {
-    ready_ = out_ != nullptr && !out_->lost && frames_.window().clear() && out_->controls.empty();
+    ready_ = !held_ && out_ != nullptr && !out_->lost && frames_.window().clear() && out_->controls.empty();
 }
 
 // Links.
 
 void Outbox::start(Link& link) {
     out_ = &link;
+    held_ = interface_.within.limits() && peer_.max_message.load(std::memory_order_relaxed) == 0;
     frames_.start_stream(endpoint_.next_stream());
     limits_.message =
         smaller_limit(smaller_limit(endpoint_.options().max_message, interface_.limits.max_message),

@@ -39,7 +39,7 @@ class Outbox {
         if (frames_.window().retains()) return frames_.send(interface_, out_->handle, WholeFrame(frame));
         if (interface_.ops.send(out_->handle, &piece, 1, nullptr) != PLEXUS_OK) [[unlikely]]
             return false;
-        frames_.count_sent();
+        frames_.count_sent(frame.size());
         return true;
     }
     /// The same for a frame of several pieces.
@@ -51,7 +51,7 @@ class Outbox {
         if (frames_.window().retains()) return frames_.send(interface_, out_->handle, frame);
         if (interface_.ops.send(out_->handle, frame.views(), frame.count, nullptr) != PLEXUS_OK) [[unlikely]]
             return false;
-        frames_.count_sent();
+        frames_.count_sent(frame.size);
         return true;
     }
     /// Any other frame: what it refers to goes ahead, then it leaves, is kept, or waits. ok, posted (the
@@ -66,8 +66,10 @@ class Outbox {
     const KeptFrames& frames() const noexcept { return frames_; }
     Events& events() noexcept { return events_; }
 
-    /// Frames leave by this link from now on, as a new stream.
+    /// Frames leave by this link from now on, as a new stream. By a method with a boundary they wait until
+    /// the peer has said where it is.
     void start(Link& link);
+    bool held() const noexcept { return held_; }
     /// The way out broke. Gives the number of frames whose fate cannot be learned.
     std::uint64_t broke();
     /// Nothing leaves any more.
@@ -109,6 +111,7 @@ class Outbox {
     Interface& interface_;
     Link* out_ = nullptr;
     bool ready_ = false; ///< a link is open and nothing waits before a new frame
+    bool held_ = false;  ///< only control frames leave
     Limits limits_;
     KeptFrames frames_;
     Introductions introduced_;

@@ -25,6 +25,7 @@ std::shared_ptr<const KnownTable> KnownTables::find(std::uint64_t hash) const {
 
 void KnownTables::learn(const std::shared_ptr<const KnownTable>& table, bool from_owner) {
     if (from_owner || owners_ == nullptr) owners_ = table;
+    owner_said_ = owner_said_ || from_owner;
     if (find(table->hash) != nullptr) return;
     tables_.push_back(table);
     auto unused = static_cast<std::size_t>(std::count_if(
@@ -74,6 +75,11 @@ void Peer::learn(const std::shared_ptr<const KnownTable>& table, bool owners) {
 std::shared_ptr<const KnownTable> Peer::owners_table() const {
     Lock hold(mutex);
     return tables.owners();
+}
+
+std::shared_ptr<const KnownTable> Peer::said_table() const {
+    Lock hold(mutex);
+    return tables.said();
 }
 
 std::vector<Channel*> Peer::all_channels() const {

@@ -80,10 +80,13 @@ class KnownTables {
     /// The owner's own (or, before that is known, any) is what is used to reach the peer unasked.
     void learn(const std::shared_ptr<const KnownTable>& table, bool owners);
     const std::shared_ptr<const KnownTable>& owners() const noexcept { return owners_; }
+    /// The owner's own, once the owner itself has told it; null before.
+    std::shared_ptr<const KnownTable> said() const noexcept { return owner_said_ ? owners_ : nullptr; }
 
   private:
     std::deque<std::shared_ptr<const KnownTable>> tables_; ///< the oldest first
     std::shared_ptr<const KnownTable> owners_;
+    bool owner_said_ = false;
 };
 
 /// What both ends of a relation tell each other of their memory of it, in each hello. The leader's own.
@@ -117,6 +120,8 @@ class Peer : public std::enable_shared_from_this<Peer> {
     /// @thread any
     void learn(const std::shared_ptr<const KnownTable>& table, bool owners) PLEXUS_EXCLUDES(mutex);
     std::shared_ptr<const KnownTable> owners_table() const PLEXUS_EXCLUDES(mutex);
+    /// What its own hello brought; null: none has come yet.
+    std::shared_ptr<const KnownTable> said_table() const PLEXUS_EXCLUDES(mutex);
     /// Those that are alive, dead ones too; they live as long as the peer. @thread any
     std::vector<Channel*> all_channels() const PLEXUS_EXCLUDES(mutex);
     Presence presence() const PLEXUS_EXCLUDES(mutex);

@@ -3,6 +3,9 @@
 // delivered, and when its sender is told. Values: no lock, clock, link or scheduler.
 #pragma once
 
+#include "transport/traffic.h"
+
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -35,28 +38,34 @@ class ReceiveWindow {
 
     /// A frame of so many bytes was delivered; `at_once`: its sender waits for the acknowledgement.
     Ack delivered(std::uint64_t bytes, bool at_once) noexcept {
-        const std::uint64_t before = delivered_++ - acked_;
+        const std::uint64_t frames = count();
+        const std::uint64_t all_bytes = bytes_.load(std::memory_order_relaxed) + bytes;
+        delivered_.store(frames + 1, std::memory_order_relaxed);
+        bytes_.store(all_bytes, std::memory_order_relaxed);
+        const std::uint64_t before = frames - acked_;
         if (!retained_) return before == 0 ? Ack::later : Ack::none;
-        unacked_bytes_ += bytes;
-        if (at_once || before + 1 >= kAckFrames || unacked_bytes_ >= kAckBytes) return Ack::now;
+        if (at_once || before + 1 >= kAckFrames || all_bytes - acked_bytes_ >= kAckBytes) return Ack::now;
         if (before == 0) return Ack::later;
-        return delivered_ % kLookFrames == 0 ? Ack::look : Ack::none;
+        return (frames + 1) % kLookFrames == 0 ? Ack::look : Ack::none;
     }
-    std::uint64_t count() const noexcept { return delivered_; }
-    bool owes_ack() const noexcept { return delivered_ != acked_; }
+    std::uint64_t count() const noexcept { return delivered_.load(std::memory_order_relaxed); }
+    /// @thread any
+    Traffic traffic() const noexcept { return {count(), bytes_.load(std::memory_order_relaxed)}; }
+    bool owes_ack() const noexcept { return count() != acked_; }
     /// The count to tell the sender now; it counts as told.
     std::uint64_t take_ack() noexcept {
-        acked_ = delivered_;
-        unacked_bytes_ = 0;
-        return delivered_;
+        acked_bytes_ = bytes_.load(std::memory_order_relaxed);
+        return acked_ = count();
     }
 
   private:
     const bool retained_;
     std::uint32_t stream_ = 0;
-    std::uint64_t delivered_ = 0;
+    // Counts: the progress thread alone writes them, and whoever reads them learns nothing else.
+    std::atomic<std::uint64_t> delivered_{0};
+    std::atomic<std::uint64_t> bytes_{0};
     std::uint64_t acked_ = 0;
-    std::uint64_t unacked_bytes_ = 0;
+    std::uint64_t acked_bytes_ = 0;
 };
 
 /// The streams of one peer whose links are no more. What was said of a stream once stays said.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transport/route.h"
 
+#include "transport/reach.h"
+
 #include <algorithm>
 
 namespace plexus::detail {
@@ -8,6 +10,12 @@ namespace {
 
 /// After so long a lost peer is tried again: its network may have come back.
 constexpr auto kRetryLost = std::chrono::seconds(1);
+
+bool has_boundary(const DescriptorTable& rows) {
+    return std::any_of(rows.begin(), rows.end(), [](const Descriptor& row) {
+        return row.parameters.contains(std::string(method::kWithin));
+    });
+}
 
 } // namespace
 
@@ -30,6 +38,8 @@ Route::Route(const Route& other)
     fast_.store(other.fast_.load(std::memory_order_acquire), std::memory_order_release);
     former_ = other.former_;
     rows_ = other.rows_;
+    bounded_ = other.bounded_;
+    pinned_ = other.pinned_;
     policy_ = other.policy_;
     fallback_ = other.fallback_;
 }
@@ -63,7 +73,7 @@ Status Route::send(transport::Frame& frame, std::string* why) {
 
 bool Route::stays() const {
     Lock hold(mutex_);
-    return fallback_ == Fallback::forbid;
+    return needs_care();
 }
 
 std::optional<Descriptor> Route::choose_row(Choice& choice, bool& preferred) const {
@@ -73,6 +83,7 @@ std::optional<Descriptor> Route::choose_row(Choice& choice, bool& preferred) con
         Lock hold(mutex_);
         rows = rows_;
         policy = policy_;
+        if (!policy && !pinned_) policy = endpoint_.policy().get();
     }
     if (policy) {
         const std::vector<RowFacts> known = facts();
@@ -81,8 +92,7 @@ std::optional<Descriptor> Route::choose_row(Choice& choice, bool& preferred) con
         choice.row = policy(known);
         if (choice.row && (*choice.row >= known.size() || !known[*choice.row].applies)) choice.row.reset();
     } else {
-        choice = method::first_applicable(
-            rows, [&](const Descriptor& row) { return endpoint_.applicable(peer_.get(), row); });
+        choice = method::first_applicable(rows, transport::surroundings(endpoint_, peer_.get(), rows));
     }
     preferred = choice.row && (*choice.row == 0 || policy);
     return choice.row ? std::optional(rows[*choice.row]) : std::nullopt;
@@ -108,16 +118,18 @@ Status Route::peer_end(std::string* why) {
 transport::Channel* Route::select(Status& status, std::string* why) {
     status = peer_end(why);
     if (status != Status::ok) return nullptr;
-    Choice choice;
-    bool preferred = false;
-    const auto row = choose_row(choice, preferred);
     Fallback fallback;
     transport::Channel* former;
+    std::uint64_t changes;
     {
         Lock hold(mutex_);
+        changes = changes_;
         fallback = fallback_.value_or(endpoint_.options().fallback);
         former = former_ != nullptr ? former_ : channel_.load(std::memory_order_acquire);
     }
+    Choice choice;
+    bool preferred = false;
+    const auto row = choose_row(choice, preferred);
     if (!row || (!preferred && fallback == Fallback::forbid)) {
         status = Status::no_method;
         if (why != nullptr)
@@ -129,21 +141,28 @@ transport::Channel* Route::select(Status& status, std::string* why) {
         endpoint_.warn_once("falling back to " + row->method + " for " + peer_->text() + ": " +
                             to_string(choice));
     transport::Channel* const chosen = &endpoint_.channel(*peer_, *row);
+    if (!preferred) transport::MethodCounts::one_more(chosen->interface().counts.fallbacks);
     // What went out by the former channel, or by the one that took over from it, must be there before
     // anything leaves by the new one. Inside a turn nobody can wait: that channel stays in use until
     // its frames have arrived.
     transport::Channel* const before = former != nullptr ? former->successor() : nullptr;
     if (before != nullptr && before != chosen && !before->settle() && endpoint_.scheduler().inside_turn())
         return before;
-    Lock hold(mutex_);
-    former_ = nullptr;
-    channel_.store(chosen, std::memory_order_release); // [way]
-    fast_.store(fallback_ == Fallback::forbid ? nullptr : chosen, std::memory_order_release);
-    return chosen;
+    {
+        Lock hold(mutex_);
+        if (changes == changes_) {
+            former_ = nullptr;
+            channel_.store(chosen, std::memory_order_release); // [way]
+            fast_.store(needs_care() ? nullptr : chosen, std::memory_order_release);
+            return chosen;
+        }
+    }
+    return select(status, why); // the context's policy changed meanwhile, and nothing has left yet
 }
 
 void Route::change() {
     Lock hold(mutex_);
+    ++changes_;
     fast_.store(nullptr, std::memory_order_release);
     transport::Channel* const now = channel_.exchange(nullptr, std::memory_order_acq_rel);
     if (former_ == nullptr) former_ = now;
@@ -155,6 +174,8 @@ void Route::set_table(DescriptorTable table) {
     auto known = KnownTable::make(table);
     {
         Lock hold(mutex_);
+        bounded_ = has_boundary(table);
+        pinned_ = false;
         table_ = std::move(known);
         rows_ = std::move(table);
     }
@@ -167,6 +188,7 @@ void Route::pin(const std::vector<method::ListItem>& list) {
         if (std::find(available.begin(), available.end(), row.method) == available.end())
             available.push_back(row.method);
     DescriptorTable rows;
+    rows.set_place(table_->table.place());
     for (const method::ListItem& item : method::apply_list(list, available)) {
         for (Descriptor row : table_->table) {
             if (row.method != item.method) continue;
@@ -183,12 +205,13 @@ void Route::pin(const std::vector<method::ListItem>& list) {
                                            names += (names.empty() ? "" : ", ") + name;
                                        return names;
                                    }());
-    const Choice choice =
-        method::explain(rows, [&](const Descriptor& row) { return endpoint_.applicable(nullptr, row); });
+    const Choice choice = method::explain(rows, transport::surroundings(endpoint_, nullptr, rows));
     if (!choice.row)
         throw Error(Status::no_method, peer_->text() + " can't be reached so: " + to_string(choice));
     {
         Lock hold(mutex_);
+        bounded_ = has_boundary(rows);
+        pinned_ = true;
         rows_ = std::move(rows);
         policy_ = nullptr;
     }
@@ -199,6 +222,8 @@ void Route::set_policy(Policy policy) {
     {
         Lock hold(mutex_);
         rows_ = table_->table;
+        bounded_ = has_boundary(rows_);
+        pinned_ = false;
         policy_ = std::move(policy);
     }
     change();
@@ -224,8 +249,7 @@ std::string Route::method() {
 
 Choice Route::choose() const {
     Lock hold(mutex_);
-    return method::explain(rows_,
-                           [&](const Descriptor& row) { return endpoint_.applicable(peer_.get(), row); });
+    return method::explain(rows_, transport::surroundings(endpoint_, peer_.get(), rows_));
 }
 
 std::vector<RowFacts> Route::facts() const {
@@ -253,6 +277,18 @@ std::vector<RowFacts> Route::facts() const {
         facts.push_back(std::move(row));
     }
     return facts;
+}
+
+void use_policy(transport::Endpoint& endpoint, Policy policy) {
+    endpoint.policy().exchange(std::move(policy)); // the former ends here
+    for (const auto& peer : endpoint.peers()) {
+        std::vector<std::shared_ptr<Route>> ways;
+        {
+            Lock hold(peer->mutex);
+            for (const auto& [hash, way] : peer->ways) ways.push_back(way);
+        }
+        for (const auto& way : ways) way->choose_again();
+    }
 }
 
 } // namespace plexus::detail

@@ -36,13 +36,14 @@ class Route {
     /// `status` and `why` say more. @thread any
     transport::Channel* resolve(Status& status, std::string* why);
     /// The channel in use, which may be dead, for frames that may leave at once; null: none was chosen
-    /// yet, or this pointer's frames need care (fallback is forbidden for them). @thread any
+    /// yet, or this pointer's frames need care (they may not move to another method). @thread any
     transport::Channel* current() const noexcept {
         return birth_.left() ? nullptr : fast_.load(std::memory_order_acquire); // pairs with [way]
     }
     /// Sends, choosing anew as long as ways break. @thread any
     Status send(transport::Frame& frame, std::string* why);
-    /// True if frames of this pointer must not move to another method. @thread any
+    /// True if frames of this pointer must not move to another method: falling back is forbidden, or the
+    /// pointer asks for narrower boundaries than the file. @thread any
     bool stays() const PLEXUS_EXCLUDES(mutex_);
 
     // Wishes. @thread any, one at a time
@@ -51,6 +52,8 @@ class Route {
     void set_policy(Policy policy);
     void set_automatic();
     void set_fallback(Fallback fallback);
+    /// What the context's policy says may be another row now. @thread any
+    void choose_again() { change(); }
 
     /// `closed` in a process that was forked from the context's own, else ok. @thread any
     Status refuse_forked(std::string* why) const;
@@ -59,6 +62,9 @@ class Route {
     std::vector<RowFacts> facts() const;
 
   private:
+    bool needs_care() const noexcept PLEXUS_REQUIRES(mutex_) {
+        return fallback_ == Fallback::forbid || bounded_;
+    }
     transport::Channel* select(Status& status, std::string* why);
     void change();
     std::optional<Descriptor> choose_row(Choice& choice, bool& preferred) const;
@@ -77,8 +83,15 @@ class Route {
     transport::Channel*
         former_ PLEXUS_GUARDED_BY(mutex_) = nullptr; ///< must settle before the new one is used
     DescriptorTable rows_ PLEXUS_GUARDED_BY(mutex_); ///< what is chosen from: with parameters
+    bool bounded_ PLEXUS_GUARDED_BY(mutex_) = false; ///< a row of them has a boundary of this pointer's own
+    bool pinned_ PLEXUS_GUARDED_BY(mutex_) = false;  ///< the program named the methods
     Policy policy_ PLEXUS_GUARDED_BY(mutex_);
     std::optional<Fallback> fallback_ PLEXUS_GUARDED_BY(mutex_);
+    std::uint64_t changes_ PLEXUS_GUARDED_BY(mutex_) = 0; ///< of wishes, so that no older choice takes effect
 };
+
+/// From now on the policy chooses for all routes without wishes of their own, of ways in use anew. @thread
+/// any
+void use_policy(transport::Endpoint& endpoint, Policy policy);
 
 } // namespace plexus::detail

@@ -42,7 +42,7 @@ PendingFrame* SendWindow::next() noexcept {
 }
 
 PendingFramePtr SendWindow::mark_sent() {
-    ++sent_;
+    count_sent(queue_[next_]->size);
     if (retains_) {
         ++next_;
         return nullptr;
@@ -80,6 +80,7 @@ bool SendWindow::acked(std::uint32_t stream, std::uint64_t count, PendingFrames&
 
 void SendWindow::start_stream(std::uint32_t stream) noexcept {
     stream_ = stream;
+    past_.messages += sent_;
     sent_ = acked_ = 0;
 }
 
@@ -96,6 +97,7 @@ std::uint64_t SendWindow::link_broke() {
         next_ = 0;
     }
     stream_ = 0;
+    past_.messages += sent_;
     sent_ = acked_ = 0;
     return unknown;
 }

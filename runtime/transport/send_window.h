@@ -9,6 +9,7 @@
 #pragma once
 
 #include "transport/pending_frame.h"
+#include "transport/traffic.h"
 
 #include <cstdint>
 #include <list>
@@ -54,7 +55,12 @@ class SendWindow {
     /// Takes out the frame that was appended last and not sent.
     PendingFramePtr take_last();
     /// A frame was sent that the window never held. Only where nothing waits.
-    void count_sent() noexcept { ++sent_; }
+    void count_sent(std::uint64_t bytes) noexcept {
+        ++sent_;
+        past_.bytes += bytes;
+    }
+    /// All that was sent so far, in whichever stream.
+    Traffic traffic() const noexcept { return {past_.messages + sent_, past_.bytes}; }
     bool retains() const noexcept { return retains_; }
 
     // Acknowledgement.
@@ -105,6 +111,7 @@ class SendWindow {
     const bool retains_;
     std::uint32_t stream_ = 0;
     std::uint64_t sent_ = 0;    ///< frames of this stream
+    Traffic past_;              ///< messages of earlier streams, bytes of all
     std::uint64_t acked_ = 0;   ///< of them
     std::uint64_t settled_ = 0; ///< frames ever
     std::uint64_t held_bytes_ = 0;

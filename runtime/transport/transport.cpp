@@ -25,7 +25,7 @@ bool is_drained(Channel& channel, bool no_new_links) {
 Transport::Transport(const ContextId& self, EndpointOptions options, poll::Scheduler& scheduler,
                      Listener& listener)
   : scheduler_(scheduler)
-  , endpoint_(self, options, scheduler, listener)
+  , endpoint_(self, std::move(options), scheduler, listener)
   , acks_(scheduler)
   , failover_(endpoint_, acks_)
   , demux_(endpoint_, acks_, failover_) {

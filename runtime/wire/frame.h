@@ -17,7 +17,7 @@
 namespace plexus::wire {
 
 /// Goes up when a frame changes its meaning; sent in the hello, checked there.
-inline constexpr std::uint8_t kVersion = 2;
+inline constexpr std::uint8_t kVersion = 3;
 
 enum class Kind : std::uint8_t {
     request = 1,    ///< run a handler on an object

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Descriptor tables as bytes. Each row carries its length, so that an entry of a method
-// that is unknown here is kept and passed on unharmed. Parameters do not travel.
+// Descriptor tables as bytes: where their context is, then its rows. Each row carries its length, so that an
+// entry of a method that is unknown here is kept and passed on unharmed. Parameters do not travel.
 #pragma once
 
 #include "plexus/table.h"
@@ -11,11 +11,16 @@
 namespace plexus::wire {
 
 inline constexpr std::size_t kLongestDescriptor = 1024;
+inline constexpr std::size_t kLongestSiteName = 63;
+inline constexpr std::size_t kLongestWithin = 1024;            ///< some sixteen sites of the longest names
 inline constexpr std::size_t kLongestMethodName = 31 + 1 + 31; // a method, and one of its rows
 
 Bytes encode_table(const DescriptorTable& table);
 
-/// nullopt: truncated, too many rows, or a row longer than may be.
+/// Letters, digits, '.', '_' and '-', at least one and at most kLongestSiteName.
+bool is_site_name(std::string_view name) noexcept;
+
+/// nullopt: truncated, too many rows, a row longer than may be, or a site whose name is none.
 std::optional<DescriptorTable> decode_table(View bytes);
 
 /// What identifies a table of one context: equal bytes, equal number.

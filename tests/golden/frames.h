@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The bytes of each frame as version 2 of the wire format has them. They are data: written
+// The bytes of each frame as version 3 of the wire format has them. They are data: written
 // by hand from the layout, never from what the encoder gives. Whoever has to change a line
 // here has changed the format, and must raise wire::kVersion.
 #pragma once
@@ -37,12 +37,13 @@ inline constexpr std::string_view kCancel = "0e 00 0000 02000000 010000000200000
 inline constexpr std::string_view kDeclare =
     "08 00 0100 efcdab8967452301 0b00 6f6365616e2e70726f6265 0200 6e31";
 // kind 0 | context | table
-inline constexpr std::string_view kTable = "09 00 000102030405060708090a0b0c0d0e0f 00";
-// kind version 0 | stream | largest message | memory | known memory | dropped | table of one row: rows,
-// length and method, length and descriptor
+inline constexpr std::string_view kTable =
+    "09 00 000102030405060708090a0b0c0d0e0f 00 00000000000000000000000000000000 00";
+// kind version 0 | stream | largest message | memory | known memory | dropped | table of one row: length and
+// site, host, rows, length and method, length and descriptor, length and how far it may reach
 inline constexpr std::string_view kHello =
-    "10 02 0000 07000000 0000004000000000 0807060504030201 1817161514131211 0300000000000000 "
-    "01 03 746370 0400 7f000001";
+    "10 03 0000 07000000 0000004000000000 0807060504030201 1817161514131211 0300000000000000 "
+    "04 6b69656c 101112131415161718191a1b1c1d1e1f 01 03 746370 0400 7f000001 0400 73697465";
 // kind 0 0 | stream | count
 inline constexpr std::string_view kConfirm = "11 00 0000 01000000 0200000000000000";
 inline constexpr std::string_view kFence = "12 00 0000 01000000 0200000000000000";
@@ -51,8 +52,11 @@ inline constexpr std::string_view kRecovered = "14 00 0000 01000000 ffffffffffff
 inline constexpr std::string_view kGoodbye = "15";
 inline constexpr std::string_view kDropped = "16 00 0000 00000000 0300000000000000";
 
-// A table of three rows: tcp with 4 bytes, a method that nobody here knows, one without bytes.
+// A table of three rows from a context at a site: tcp with 4 bytes between two sites, a method that nobody
+// here knows, one without bytes.
 inline constexpr std::string_view kDescriptors =
-    "03 03 746370 0400 7f000001 08 7175616e74756d32 0300 00ff80 05 6c6f63616c 0000";
+    "04 6b69656c 101112131415161718191a1b1c1d1e1f "
+    "03 03 746370 0400 7f000001 0900 6b69656c2c6f736c6f 08 7175616e74756d32 0300 00ff80 0000 "
+    "05 6c6f63616c 0000 0000";
 
 } // namespace plexus::golden

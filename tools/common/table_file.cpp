@@ -5,11 +5,21 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <fmt/format.h>
 
 namespace plexus::tools {
 
 namespace {
+
+// Before the rows; no method has such a name.
+constexpr std::string_view kSite = "@site";
+constexpr std::string_view kHost = "@host";
+
+std::vector<std::byte> bytes_of(const std::array<std::uint8_t, 16>& host) {
+    const auto* const first = reinterpret_cast<const std::byte*>(host.data());
+    return {first, first + host.size()};
+}
 
 std::optional<std::vector<std::byte>> from_hexadecimal(std::string_view text) {
     if (text.size() % 2 != 0) return {};
@@ -45,10 +55,47 @@ std::string hexadecimal(const std::vector<std::byte>& bytes) {
 }
 
 std::string write_table(const DescriptorTable& table) {
+    const Place& place = table.place();
     std::string text;
-    for (const Descriptor& row : table) text += fmt::format("{} {}\n", row.method, hexadecimal(row.bytes));
+    if (!place.site.empty()) text += fmt::format("{} {}\n", kSite, place.site);
+    if (place.host != Place{}.host) text += fmt::format("{} {}\n", kHost, hexadecimal(bytes_of(place.host)));
+    for (const Descriptor& row : table)
+        text += fmt::format("{} {}{}{}\n", row.method, hexadecimal(row.bytes), row.within.empty() ? "" : " ",
+                            row.within);
     return text;
 }
+
+namespace {
+
+// A line of a table; false: it is none.
+bool read_line(std::string_view line, DescriptorTable& table) {
+    const auto word = [&] {
+        const std::size_t blank = std::min(line.find(' '), line.size());
+        const std::string_view first = line.substr(0, blank);
+        line.remove_prefix(std::min(blank + 1, line.size()));
+        return first;
+    };
+    const std::string_view name = word();
+    Place place = table.place();
+    if (name == kSite) {
+        place.site = line;
+        table.set_place(std::move(place));
+        return !line.empty();
+    }
+    const auto bytes = from_hexadecimal(word());
+    if (!bytes) return false;
+    if (name == kHost) {
+        if (bytes->size() != place.host.size()) return false;
+        std::memcpy(place.host.data(), bytes->data(), bytes->size());
+        table.set_place(std::move(place));
+        return true;
+    }
+    if (!is_row_name(name)) return false;
+    table.push_back({std::string(name), *bytes, {}, std::string(line)});
+    return true;
+}
+
+} // namespace
 
 std::optional<DescriptorTable> read_table(std::string_view text, std::string* why) {
     DescriptorTable table;
@@ -56,15 +103,12 @@ std::optional<DescriptorTable> read_table(std::string_view text, std::string* wh
         const std::string_view line = text.substr(0, text.find('\n'));
         text.remove_prefix(std::min(line.size() + 1, text.size()));
         if (line.empty() || line.front() == '#') continue;
-        const std::size_t blank = std::min(line.find(' '), line.size());
-        const auto bytes = from_hexadecimal(line.substr(std::min(blank + 1, line.size())));
-        if (!is_row_name(line.substr(0, blank)) || !bytes || table.size() == DescriptorTable::kMaxRows) {
-            *why = table.size() == DescriptorTable::kMaxRows
-                       ? fmt::format("it has more than {} rows", DescriptorTable::kMaxRows)
-                       : fmt::format("line {} is not a method and its descriptor in hexadecimal", number);
+        const bool full = table.size() == DescriptorTable::kMaxRows;
+        if (full || !read_line(line, table)) {
+            *why = full ? fmt::format("it has more than {} rows", DescriptorTable::kMaxRows)
+                        : fmt::format("line {} is not a method and its descriptor in hexadecimal", number);
             return {};
         }
-        table.push_back({std::string(line.substr(0, blank)), *bytes, {}});
     }
     if (table.empty()) *why = "it has no row";
     return table.empty() ? std::nullopt : std::optional(std::move(table));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Descriptor tables and pointers in files. A table is text, a row a line: the method, a
-// blank, the descriptor in hexadecimal; lines that start with # are remarks. A pointer is the result
-// of GlobalPointer::save().
+// blank, the descriptor in hexadecimal, and behind another blank how far the method may reach, if not
+// anywhere; before the rows `@site NAME` and `@host HEXADECIMAL` say where the context is; lines that start
+// with # are remarks. A pointer is the result of GlobalPointer::save().
 #pragma once
 
 #include "plexus/table.h"

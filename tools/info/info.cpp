@@ -47,7 +47,7 @@ void print_lanes(const std::vector<LaneReport>& lanes) {
     };
     for (const LaneReport& lane : lanes)
         table.add({lane.method, lane.origin, show_skip_poll(lane), fmt::format("{:.1f}", lane.poll_cost_ns),
-                   fmt::format("{:.2f} %", 100 * hit_rate(lane)), std::to_string(lane.links),
+                   fmt::format("{:.2f} %", 100 * hit_rate(lane)), std::to_string(lane.traffic.links),
                    size_or(lane.inline_bytes, "-"), size_or(lane.eager_bytes, "-"),
                    size_or(lane.max_message, "any")});
     table.print(stdout);
@@ -61,11 +61,11 @@ void print_rest(const Context& here) {
         table.print(stdout);
     }
     std::printf("\nDescriptors of this context, as they travel in its pointers\n\n");
-    TextTable rows({"row", "method", "bytes", "descriptor"}, 4);
+    TextTable rows({"row", "method", "within", "bytes", "descriptor"}, 5);
     for (const Descriptor& row : here.table()) {
         const std::string bytes = hexadecimal(row.bytes);
-        rows.add({std::to_string(rows.rows() + 1), row.method, std::to_string(row.bytes.size()),
-                  bytes.size() > 48 ? bytes.substr(0, 48) + "…" : bytes});
+        rows.add({std::to_string(rows.rows() + 1), row.method, row.within.empty() ? "any" : row.within,
+                  std::to_string(row.bytes.size()), bytes.size() > 48 ? bytes.substr(0, 48) + "…" : bytes});
     }
     rows.print(stdout);
     std::printf("\nLimits\n\n");
@@ -103,7 +103,11 @@ std::string lane_json(const LaneReport& lane) {
         .add("polls", lane.polls)
         .add("hits", lane.hits)
         .add("hit_rate", hit_rate(lane));
-    out.add("links", lane.links).add("shared_bytes", lane.shared_bytes);
+    const LaneTraffic& traffic = lane.traffic;
+    out.add("links", traffic.links).add("shared_bytes", traffic.shared_bytes);
+    out.add("messages_sent", traffic.messages_sent).add("bytes_sent", traffic.bytes_sent);
+    out.add("messages_received", traffic.messages_received).add("bytes_received", traffic.bytes_received);
+    out.add("repairs", traffic.repairs).add("fallbacks", traffic.fallbacks).add("refusals", traffic.refusals);
     return out.add("inline_bytes", lane.inline_bytes)
         .add("eager_bytes", lane.eager_bytes)
         .add("max_message", lane.max_message)
@@ -122,12 +126,16 @@ std::string context_json(const Context& here) {
         refused.push_back(json::Object().add("what", each.what).add("why", each.why).text());
     std::vector<std::string> table;
     for (const Descriptor& row : here.table())
-        table.push_back(
-            json::Object().add("method", row.method).add("descriptor", hexadecimal(row.bytes)).text());
+        table.push_back(json::Object()
+                            .add("method", row.method)
+                            .add("within", row.within.empty() ? std::string("any") : row.within)
+                            .add("descriptor", hexadecimal(row.bytes))
+                            .text());
     json::Object out;
     out.add("version", PLEXUS_VERSION)
         .add("context", to_string(here.id()))
         .add("name", here.name())
+        .add("site", here.table().place().site)
         .add("rank", here.rank())
         .add("size", here.size())
         .raw("launcher", launcher_json(here.launcher()));
@@ -182,10 +190,11 @@ int info(int count, char** arguments) {
         if (line.json()) {
             std::printf("%s\n", context_json(here).c_str());
         } else {
-            std::printf("Plexus %s, context %s%s%s, rank %u of %u%s%s\n\n", PLEXUS_VERSION,
+            const std::string site = here.table().place().site;
+            std::printf("Plexus %s, context %s%s%s%s%s, rank %u of %u%s%s\n\n", PLEXUS_VERSION,
                         to_string(here.id()).c_str(), here.name().empty() ? "" : " named ",
-                        here.name().c_str(), here.rank(), here.size(),
-                        here.url().empty() ? "" : ", others may join at ", here.url().c_str());
+                        here.name().c_str(), site.empty() ? "" : " at ", site.c_str(), here.rank(),
+                        here.size(), here.url().empty() ? "" : ", others may join at ", here.url().c_str());
             const LauncherReport launcher = here.launcher();
             std::printf("Launcher: %s (%s)%s%s\n\n", launcher.name.c_str(), launcher.why.c_str(),
                         launcher.job.empty() ? "" : ", job ", launcher.job.c_str());

@@ -168,11 +168,13 @@ struct plexus_host {
 /* Abilities; each bit demands the slots that PLEXUS_OPS_SLOTS lists with it. SLEEP: a thread may
    sleep until there is work. FRAGILE: a link may break while both ends live, so the host keeps
    copies until the peer has confirmed them. LOCAL: reaches contexts of this very host only.
-   REMOTE_MEMORY: moves bytes to and from a peer's memory without the peer's host. */
+   REMOTE_MEMORY: moves bytes to and from a peer's memory without the peer's host.
+   ENCRYPTS: nobody between the two ends of a link reads or changes what it carries. */
 #define PLEXUS_CAP_SLEEP (1u << 0)
 #define PLEXUS_CAP_FRAGILE (1u << 1)
 #define PLEXUS_CAP_LOCAL (1u << 2)
 #define PLEXUS_CAP_REMOTE_MEMORY (1u << 3)
+#define PLEXUS_CAP_ENCRYPTS (1u << 4)
 
 enum plexus_query {
     PLEXUS_QUERY_MAX_MESSAGE,   /* bytes; 0: no limit of its own                            */

@@ -30,11 +30,30 @@ TEST_CASE("a table that info wrote is explained row by row") {
     CHECK(tool.wait() == 0);
     REQUIRE(is_json(tool.out()));
     CHECK(value_of(tool.out(), "method").value_or("null") != "null");
-    CHECK(count_of(tool.out(), "\"because\":") == count_of(info.out(), "\n"));
+    CHECK(count_of(tool.out(), "\"because\":") == count_of(info.out(), "\n") - count_of(info.out(), "@"));
 
     Command text({"explain", "--table", file});
     CHECK(text.wait() == 0);
     CHECK(text.out().starts_with("From here to the owner of the table in "));
+}
+
+TEST_CASE("a saved table keeps where its owner is and how far each method reaches") {
+    Command info({"info", "--table", "--set", "methods=local, tcp", "--set", "site=kiel", "--set",
+                  "method.tcp.within=site"});
+    REQUIRE(info.wait() == 0);
+    CHECK(info.out().find("@site kiel\n") != std::string::npos);
+    const TmpDir folder;
+    const std::string file = folder.file("table", info.out());
+    Command inside({"explain", "--table", file, "--set", "methods=local, tcp", "--set", "site=kiel"});
+    CHECK(inside.wait() == 0);
+    Command outside({"explain", "--table", file, "--set", "methods=local, tcp", "--set", "site=oslo"});
+    CHECK(outside.wait() == 1);
+    CHECK(outside.out().find("the peer takes it only within site kiel; this context is at oslo") !=
+          std::string::npos);
+    const std::string bad = folder.file("bad", "@host 00ff\ntcp 00\n");
+    Command refused({"explain", "--table", bad});
+    CHECK(refused.wait() == 3);
+    CHECK(refused.err().find("line 1") != std::string::npos);
 }
 
 TEST_CASE("where no method applies the answer is no, with a reason for each row") {

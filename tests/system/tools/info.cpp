@@ -19,6 +19,9 @@ TEST_CASE("info lists each method with its module, its limits and what polling i
     CHECK(value_of(tool.out(), "settings")->find("limits.max_message") != std::string::npos);
     CHECK(number_of(tool.out(), "poll_cost_ns").value_or(-1) >= 0);
     CHECK(number_of(tool.out(), "polls").value_or(0) > 0);
+    for (const char* count : {"messages_sent", "bytes_sent", "messages_received", "bytes_received", "repairs",
+                              "fallbacks", "refusals"})
+        CHECK(number_of(tool.out(), count) == 0);
 
     Command text({"info"});
     REQUIRE(text.wait() == 0);
@@ -43,6 +46,18 @@ TEST_CASE("info --config says where each value came from") {
     CHECK(value_of(entry("log"), "origin") == "\"--plexus-log\"");
     CHECK(value_of(entry("handlers.threads"), "origin") == "\"program\"");
     CHECK(value_of(entry("fallback"), "origin") == "\"default\"");
+}
+
+TEST_CASE("info shows the site and how far each method reaches") {
+    Command tool({"info", "--json", "--set", "methods=tcp", "--set", "site=kiel", "--set",
+                  "method.tcp.within=kiel, oslo"});
+    REQUIRE(tool.wait() == 0);
+    REQUIRE(is_json(tool.out()));
+    CHECK(value_of(tool.out(), "site") == "\"kiel\"");
+    CHECK(value_of(tool.out(), "within") == "\"kiel, oslo\"");
+    Command wrong({"info", "--set", "method.tcp.within=site"});
+    CHECK(wrong.wait() == 3);
+    CHECK(wrong.err().find("set the key `site`") != std::string::npos);
 }
 
 TEST_CASE("info names a method that cannot be had, and a configuration that is wrong ends it") {

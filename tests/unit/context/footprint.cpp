@@ -17,8 +17,9 @@ constexpr Request<int(Hub&, std::vector<std::uint8_t>)> measure{"footprint.measu
 
 std::uint64_t shared_bytes(const Context& context) {
     const auto lanes = context.lanes();
-    return std::accumulate(lanes.begin(), lanes.end(), std::uint64_t{0},
-                           [](std::uint64_t sum, const LaneReport& lane) { return sum + lane.shared_bytes; });
+    return std::accumulate(
+        lanes.begin(), lanes.end(), std::uint64_t{0},
+        [](std::uint64_t sum, const LaneReport& lane) { return sum + lane.traffic.shared_bytes; });
 }
 
 TEST_CASE("an idle connected peer costs little memory") {

@@ -183,7 +183,7 @@ TEST_CASE("a call whose caller is gone does not begin") {
     Context witness(by("tcp"));
     const auto far = handed(witness, bound.pointer());
     auto last = far.call(hold); // behind the others; by now the goodbye has been read
-    CHECK(eventually(kLimit, [&] { return owner.lanes().at(0).links <= 1; }));
+    CHECK(eventually(kLimit, [&] { return owner.lanes().at(0).traffic.links <= 1; }));
     go = true;
     CHECK(within(std::move(last)) == 0);
     CHECK(held == 2);

@@ -131,7 +131,7 @@ TEST_CASE("a context with one of the ways and one with several meet by it, whoev
     if (several_first) CHECK(within(to_one.call(wrong)) == 0);
     CHECK(within(to_several.call(wrong)) == 0);
     CHECK(within(to_one.call(wrong)) == 0);
-    CHECK(several.context.lanes()[0].links == 1);
+    CHECK(several.context.lanes()[0].traffic.links == 1);
     CHECK(to_several.explain() == "libfabric:shm: no common provider: shm there, " +
                                       provider_of(one.context.table()[0], "tcp") +
                                       " here; libfabric:tcp: applies (row 2)");

@@ -10,6 +10,7 @@
 #include "support/log_guard.h"
 #include "transport/transport.h"
 #include "wire/frame.h"
+#include "wire/table.h"
 
 #include <deque>
 #include <functional>
@@ -270,7 +271,8 @@ struct Message : transport::Frame {
     detail::Piece both[2];
 };
 
-/// One context's transport, and one peer that can be reached by all its methods: two, or three.
+/// One context's transport, and one peer that can be reached by all its methods: two, or three. Where the
+/// options name a site, the peer is said to be there, and the first method reaches no further.
 class Rig {
   public:
     explicit Rig(transport::EndpointOptions options = {}, bool fragile = true,
@@ -278,9 +280,10 @@ class Rig {
       : one("one", fragile, eager)
       , two("two", fragile, eager)
       , three("three", fragile, eager)
-      , settings_(settled())
+      , settings_(settled(options.place.site.empty() ? "any" : "site"))
       , transport(id(1), options, scheduler, heard) {
         DescriptorTable table;
+        table.set_place(options.place);
         for (ScriptedMethod* method : {&one, &two, &three}) {
             if (table.size() == methods) break;
             transport.open(method->module(), settings_, modules_).value();
@@ -344,11 +347,20 @@ class Rig {
     }
     /// The peer's first frame on a link.
     wire::Bytes hello(std::uint32_t stream, std::uint8_t version = wire::kVersion) const {
+        return hello(stream, version, peer->owners_table()->encoded);
+    }
+    /// The same from a peer at another site than it was said to be.
+    wire::Bytes hello_from(const std::string& site, std::uint32_t stream) const {
+        DescriptorTable table = peer->owners_table()->table;
+        table.set_place({site, table.place().host});
+        return hello(stream, wire::kVersion, wire::encode_table(table));
+    }
+    static wire::Bytes hello(std::uint32_t stream, std::uint8_t version, const wire::Bytes& table) {
         wire::Hello said;
         said.version = version;
         said.stream = stream;
         said.max_message = 1u << 30;
-        said.table = peer->owners_table()->encoded;
+        said.table = table;
         return wire::encode(said);
     }
 
@@ -361,11 +373,13 @@ class Rig {
     std::uint64_t delivered = 0; ///< requests of the peer
 
   private:
-    static config::Settings settled() {
+    static config::Settings settled(const std::string& within) {
         config::Sources sources;
         sources.file = "";
-        sources.program = {
-            {"method.one.skip_poll", "1"}, {"method.two.skip_poll", "1"}, {"method.three.skip_poll", "1"}};
+        sources.program = {{"method.one.skip_poll", "1"},
+                           {"method.two.skip_poll", "1"},
+                           {"method.three.skip_poll", "1"},
+                           {"method.one.within", within}};
         return config::Settings::check(config::Raw::gather(sources).value(),
                                        config::core_schema({"one", "two", "three"}))
             .value();

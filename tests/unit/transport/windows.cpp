@@ -73,7 +73,7 @@ TEST_CASE("a window that keeps nothing gives frames back, and does not know thei
     append(window, {4});
     const PendingFramePtr sent = window.mark_sent();
     REQUIRE(sent != nullptr);
-    window.count_sent();
+    window.count_sent(8);
     CHECK(window.held_bytes() == 0);
     CHECK(window.appended() == 2);
     CHECK(window.settled() == 0);

@@ -53,8 +53,8 @@ const BulkHeader kGetHeader{0, 5, 0x8000000000000001, 0, 0xffffffff, 8, 0xffffff
 
 } // namespace
 
-TEST_CASE("frames have the bytes that version 2 gave them") {
-    CHECK(kVersion == 2);
+TEST_CASE("frames have the bytes that version 3 gave them") {
+    CHECK(kVersion == 3);
     CHECK(of_request(kRequestHeader) == plain(golden::kRequest));
     CHECK(of_request(kOneWayHeader) == plain(golden::kOneWay));
     CHECK(of_request(kTimedHeader) == plain(golden::kTimedOneWay));
@@ -83,7 +83,10 @@ TEST_CASE("frames have the bytes that version 2 gave them") {
     CHECK(hex_of(encode(table)) == plain(golden::kTable));
 
     DescriptorTable own;
-    own.push_back({"tcp", bytes_of("7f000001"), {}});
+    Place place{"kiel", {}};
+    for (std::uint8_t i = 0; i < 16; ++i) place.host[i] = static_cast<std::uint8_t>(0x10 + i);
+    own.set_place(place);
+    own.push_back({"tcp", bytes_of("7f000001"), {}, "site"});
     const Bytes row = encode_table(own);
     CHECK(hex_of(encode(Hello{kVersion, 7, 1 << 30, 0x0102030405060708, 0x1112131415161718, 3, row})) ==
           plain(golden::kHello));
@@ -165,13 +168,14 @@ TEST_CASE("what was encoded is decoded") {
     CHECK(hello->memory == 0x0102030405060708);
     CHECK(hello->known_memory == 0x1112131415161718);
     CHECK(hello->dropped == 3);
-    CHECK(hex_of(hello->table) == plain("01 03 746370 0400 7f000001"));
+    CHECK(hex_of(hello->table) == plain("04 6b69656c 101112131415161718191a1b1c1d1e1f 01 03 746370 0400 "
+                                        "7f000001 0400 73697465"));
 
     const Bytes told = bytes_of(golden::kTable);
     const auto table = decode_table_frame(told);
     REQUIRE(table);
     CHECK(to_string(table->context) == "000102030405060708090a0b0c0d0e0f");
-    CHECK(hex_of(table->table) == "00");
+    CHECK(hex_of(table->table) == std::string(36, '0'));
 }
 
 TEST_CASE("a frame that is cut off anywhere is none") {
@@ -188,7 +192,7 @@ TEST_CASE("a frame that is cut off anywhere is none") {
     CHECK(only_whole(golden::kConfirm, decode_stream));
     CHECK(only_whole(golden::kDeclare, decode_declare));
     CHECK(
-        only_whole("10 02 0000 07000000 0000004000000000 0000000000000000 0000000000000000 0000000000000000",
+        only_whole("10 03 0000 07000000 0000004000000000 0000000000000000 0000000000000000 0000000000000000",
                    decode_hello)); // what follows is the table's to check
     const auto other = decode_hello(bytes_of("10 01 0000 07000000 00")); // of a release with other fields
     REQUIRE(other);

@@ -13,6 +13,8 @@ using namespace plexus::wire;
 
 namespace {
 
+constexpr std::size_t kRows = 17; ///< where the number of rows stands, if no site does
+
 Bytes one_row(std::size_t name, std::size_t descriptor) {
     DescriptorTable table;
     table.push_back({std::string(name, 'm'), Bytes(descriptor, std::byte{7}), {}});
@@ -26,7 +28,10 @@ TEST_CASE("a table comes back as it was, also the rows of methods that nobody kn
     const auto table = decode_table(golden);
     REQUIRE(table);
     REQUIRE(table->size() == 3);
-    CHECK((*table)[0] == Descriptor{"tcp", bytes_of("7f000001"), {}});
+    CHECK(table->place().site == "kiel");
+    CHECK(table->place().host[0] == 0x10);
+    CHECK(table->place().host[15] == 0x1f);
+    CHECK((*table)[0] == Descriptor{"tcp", bytes_of("7f000001"), {}, "kiel,oslo"});
     CHECK((*table)[1] == Descriptor{"quantum2", bytes_of("00ff80"), {}});
     CHECK((*table)[2] == Descriptor{"local", {}, {}});
     CHECK(hex_of(encode_table(*table)) == plain(golden::kDescriptors));
@@ -50,7 +55,7 @@ TEST_CASE("a table that is cut off or too long is none") {
     Bytes more = whole;
     more.push_back({});
     CHECK_FALSE(decode_table(more));
-    CHECK(decode_table(bytes_of("00"))->empty());
+    CHECK(decode_table(bytes_of("00 00000000000000000000000000000000 00"))->empty());
 }
 
 TEST_CASE("the limits of a table are the limits") {
@@ -63,10 +68,27 @@ TEST_CASE("the limits of a table are the limits") {
     for (std::size_t i = 0; i < DescriptorTable::kMaxRows; ++i) full.push_back({"m", {}, {}});
     Bytes bytes = encode_table(full);
     CHECK(decode_table(bytes)->size() == DescriptorTable::kMaxRows);
-    bytes[0] = std::byte{DescriptorTable::kMaxRows + 1};
-    for (const char c : {1, 0x6d, 0, 0})
+    bytes[kRows] = std::byte{DescriptorTable::kMaxRows + 1};
+    for (const char c : {1, 0x6d, 0, 0, 0, 0})
         bytes.push_back(static_cast<std::byte>(c)); // the row that is too many
     CHECK_FALSE(decode_table(bytes));
+}
+
+TEST_CASE("a place and a boundary have their limits and no strange characters") {
+    const auto of = [](const std::string& site, const std::string& within) {
+        DescriptorTable table;
+        table.set_place({site, {}});
+        table.push_back({"m", {}, {}, within});
+        return decode_table(encode_table(table));
+    };
+    CHECK(of(std::string(kLongestSiteName, 's'), std::string(kLongestWithin, 'w')));
+    CHECK(of("Kiel-2.north_sea", "host"));
+    CHECK(of("", ""));
+    CHECK(of("kiel", "a, b"));
+    CHECK_FALSE(of(std::string(kLongestSiteName + 1, 's'), ""));
+    CHECK_FALSE(of("", std::string(kLongestWithin + 1, 'w')));
+    for (const char* bad : {"a b", "a\nb", "\x1b[31m", "a,b", "kö"}) CHECK_FALSE(of(bad, ""));
+    for (const char* bad : {"a\nb", "\x1b[31m", "\""}) CHECK_FALSE(of("", bad));
 }
 
 TEST_CASE("equal tables have equal numbers, others have others") {

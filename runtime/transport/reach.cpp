@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "transport/reach.h"
+
+#include "transport/channel.h"
+
+#include <algorithm>
+
+namespace plexus::transport {
+namespace {
+
+// The file's boundary, or a narrower one that a pointer asks for.
+method::Boundary boundary_for(const Interface& interface, const Descriptor& row) {
+    const auto asked = row.parameters.find(std::string(method::kWithin));
+    if (asked == row.parameters.end()) return interface.within;
+    return method::narrower(interface.within, method::parse_boundary(asked->second).value());
+}
+
+std::string why_apart(const method::Boundary& ours, std::string_view theirs, const Place& here,
+                      const Place& there) {
+    std::string why = method::why_outside(ours, here, there);
+    return why.empty() ? method::why_not_for_us(theirs, here, there) : why;
+}
+
+} // namespace
+
+method::Applicable applicable(const Endpoint& here, const Peer* peer, const Descriptor& row,
+                              const Place& there) {
+    const Interface* const interface = here.find_interface(row.method);
+    if (interface == nullptr) return {false, "not available in this context"};
+    const auto said = peer != nullptr ? peer->said_table() : nullptr;
+    std::string apart = why_apart(boundary_for(*interface, row), row.within, here.options().place,
+                                  said != nullptr ? said->table.place() : there);
+    if (!apart.empty()) return {false, std::move(apart)};
+    char room[256];
+    plexus_text why{room, sizeof room, 0};
+    const plexus_view bytes{row.bytes.data(), row.bytes.size()};
+    if (interface->ops.applies(interface->instance, bytes, &why) != PLEXUS_OK)
+        return {false, std::string(room, why.size)};
+    if (peer != nullptr) {
+        Lock hold(peer->mutex);
+        for (const auto& [failed, reason] : peer->state.failed)
+            if (share_rows(failed, row.method)) return {false, reason};
+    }
+    return {true, "applies"};
+}
+
+method::Surroundings surroundings(const Endpoint& here, const Peer* peer, const DescriptorTable& table) {
+    return [&here, peer, there = table.place()](const Descriptor& row) {
+        return applicable(here, peer, row, there);
+    };
+}
+
+std::string forbids(const Endpoint& here, const Interface& interface, std::string_view row,
+                    const DescriptorTable& table) {
+    const auto theirs = std::find_if(table.begin(), table.end(),
+                                     [&](const Descriptor& each) { return share_rows(each.method, row); });
+    return why_apart(interface.within, theirs == table.end() ? std::string_view() : theirs->within,
+                     here.options().place, table.place());
+}
+
+void warn_of_refusal(Endpoint& here, const Peer& peer, const std::string& row, const std::string& why) {
+    here.warn_once(fmt::format("no connection by {} with {}: {}", row, peer.text(), why));
+}
+
+Descriptor for_module(Descriptor row) {
+    row.parameters.erase(std::string(method::kWithin));
+    row.within.clear();
+    return row;
+}
+
+BothWays traffic_of(const Endpoint& here, const Interface& interface) {
+    BothWays all;
+    for (const auto& peer : here.peers())
+        for (const Channel* channel : peer->all_channels())
+            if (&channel->interface() == &interface) all += channel->traffic();
+    return all += interface.counts.kept();
+}
+
+} // namespace plexus::transport

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which rows of a table may be used from here, and why not the others: the module's own criterion, the
+// boundaries of both sides' files, what was tried in vain. Asks, and changes nothing. @thread any
+#pragma once
+
+#include "method/selection.h"
+#include "transport/endpoint.h"
+
+#include <string>
+
+namespace plexus::transport {
+
+/// What holds here about a row. `there`: where the row's table says that its context is; what that context
+/// itself has said goes before.
+method::Applicable applicable(const Endpoint& here, const Peer* peer, const Descriptor& row,
+                              const Place& there);
+/// The same question to all rows of a table.
+method::Surroundings surroundings(const Endpoint& here, const Peer* peer, const DescriptorTable& table);
+
+/// Why no link by that row may lead to the owner of a table; empty: neither side's file forbids it.
+std::string forbids(const Endpoint& here, const Interface& interface, std::string_view row,
+                    const DescriptorTable& table);
+/// A link was refused for that: one line of the log for each peer and reason.
+void warn_of_refusal(Endpoint& here, const Peer& peer, const std::string& row, const std::string& why);
+
+/// The row as its module sees it: a pointer's boundary is the runtime's affair.
+Descriptor for_module(Descriptor row);
+
+/// What went by a method so far.
+BothWays traffic_of(const Endpoint& here, const Interface& interface);
+
+} // namespace plexus::transport

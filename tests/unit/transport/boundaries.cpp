@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What leaves by a method with a boundary, and when: nothing of the program's before the peer itself has said
+// where it is.
+#include "scripted.h"
+#include "transport/reach.h"
+
+namespace boundaries_test {
+
+using namespace plexus;
+using namespace plexus::testing;
+using namespace plexus::transport;
+using wire::Kind;
+
+namespace {
+
+EndpointOptions at_kiel() {
+    EndpointOptions options;
+    options.place = {"kiel", {1}};
+    return options;
+}
+
+/// As a handler sends, which never waits.
+void send_inside(Rig& rig, const ScriptedMethod& by) {
+    rig.inside([&] {
+        Message message(100);
+        CHECK(rig.channel(by).send(message, nullptr) == Status::ok);
+    });
+}
+
+bool has_way(Channel& channel) {
+    return channel.on_way_out([](plexus_link* link, std::uint32_t) { return link != nullptr; });
+}
+
+} // namespace
+
+TEST_CASE("by a method with a boundary only the hello leaves before the peer's own, and then the rest") {
+    const bool fragile = GENERATE(true, false);
+    CAPTURE(fragile);
+    Rig rig(at_kiel(), fragile);
+    ScriptedMethod::Link& link = rig.link_up(rig.one);
+    send_inside(rig, rig.one);
+    CHECK(rig.one.sent(link, Kind::hello).size() == 1);
+    CHECK(link.sent.size() == 1);
+    CHECK_FALSE(has_way(rig.channel(rig.one))); // for one-sided transfers, too
+    rig.one.deliver(link, rig.hello(1));
+    rig.turns();
+    CHECK(rig.one.sent(link, Kind::request).size() == 1);
+    CHECK(has_way(rig.channel(rig.one)));
+}
+
+TEST_CASE("by a method without a boundary nothing waits for the peer's hello") {
+    Rig rig(at_kiel());
+    ScriptedMethod::Link& link = rig.link_up(rig.two);
+    send_inside(rig, rig.two);
+    CHECK(rig.two.sent(link, Kind::request).size() == 1);
+}
+
+TEST_CASE("what waited leaves by another method if the peer is beyond the boundary") {
+    const auto warning = expect_warning("no connection by one with context");
+    Rig rig(at_kiel());
+    ScriptedMethod::Link& link = rig.link_up(rig.one);
+    send_inside(rig, rig.one);
+    rig.two.opens = true;
+    rig.one.deliver(link, rig.hello_from("oslo", 1));
+    rig.turns();
+    CHECK(rig.one.sent(link, Kind::request).empty());
+    CHECK(link.given_up);
+    CHECK(warning.count() == 1);
+    REQUIRE(rig.two.links() == 1);
+    CHECK(rig.two.sent(rig.two.link(), Kind::request).size() == 1);
+    const Endpoint& endpoint = rig.transport.endpoint();
+    CHECK(endpoint.find_interface("one")->counts.refusals == 1);
+    CHECK(endpoint.find_interface("two")->counts.fallbacks == 1);
+}
+
+TEST_CASE("a connection that is made anew counts as a repair, and what is sent again counts again") {
+    Rig rig;
+    ScriptedMethod::Link& first = rig.link_up(rig.one);
+    rig.one.deliver(first, rig.hello(1));
+    rig.turns();
+    send_inside(rig, rig.one);
+    const Interface& one = *rig.transport.endpoint().find_interface("one");
+    CHECK(traffic_of(rig.transport.endpoint(), one).sent.messages == 1);
+    CHECK(traffic_of(rig.transport.endpoint(), one).sent.bytes == 100);
+    const std::uint32_t stream = rig.stream_of(first);
+    rig.one.opens = true;
+    rig.one.lose(first);
+    rig.turns();
+    REQUIRE(rig.one.links() == 2);
+    rig.one.deliver(rig.one.link(), rig.hello(2));
+    rig.one.deliver(rig.one.link(), Rig::control(Kind::recovered, stream, 0)); // nothing had arrived
+    rig.turns();
+    CHECK(one.counts.repairs == 1);
+    CHECK(traffic_of(rig.transport.endpoint(), one).sent.messages == 2);
+    CHECK(traffic_of(rig.transport.endpoint(), one).sent.bytes == 200);
+}
+
+TEST_CASE("where a peer is may be known by another method before a link is open") {
+    const auto warning = expect_warning("no connection by one with context");
+    Rig rig(at_kiel());
+    rig.channel(rig.one).reconnect();
+    ScriptedMethod::Link& dial = rig.one.link();
+    const bool opens_first = GENERATE(true, false);
+    CAPTURE(opens_first);
+    if (opens_first) rig.one.open(dial);
+    rig.turns();
+    send_inside(rig, rig.one);
+    ScriptedMethod::Link& other = rig.link_up(rig.two);
+    rig.two.deliver(other, rig.hello_from("oslo", 2));
+    rig.turns();
+    if (!opens_first) rig.one.open(dial);
+    rig.turns();
+    CHECK(rig.one.sent(dial, Kind::request).empty());
+    CHECK(dial.given_up);
+    CHECK(rig.two.sent(other, Kind::request).size() == 1);
+    CHECK(warning.count() == 1);
+}
+
+} // namespace boundaries_test
