@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A real Slurm for tests: munged with a key of its own, slurmctld, and a slurmd for each of two nodes, all as
-// the user who runs the tests, on loopback, in a folder of their own. They die with the process that made the
-// object, however it ends. Test's thread.
+// the user who runs the tests, on loopback, in a folder of their own. The daemons die with the process that
+// made the object, even by SIGKILL; a job that runs at that moment would be left. Test's thread.
 #pragma once
 
 #include "support/tmpdir.h"
