@@ -77,7 +77,7 @@ struct SearchOptions {
 };
 
 struct SearchResult {
-    RoundSchedule schedule; ///< valid; without rounds where the search ended before it had one
+    RoundSchedule schedule; ///< valid; of evolve_schedule() without rounds if it ended before it had one
     RoundBound bound;
     std::uint64_t tries = 0;
     bool optimal() const noexcept { return schedule.rounds.size() == bound.rounds; }
@@ -85,7 +85,9 @@ struct SearchResult {
 
 /// A short schedule for any graph: families of permutations, rings on trees, list scheduling by the most
 /// loaded link, tabu search on partial schedules, an exact dynamic programme for broadcasts on trees. Ends at
-/// the bound. The same seed gives the same schedule where nothing ends the search early.
+/// the bound. The same seed gives the same schedule where nothing ends the search early. Ended early, it
+/// still makes a first schedule, by one way for each pair of terminals, and the bound may be lower than
+/// lower_bound().
 /// @error bad_argument as lower_bound(); too_large the ways that it tries have more than 2^28 links together
 /// (thrown)
 PLEXUS_API SearchResult find_schedule(const LinkGraph& graph, CollectiveKind kind, std::uint32_t root,

@@ -2,6 +2,7 @@
 #include "synthesis/all_broadcast.h"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 #include <optional>
 
@@ -10,16 +11,18 @@ namespace {
 
 class Spreader {
   public:
-    Spreader(const Routes& routes, Random& random)
-      : routes_(routes)
+    Spreader(const Placement& pairs, Random& random)
+      : routes_(pairs.routes())
       , random_(random)
-      , placement_(Placement::of_pairs(routes))
-      , has_(std::size_t{routes.terminals()} * routes.terminals())
-      , comes_(has_.size())
-      , holders_(routes.terminals(), 1)
+      , placement_(pairs)
+      , words_((routes_.terminals() + 63) / 64)
+      , has_(routes_.terminals() * words_)
+      , holders_(routes_.terminals(), 1)
       , busy_(placement_.resources(), Assignment::kNowhere) {
-        for (std::uint32_t terminal = 0; terminal < n(); ++terminal) has_[cell(terminal, terminal)] = true;
+        for (std::uint32_t terminal = 0; terminal < n(); ++terminal)
+            row(has_, terminal)[terminal / 64] |= std::uint64_t{1} << (terminal % 64);
         comes_ = has_;
+        sort_senders();
     }
 
     bool done() const noexcept {
@@ -27,60 +30,101 @@ class Spreader {
                            [this](std::uint32_t each) { return each == n(); });
     }
 
-    Round next(std::uint32_t round) {
+    /// Not whole where `go_on` said false.
+    Round next(std::uint32_t round, const std::function<bool()>& go_on) {
         Round out;
         std::vector<std::uint32_t> receivers(n());
         std::iota(receivers.begin(), receivers.end(), 0U);
-        for (bool more = true; more;) {
-            more = false;
+        while (!receivers.empty()) {
             random_.shuffle(receivers);
-            for (const std::uint32_t receiver : receivers)
-                if (auto transfer = serve(receiver, round)) {
-                    out.push_back(*std::move(transfer));
-                    more = true;
-                }
+            // What a receiver does not get now it does not get later in the round.
+            std::erase_if(receivers, [&](std::uint32_t receiver) {
+                auto transfer = go_on() ? serve(receiver, round) : std::nullopt;
+                if (transfer) out.push_back(*std::move(transfer));
+                return !transfer;
+            });
         }
         has_ = comes_;
         return out;
     }
 
   private:
+    using Words = std::vector<std::uint64_t>;
+
     std::uint32_t n() const noexcept { return routes_.terminals(); }
-    std::size_t cell(std::uint32_t terminal, std::uint32_t message) const noexcept {
-        return std::size_t{terminal} * n() + message;
+    std::uint64_t* row(Words& words, std::uint32_t terminal) const noexcept {
+        return words.data() + terminal * words_;
+    }
+    const std::uint64_t* row(const Words& words, std::uint32_t terminal) const noexcept {
+        return words.data() + terminal * words_;
+    }
+
+    /// For each receiver the other terminals, the nearest first.
+    void sort_senders() {
+        for (std::uint32_t receiver = 0; receiver < n(); ++receiver) {
+            const auto begin = nearest_.end() - nearest_.begin();
+            for (std::uint32_t sender = 0; sender < n(); ++sender)
+                if (sender != receiver) nearest_.push_back(sender);
+            std::stable_sort(nearest_.begin() + begin, nearest_.end(), [&](std::uint32_t a, std::uint32_t b) {
+                return distance(a, receiver) < distance(b, receiver);
+            });
+        }
+    }
+
+    std::uint32_t distance(std::uint32_t sender, std::uint32_t receiver) const noexcept {
+        return routes_.distance(routes_.graph().terminals[sender].in, receiver);
     }
 
     std::optional<Transfer> serve(std::uint32_t receiver, std::uint32_t round) {
-        std::vector<std::pair<std::uint64_t, std::uint32_t>> senders; // by distance, of equals any
-        for (std::uint32_t sender = 0; sender < n(); ++sender) {
-            const std::uint64_t distance = routes_.distance(routes_.graph().terminals[sender].in, receiver);
-            if (sender != receiver) senders.emplace_back(distance << 32 | random_.below(1U << 16), sender);
-        }
-        std::sort(senders.begin(), senders.end());
-        for (const auto& [_, sender] : senders) {
-            const auto message = rarest(sender, receiver);
-            if (!message) continue;
-            const auto way = free_way(sender, receiver, round);
-            if (!way) continue;
-            for (const std::uint32_t resource : placement_.used_by(*way)) busy_[resource] = round;
-            comes_[cell(receiver, *message)] = true;
-            ++holders_[*message];
-            Transfer out = placement_.transfer(*way);
-            out.msg = *message;
-            return out;
+        const auto first = nearest_.begin() + std::ptrdiff_t{receiver} * (n() - 1);
+        const auto last = first + (n() - 1);
+        std::vector<std::uint32_t> equals; // as far away as each other, in any order
+        for (auto next = first; next != last;) {
+            const std::uint32_t far = distance(*next, receiver);
+            equals.clear();
+            for (; next != last && distance(*next, receiver) == far; ++next)
+                if (has_for(*next, receiver)) equals.push_back(*next);
+            random_.shuffle(equals);
+            for (const std::uint32_t sender : equals)
+                if (const auto way = free_way(sender, receiver, round)) return take(*way, round);
         }
         return std::nullopt;
     }
 
-    std::optional<std::uint32_t> rarest(std::uint32_t sender, std::uint32_t receiver) {
-        std::optional<std::uint32_t> out;
+    Transfer take(std::uint32_t way, std::uint32_t round) {
+        for (const std::uint32_t resource : placement_.used_by(way)) busy_[resource] = round;
+        Transfer out = placement_.transfer(way);
+        out.msg = rarest(out.src, out.dst);
+        row(comes_, out.dst)[out.msg / 64] |= std::uint64_t{1} << (out.msg % 64);
+        ++holders_[out.msg];
+        return out;
+    }
+
+    /// True if `sender` can send what does not come to `receiver` yet.
+    bool has_for(std::uint32_t sender, std::uint32_t receiver) const noexcept {
+        const std::uint64_t* const has = row(has_, sender);
+        const std::uint64_t* const comes = row(comes_, receiver);
+        for (std::size_t word = 0; word < words_; ++word)
+            if ((has[word] & ~comes[word]) != 0) return true;
+        return false;
+    }
+
+    /// The message that the fewest have, of equals the first from a random one on. There is one.
+    std::uint32_t rarest(std::uint32_t sender, std::uint32_t receiver) {
+        std::uint32_t out = 0;
+        std::uint64_t least = ~std::uint64_t{0};
         const std::uint32_t first = random_.below(n());
-        for (std::uint32_t turn = 0; turn < n(); ++turn) {
-            const std::uint32_t message = (first + turn) % n();
-            if (has_[cell(sender, message)] && !comes_[cell(receiver, message)] &&
-                (!out || holders_[message] < holders_[*out]))
+        for (std::size_t word = 0; word < words_; ++word)
+            for (std::uint64_t left = row(has_, sender)[word] & ~row(comes_, receiver)[word]; left != 0;
+                 left &= left - 1) {
+                const auto message =
+                    static_cast<std::uint32_t>(64 * word + static_cast<std::size_t>(std::countr_zero(left)));
+                const std::uint64_t turn = (message + n() - first) % n();
+                const std::uint64_t rank = std::uint64_t{holders_[message]} << 32 | turn;
+                if (rank >= least) continue;
+                least = rank;
                 out = message;
-        }
+            }
         return out;
     }
 
@@ -99,11 +143,13 @@ class Spreader {
 
     const Routes& routes_;
     Random& random_;
-    Placement placement_;                ///< a task for each pair of terminals
-    std::vector<bool> has_;              ///< [terminal * terminals + message], before this round
-    std::vector<bool> comes_;            ///< the same, after this round
+    const Placement& placement_;         ///< a task for each pair of terminals
+    std::size_t words_;                  ///< of a terminal: a bit for each message
+    Words has_;                          ///< before this round
+    Words comes_;                        ///< after this round
     std::vector<std::uint32_t> holders_; ///< of each message
     std::vector<std::uint32_t> busy_;    ///< the last round in which each resource was used
+    std::vector<std::uint32_t> nearest_; ///< [receiver * (terminals - 1) + place]: senders
 };
 
 } // namespace
@@ -124,12 +170,12 @@ std::vector<Round> all_round(const Round& ring) {
     return out;
 }
 
-std::vector<Round> spread(const Routes& routes, Random& random, const std::function<bool()>& go_on) {
-    Spreader spreader(routes, random);
+std::vector<Round> spread(const Placement& pairs, Random& random, const std::function<bool()>& go_on) {
+    Spreader spreader(pairs, random);
     std::vector<Round> out;
     while (!spreader.done()) {
+        out.push_back(spreader.next(static_cast<std::uint32_t>(out.size()), go_on));
         if (!go_on()) return {};
-        out.push_back(spreader.next(static_cast<std::uint32_t>(out.size())));
     }
     return out;
 }

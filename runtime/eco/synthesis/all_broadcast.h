@@ -13,7 +13,7 @@ namespace plexus::eco {
 std::vector<Round> all_round(const Round& ring);
 
 /// Round by round, each terminal takes from the nearest one that can send what it lacks, the rarest message
-/// first. No rounds: `go_on` said false.
-std::vector<Round> spread(const Routes& routes, Random& random, const std::function<bool()>& go_on);
+/// first. `pairs` is Placement::of_pairs(). No rounds: `go_on` said false.
+std::vector<Round> spread(const Placement& pairs, Random& random, const std::function<bool()>& go_on);
 
 } // namespace plexus::eco

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lower bounds on rounds, each with its reason. The simplest reason of the greatest bound is told.
-#include "plexus/eco/round_schedule.h"
+#include "synthesis/bound.h"
+
 #include "plexus/error.h"
 #include "synthesis/routes.h"
 #include "synthesis/tree_broadcast.h"
@@ -28,14 +29,15 @@ std::string counted(std::uint64_t number, const char* what) {
 
 class Bounds {
   public:
-    Bounds(const LinkGraph& graph, std::uint32_t root)
-      : graph_(graph)
-      , routes_(graph)
+    Bounds(const Routes& routes, std::uint32_t root, const std::function<bool()>& go_on)
+      : graph_(routes.graph())
+      , routes_(routes)
+      , go_on_(go_on)
       , root_(root)
-      , others_(graph.terminals.size() - 1)
-      , entering_(graph.vertices.size())
-      , leaving_(graph.vertices.size()) {
-        for (const DirectedLink& each : graph.links) {
+      , others_(graph_.terminals.size() - 1)
+      , entering_(graph_.vertices.size())
+      , leaving_(graph_.vertices.size()) {
+        for (const DirectedLink& each : graph_.links) {
             ++leaving_[each.from];
             ++entering_[each.to];
         }
@@ -43,6 +45,7 @@ class Bounds {
 
     RoundBound broadcast() {
         ports_of_broadcast();
+        if (!go_on_()) return best_;
         const std::uint64_t least = least_tree_rounds(graph_, root_, kTreeWork);
         if (least > best_.rounds)
             consider(least,
@@ -53,10 +56,10 @@ class Bounds {
 
     RoundBound all_broadcast() {
         accepting();
-        for (std::uint32_t centre = 0; graph_.ports == Ports::all && centre < graph_.terminals.size();
-             ++centre)
+        for (std::uint32_t centre = 0;
+             graph_.ports == Ports::all && centre < graph_.terminals.size() && go_on_(); ++centre)
             surroundings(centre);
-        prove(WeightedLinks(routes_, std::nullopt).search_forwarded());
+        if (go_on_()) prove(WeightedLinks(routes_, std::nullopt, go_on_).search_forwarded());
         return best_;
     }
 
@@ -166,7 +169,9 @@ class Bounds {
         }
     }
 
-    void links(std::optional<std::uint32_t> root) { prove(WeightedLinks(routes_, root).search()); }
+    void links(std::optional<std::uint32_t> root) {
+        if (go_on_()) prove(WeightedLinks(routes_, root, go_on_).search());
+    }
 
     void prove(const WeightedLinks::Proof& proof) {
         if (proof.rounds <= best_.rounds) return;
@@ -194,7 +199,8 @@ class Bounds {
     }
 
     const LinkGraph& graph_;
-    Routes routes_;
+    const Routes& routes_;
+    const std::function<bool()>& go_on_;
     std::uint32_t root_;
     std::uint64_t others_;
     std::vector<std::uint32_t> entering_; ///< links, of each vertex
@@ -205,12 +211,12 @@ class Bounds {
 
 } // namespace
 
-RoundBound lower_bound(const LinkGraph& graph, CollectiveKind kind, std::uint32_t root) {
-    check(graph);
-    if (root >= graph.terminals.size())
+RoundBound bound_within(const Routes& routes, CollectiveKind kind, std::uint32_t root,
+                        const std::function<bool()>& go_on) {
+    if (root >= routes.terminals())
         throw Error(Status::bad_argument, fmt::format("the root is terminal {}, but terminals are 0 to {}",
-                                                      root, graph.terminals.size() - 1));
-    Bounds bounds(graph, root);
+                                                      root, routes.terminals() - 1));
+    Bounds bounds(routes, root, go_on);
     switch (kind) {
     case CollectiveKind::oab:
         return bounds.broadcast();
@@ -222,6 +228,11 @@ RoundBound lower_bound(const LinkGraph& graph, CollectiveKind kind, std::uint32_
         break;
     }
     return bounds.all_scatter();
+}
+
+RoundBound lower_bound(const LinkGraph& graph, CollectiveKind kind, std::uint32_t root) {
+    check(graph);
+    return bound_within(Routes(graph), kind, root, [] { return true; });
 }
 
 } // namespace plexus::eco

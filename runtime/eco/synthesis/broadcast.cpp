@@ -33,7 +33,7 @@ class LastRound {
       , holders_(holders) {}
 
     /// Pairs neighbours, for `wanted` receivers or as many as it comes to.
-    Round pair_greedily(std::size_t wanted, Random& random) const {
+    Round pair_greedily(std::size_t wanted, Random& random, const GoOn& go_on) const {
         Placement taken(routes_);
         std::vector<bool> busy(taken.resources());
         std::vector<bool> sends(routes_.terminals());
@@ -43,7 +43,7 @@ class LastRound {
         random.shuffle(order);
         Round out;
         for (const std::uint32_t receiver : order) {
-            if (out.size() == wanted) break;
+            if (out.size() == wanted || !go_on()) break;
             if (sends[receiver]) continue;
             for (const std::uint32_t sender : by_distance(receiver, random)) {
                 if (receives[sender]) continue;
@@ -73,6 +73,7 @@ class LastRound {
         Placement placement(routes_);
         Assignment assignment;
         for (auto receiver = order.begin(); receiver != end; ++receiver) {
+            if (!go_on()) return {};
             placement.begin_task();
             for (const std::uint32_t sender : senders)
                 placement.add_ways(sender, *receiver, ways_tried(wanted * senders.size()));
@@ -135,10 +136,11 @@ std::vector<Round> broadcast_backwards(const Routes& routes, std::uint32_t root,
         Round best;
         constexpr int kDraws = 8;
         for (int draw = 0; draw < kDraws && best.size() < receivers; ++draw) {
-            Round round =
-                draw % 2 == 0 ? last.pair_greedily(receivers, random) : last.search(receivers, random, go_on);
+            Round round = draw % 2 == 0 ? last.pair_greedily(receivers, random, go_on)
+                                        : last.search(receivers, random, go_on);
             if (round.size() > best.size()) best = std::move(round);
         }
+        if (best.empty()) return {}; // only where go_on said false
         for (const Transfer& each : best) holders.erase(std::find(holders.begin(), holders.end(), each.dst));
         for (Transfer& each : best) each.msg = root;
         out.push_back(std::move(best));

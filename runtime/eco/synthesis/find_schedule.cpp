@@ -4,6 +4,7 @@
 #include "plexus/eco/round_schedule.h"
 #include "plexus/error.h"
 #include "synthesis/all_broadcast.h"
+#include "synthesis/bound.h"
 #include "synthesis/broadcast.h"
 #include "synthesis/families.h"
 #include "synthesis/list_schedule.h"
@@ -29,7 +30,7 @@ class Finder {
       , root_(root)
       , callback_(options.go_on) {
         result_.schedule = {kind, root, {}};
-        result_.bound = lower_bound(graph, kind, root);
+        result_.bound = bound_within(routes_, kind, root, go_on());
     }
 
     SearchResult run() {
@@ -51,7 +52,7 @@ class Finder {
             all_broadcast();
             break;
         case CollectiveKind::oas:
-            scatter(Placement::of_root(routes_, root_));
+            scatter(Placement::of_root(routes_, root_, go_on()));
             break;
         case CollectiveKind::aas:
             all_scatter();
@@ -87,27 +88,46 @@ class Finder {
     }
 
     void broadcast() {
-        if (auto exact = tree_broadcast(routes_.graph(), root_, kTreeWork)) keep(std::move(exact->rounds));
+        if (ask())
+            if (auto exact = tree_broadcast(routes_.graph(), root_, kTreeWork))
+                keep(std::move(exact->rounds));
         if (done()) return;
         do {
             keep(broadcast_backwards(routes_, root_, result_.bound.rounds, random_, go_on()));
         } while (again());
+        if (result_.schedule.rounds.empty()) // straight from the root
+            attempt_scatter(Placement::of_root(routes_, root_, go_on()), 1);
     }
 
+    /// A ring, and each terminal's own message straight to all others, take N - 1 rounds or more.
     void all_broadcast() {
-        if (const auto ring = find_ring(routes_, random_, go_on())) keep(all_round(*ring));
+        const std::size_t of_ring = routes_.terminals() - 1;
+        const auto is_longer = [this, of_ring] {
+            const std::size_t rounds = result_.schedule.rounds.size();
+            return rounds == 0 || rounds > of_ring;
+        };
+        const auto go_round = [this](auto find) {
+            if (const auto ring = find(routes_, random_, go_on())) keep(all_round(*ring));
+        };
+        const bool ring_meets = result_.bound.rounds >= of_ring;
+        go_round(simple_ring);
+        if (!done() && ring_meets) go_round(search_ring);
         if (done()) return;
-        const Placement placement = Placement::of_pairs(routes_);
-        structured(placement);
-        if (!done()) attempt_scatter(placement, 1); // each terminal's own message straight to all others
+        const Placement placement = Placement::of_pairs(routes_, go_on());
+        if (!ring_meets) {
+            keep(spread(placement, random_, go_on()));
+            if (is_longer()) go_round(search_ring);
+        }
+        if (!done() && is_longer()) structured(placement);
+        if (!done() && is_longer()) attempt_scatter(placement, 1);
         while (again()) {
-            keep(spread(routes_, random_, go_on()));
+            keep(spread(placement, random_, go_on()));
             if (result_.tries % 16 == 0 && !done()) attempt_scatter(placement, 1);
         }
     }
 
     void all_scatter() {
-        const Placement placement = Placement::of_pairs(routes_);
+        const Placement placement = Placement::of_pairs(routes_, go_on());
         structured(placement);
         if (!done()) scatter(placement);
     }
@@ -123,7 +143,7 @@ class Finder {
                 generators.push_back(*std::move(drawn));
         auto group = free_group(routes_, generators, kMostElements);
         if (!group || group->size() == 1) return;
-        const SymmetricScatter scatter(routes_, *std::move(group));
+        const SymmetricScatter scatter(routes_, *std::move(group), go_on());
         if (scatter.placement().tasks().empty()) return;
         const auto bound = static_cast<std::uint32_t>(result_.bound.rounds);
         Assignment attempt = list_schedule(scatter.placement(), bound, random_, go_on());
@@ -133,6 +153,7 @@ class Finder {
     }
 
     void structured(const Placement& placement) {
+        if (!ask()) return;
         if (const auto found = by_stages(placement)) keep(to_rounds(placement, *found));
         if (done() || result_.bound.rounds != routes_.terminals() - 1) return;
         if (auto found = by_permutations(routes_, random_, go_on())) keep(*std::move(found));
@@ -143,7 +164,8 @@ class Finder {
         do {
             attempt_scatter(placement, patience);
             patience = std::min(1.1 * patience, kMostPatience);
-            for (int left = 8; left > 0 && placement.tasks().size() >= routes_.terminals() && !done(); --left)
+            for (int left = 8;
+                 left > 0 && placement.tasks().size() >= routes_.terminals() && !done() && ask(); --left)
                 scatter_symmetrically();
         } while (again());
     }
@@ -157,7 +179,7 @@ class Finder {
         tabu_search(placement, {.rounds = wanted, .patience = moves(placement, wanted, patience)}, attempt,
                     random_, go_on());
         // Without any schedule the first one is finished, also when the time is over.
-        if (add_rounds(placement, attempt, [this, best] { return best == 0 || ask(); }))
+        if (add_rounds(placement, attempt, go_on(), best == 0 ? InHaste::finish : InHaste::give_up))
             keep(to_rounds(placement, attempt));
     }
 
@@ -181,6 +203,7 @@ class Finder {
 
 SearchResult find_schedule(const LinkGraph& graph, CollectiveKind kind, std::uint32_t root,
                            const SearchOptions& options) {
+    check(graph);
     return Finder(graph, kind, root, options).run();
 }
 

@@ -11,9 +11,11 @@ namespace {
 
 class Filler {
   public:
-    Filler(const Placement& placement, std::uint32_t rounds, Random& random)
+    Filler(const Placement& placement, std::uint32_t rounds, Random& random,
+           const std::function<bool()>& go_on)
       : placement_(placement)
       , random_(random)
+      , go_on_(go_on)
       , rounds_(rounds)
       , left_(placement.resources())
       , waiting_(placement.resources())
@@ -27,7 +29,10 @@ class Filler {
         std::vector<std::uint32_t> tasks(placement.tasks().size());
         std::iota(tasks.begin(), tasks.end(), 0U);
         random.shuffle(tasks);
-        for (const std::uint32_t task : tasks) enter(task);
+        for (const std::uint32_t task : tasks) {
+            if (!go_on_()) break;
+            enter(task);
+        }
         std::iota(order_.begin(), order_.end(), 0U);
     }
 
@@ -40,10 +45,10 @@ class Filler {
         std::stable_sort(order_.begin(), order_.end(),
                          [this](std::uint32_t a, std::uint32_t b) { return left_[a] > left_[b]; });
         std::size_t next = 0;
-        for (; next < order_.size() && left_[order_[next]] > later(round); ++next)
+        for (; next < order_.size() && left_[order_[next]] > later(round) && go_on_(); ++next)
             if (busy_[order_[next]] != round) serve(order_[next], round);
-        if (next > 0 && repair(next, round)) ++pass_;
-        for (; next < order_.size() && left_[order_[next]] > 0; ++next)
+        if (next > 0 && go_on_() && repair(next, round)) ++pass_;
+        for (; next < order_.size() && left_[order_[next]] > 0 && go_on_(); ++next)
             if (busy_[order_[next]] != round) serve(order_[next], round);
     }
 
@@ -194,6 +199,7 @@ class Filler {
 
     const Placement& placement_;
     Random& random_;
+    const std::function<bool()>& go_on_;
     std::uint32_t rounds_;                            ///< that are to be enough
     std::vector<double> left_;                        ///< of each resource: shares of tasks without a place
     std::vector<std::vector<std::uint32_t>> waiting_; ///< of each resource: tasks, placed ones among them
@@ -210,14 +216,16 @@ class Filler {
 
 Assignment list_schedule(const Placement& placement, std::uint32_t rounds, Random& random,
                          const std::function<bool()>& go_on) {
-    Filler filler(placement, rounds, random);
+    Filler filler(placement, rounds, random, go_on);
     for (std::uint32_t round = 0; round < rounds && !filler.done() && go_on(); ++round) filler.fill(round);
     return filler.finish();
 }
 
-bool add_rounds(const Placement& placement, Assignment& assignment, const std::function<bool()>& go_on) {
+bool add_rounds(const Placement& placement, Assignment& assignment, const std::function<bool()>& go_on,
+                InHaste then) {
     constexpr std::uint64_t kFull = ~std::uint64_t{0};
-    constexpr std::size_t kAskEvery = 256;
+    constexpr std::size_t kAskEvery = 16;
+    bool hastens = false;
     std::vector<std::vector<std::uint64_t>> busy(
         placement.resources());                                 // of each, a bit for each further round
     std::vector<std::size_t> first_free(placement.resources()); // of each, a word of these that is not full
@@ -237,11 +245,13 @@ bool add_rounds(const Placement& placement, Assignment& assignment, const std::f
     const std::uint32_t first = assignment.rounds;
     for (std::size_t task = 0; task < assignment.round.size(); ++task) {
         if (assignment.round[task] != Assignment::kNowhere) continue;
-        if (task % kAskEvery == 0 && !go_on()) return false;
+        if (task % kAskEvery == 0) hastens = hastens || !go_on();
+        if (hastens && then == InHaste::give_up) return false;
         const Task& each = placement.tasks()[task];
         std::uint32_t best = each.first_way;
         std::uint32_t round = first_fit(best);
-        for (std::uint32_t way = each.first_way + 1; way < each.first_way + each.ways; ++way)
+        const std::uint32_t end = each.first_way + (hastens ? 1 : each.ways);
+        for (std::uint32_t way = each.first_way + 1; way < end; ++way)
             if (const std::uint32_t other = first_fit(way); other < round) {
                 best = way;
                 round = other;

@@ -5,17 +5,24 @@
 #include "synthesis/placement.h"
 #include "synthesis/random.h"
 
+#include <cstdint>
 #include <functional>
 
 namespace plexus::eco {
 
-/// Fills at most `rounds` rounds; tasks that found no place in them stay kNowhere. `go_on` is asked in every
-/// round; false leaves the rest without a place.
+/// Fills at most `rounds` rounds; tasks that found no place in them stay kNowhere. `go_on` is asked now
+/// and then; false leaves the rest without a place.
 Assignment list_schedule(const Placement& placement, std::uint32_t rounds, Random& random,
                          const std::function<bool()>& go_on);
 
+enum class InHaste : std::uint8_t {
+    give_up, ///< leave the rest without a place
+    finish,  ///< place the rest, each task by its first way
+};
+
 /// Places what is left in further rounds, each task in the first where one of its ways fits. `go_on` is asked
-/// now and then. @return false if it said no: some are without a place
-bool add_rounds(const Placement& placement, Assignment& assignment, const std::function<bool()>& go_on);
+/// now and then; `then` is what happens once it says false. @return true if all tasks have a place
+bool add_rounds(const Placement& placement, Assignment& assignment, const std::function<bool()>& go_on,
+                InHaste then);
 
 } // namespace plexus::eco

@@ -14,28 +14,25 @@ Placement::Placement(const Routes& routes)
     if (routes.graph().ports == Ports::one) resources_ += 2 * routes.terminals();
 }
 
-Placement Placement::of_root(const Routes& routes, std::uint32_t root) {
+Placement Placement::of_root(const Routes& routes, std::uint32_t root, const std::function<bool()>& go_on) {
     Placement out(routes);
-    const std::size_t most = ways_tried(routes.terminals());
-    for (std::uint32_t dst = 0; dst < routes.terminals(); ++dst) {
-        if (dst == root) continue;
-        out.begin_task();
-        out.add_ways(root, dst, most);
-    }
+    out.add_tasks(root, ways_tried(routes.terminals()), go_on);
     return out;
 }
 
-Placement Placement::of_pairs(const Routes& routes) {
+Placement Placement::of_pairs(const Routes& routes, const std::function<bool()>& go_on) {
     Placement out(routes);
     const std::size_t pairs = std::size_t{routes.terminals()} * routes.terminals();
-    const std::size_t most = ways_tried(pairs);
-    for (std::uint32_t src = 0; src < routes.terminals(); ++src)
-        for (std::uint32_t dst = 0; dst < routes.terminals(); ++dst) {
-            if (dst == src) continue;
-            out.begin_task();
-            out.add_ways(src, dst, most);
-        }
+    for (std::uint32_t src = 0; src < routes.terminals(); ++src) out.add_tasks(src, ways_tried(pairs), go_on);
     return out;
+}
+
+void Placement::add_tasks(std::uint32_t src, std::size_t most, const std::function<bool()>& go_on) {
+    for (std::uint32_t dst = 0; dst < routes_->terminals(); ++dst) {
+        if (dst == src) continue;
+        begin_task();
+        add_ways(src, dst, go_on() ? most : 1);
+    }
 }
 
 std::uint32_t Placement::add_ways(std::uint32_t src, std::uint32_t dst, std::size_t most) {

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -37,9 +38,10 @@ class Placement {
   public:
     /// Without tasks. `routes` has to outlive it.
     explicit Placement(const Routes& routes);
-    /// A task for each pair of terminals, or with a root for each pair that begins there.
-    static Placement of_pairs(const Routes& routes);
-    static Placement of_root(const Routes& routes, std::uint32_t root);
+    /// A task for each pair of terminals, or with a root for each pair that begins there. `go_on` is asked
+    /// now and then; once it says false a pair gets one way.
+    static Placement of_pairs(const Routes& routes, const std::function<bool()>& go_on);
+    static Placement of_root(const Routes& routes, std::uint32_t root, const std::function<bool()>& go_on);
 
     void begin_task() { tasks_.push_back({ways(), 0}); }
     /// To the last task: the first `most` shortest ways from `src` to `dst`. Returns how many there are.
@@ -65,6 +67,9 @@ class Placement {
         std::uint32_t src;
         std::uint32_t dst;
     };
+
+    /// From `src` to each other terminal, as of_root().
+    void add_tasks(std::uint32_t src, std::size_t most, const std::function<bool()>& go_on);
 
     const Routes* routes_;
     std::uint32_t resources_;

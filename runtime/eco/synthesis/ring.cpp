@@ -55,10 +55,11 @@ std::optional<Round> along(const Routes& routes, const Order& order, Random& ran
 /// Permutations of one round, turned into one cycle by exchanges of two receivers.
 class RingSearch {
   public:
-    explicit RingSearch(const Routes& routes)
+    /// `go_on` as attempt() has it: once it says false there is no attempt.
+    RingSearch(const Routes& routes, const GoOn& go_on)
       : placement_(routes)
       , first_way_(std::size_t{routes.terminals()} * routes.terminals() + 1) {
-        for (std::uint32_t src = 0; src < routes.terminals(); ++src) {
+        for (std::uint32_t src = 0; src < routes.terminals() && go_on(); ++src) {
             placement_.begin_task();
             for (std::uint32_t dst = 0; dst < routes.terminals(); ++dst) {
                 if (dst != src) placement_.add_ways(src, dst, ways_tried(first_way_.size()));
@@ -68,6 +69,7 @@ class RingSearch {
     }
 
     std::optional<Round> attempt(Random& random, const GoOn& go_on) {
+        if (placement_.tasks().size() < terminals()) return std::nullopt;
         assignment_ = {};
         assignment_.round.assign(terminals(), 0);
         for (const Task& each : placement_.tasks())
@@ -161,13 +163,17 @@ class RingSearch {
 
 } // namespace
 
-std::optional<Round> find_ring(const Routes& routes, Random& random, const GoOn& go_on) {
+std::optional<Round> simple_ring(const Routes& routes, Random& random, const GoOn& go_on) {
     Order numbers(routes.terminals());
     std::iota(numbers.begin(), numbers.end(), 0U);
     for (const Order& order : {walk(routes), numbers})
         if (auto round = along(routes, order, random, go_on)) return round;
+    return std::nullopt;
+}
+
+std::optional<Round> search_ring(const Routes& routes, Random& random, const GoOn& go_on) {
     constexpr int kAttempts = 100;
-    RingSearch rings(routes);
+    RingSearch rings(routes, go_on);
     for (int attempt = 0; attempt < kAttempts && go_on(); ++attempt)
         if (auto round = rings.attempt(random, go_on)) return round;
     return std::nullopt;

@@ -10,10 +10,12 @@
 
 namespace plexus::eco {
 
-/// Round the terminals in the order of a walk through the network (on a tree
-/// the walk crosses each link once each way, so this one always works), else by their numbers, else in an
-/// order that is searched for. Nothing: none was found before `go_on` said false or the search had no more
-/// ideas.
-std::optional<Round> find_ring(const Routes& routes, Random& random, const std::function<bool()>& go_on);
+/// Round the terminals in the order of a walk through the network (on a tree the walk crosses each link once
+/// each way, so this one always works), else by their numbers. Nothing: neither works, or `go_on` said false.
+std::optional<Round> simple_ring(const Routes& routes, Random& random, const std::function<bool()>& go_on);
+
+/// In an order that is searched for. Nothing: none was found before `go_on` said false or the search had no
+/// more ideas.
+std::optional<Round> search_ring(const Routes& routes, Random& random, const std::function<bool()>& go_on);
 
 } // namespace plexus::eco

@@ -163,7 +163,8 @@ free_group(const Routes& routes, const std::vector<GraphSymmetry>& generators, s
     return out;
 }
 
-SymmetricScatter::SymmetricScatter(const Routes& routes, std::vector<GraphSymmetry> group)
+SymmetricScatter::SymmetricScatter(const Routes& routes, std::vector<GraphSymmetry> group,
+                                   const std::function<bool()>& go_on)
   : group_(std::move(group))
   , placement_(routes) {
     const std::uint32_t n = routes.terminals();
@@ -173,7 +174,7 @@ SymmetricScatter::SymmetricScatter(const Routes& routes, std::vector<GraphSymmet
             if (src == dst || seen[std::size_t{src} * n + dst]) continue;
             for (const GraphSymmetry& each : group_)
                 seen[std::size_t{each.terminals[src]} * n + each.terminals[dst]] = true;
-            if (add_task(src, dst)) continue;
+            if (go_on() && add_task(src, dst)) continue;
             placement_ = Placement(routes);
             return;
         }

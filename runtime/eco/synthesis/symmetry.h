@@ -6,6 +6,7 @@
 #include "synthesis/placement.h"
 #include "synthesis/random.h"
 
+#include <functional>
 #include <optional>
 
 namespace plexus::eco {
@@ -28,9 +29,10 @@ free_group(const Routes& routes, const std::vector<GraphSymmetry>& generators, s
 /// A task for each set of pairs that are images of each other.
 class SymmetricScatter {
   public:
-    SymmetricScatter(const Routes& routes, std::vector<GraphSymmetry> group);
+    SymmetricScatter(const Routes& routes, std::vector<GraphSymmetry> group,
+                     const std::function<bool()>& go_on);
 
-    /// Empty where a pair has no way that shares nothing with its images.
+    /// Empty where a pair has no way that shares nothing with its images, or where go_on said false.
     const Placement& placement() const noexcept { return placement_; }
     /// The rounds with all images. `assignment` is valid.
     std::vector<Round> rounds(const Assignment& assignment) const;

@@ -139,7 +139,7 @@ class Search {
 
 bool tabu_search(const Placement& placement, const TabuOptions& options, Assignment& assignment,
                  Random& random, const std::function<bool()>& go_on) {
-    if (std::size_t{options.rounds} * placement.resources() > kTabuCells) return false;
+    if (std::size_t{options.rounds} * placement.resources() > kTabuCells || !go_on()) return false;
     Search search(placement, options, assignment, random);
     constexpr std::uint64_t kAskEvery = 64;
     for (std::uint64_t move = 0; !search.done() && search.moves_since_best() < options.patience; ++move) {

@@ -23,7 +23,7 @@ struct TabuOptions {
 /// Goes on from `assignment`, which has no more than the rounds asked for, until every task has its place
 /// (true) or patience ends. Tasks of one round may share resources at the start: then some count as unplaced.
 /// `go_on` is asked now and then; false ends the search. A placement of more than kTabuCells is left as it
-/// is.
+/// is, and so is one for which `go_on` says false at once.
 bool tabu_search(const Placement& placement, const TabuOptions& options, Assignment& assignment,
                  Random& random, const std::function<bool()>& go_on);
 

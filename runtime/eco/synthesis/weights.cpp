@@ -8,8 +8,10 @@
 
 namespace plexus::eco {
 
-WeightedLinks::WeightedLinks(const Routes& routes, std::optional<std::uint32_t> root)
+WeightedLinks::WeightedLinks(const Routes& routes, std::optional<std::uint32_t> root,
+                             const std::function<bool()>& go_on)
   : routes_(routes)
+  , go_on_(go_on)
   , order_(routes.terminals())
   , loads_(routes.graph().links.size())
   , least_load_(std::numeric_limits<std::uint64_t>::max()) {
@@ -83,7 +85,8 @@ void WeightedLinks::try_single_links() {
     constexpr std::size_t kMostWays = 64;
     std::vector<std::uint64_t> forced(loads_.size());
     std::vector<std::uint32_t> ways_over(loads_.size());
-    for (const std::uint32_t from : senders_)
+    for (const std::uint32_t from : senders_) {
+        if (!go_on_()) break; // what was found is forced in any case
         for (std::uint32_t to = 0; to < routes_.terminals() && work_ < kMostWork; ++to) {
             const auto paths = routes_.paths(from, to, kMostWays + 1);
             work_ += 1 + paths.size() * (paths.empty() ? 0 : paths.front().size());
@@ -95,6 +98,7 @@ void WeightedLinks::try_single_links() {
             for (const LinkPath& path : paths)
                 for (const std::uint32_t link : path) ways_over[link] = 0;
         }
+    }
     const auto most = std::max_element(forced.begin(), forced.end());
     std::vector<std::uint32_t> weights(loads_.size());
     weights[static_cast<std::size_t>(most - forced.begin())] = 1;
@@ -170,7 +174,7 @@ WeightedLinks::Proof WeightedLinks::search_forwarded() {
             reached.push_back(next);
         }
     consider_forwarded(std::vector<std::uint32_t>(graph.links.size(), 1));
-    for (std::uint32_t depth = 0; depth <= layer[reached.back()] && work_ < kMostWork; ++depth) {
+    for (std::uint32_t depth = 0; depth <= layer[reached.back()] && work_ < kMostWork && go_on_(); ++depth) {
         std::vector<std::uint32_t> weights;
         for (const DirectedLink& each : graph.links) weights.push_back(layer[each.from] == depth ? 1 : 0);
         if (std::find(weights.begin(), weights.end(), 1) != weights.end())

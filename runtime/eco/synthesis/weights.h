@@ -8,6 +8,7 @@
 #include "synthesis/routes.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -16,7 +17,9 @@ namespace plexus::eco {
 /// A pair's message goes from each terminal to each other, or from `root` alone.
 class WeightedLinks {
   public:
-    WeightedLinks(const Routes& routes, std::optional<std::uint32_t> root);
+    /// `go_on` is asked now and then; false ends the searches. Both have to outlive it.
+    WeightedLinks(const Routes& routes, std::optional<std::uint32_t> root,
+                  const std::function<bool()>& go_on);
 
     struct Proof {
         std::uint64_t rounds = 0;
@@ -39,7 +42,7 @@ class WeightedLinks {
     static constexpr std::uint64_t kMostWork = 200'000'000;
 
     /// A better proof may exist, and there is work left to look for it.
-    bool open() const noexcept { return best_.rounds < least_load_ && work_ < kMostWork; }
+    bool open() const { return best_.rounds < least_load_ && work_ < kMostWork && go_on_(); }
     void consider(std::vector<std::uint32_t> weights);
     void consider_forwarded(std::vector<std::uint32_t> weights);
     /// Into `lightest`: the weight of the lightest of the shortest ways from each vertex to terminal `to`.
@@ -50,6 +53,7 @@ class WeightedLinks {
     void try_loads();
 
     const Routes& routes_;
+    const std::function<bool()>& go_on_;
     std::vector<std::uint32_t> senders_;
     std::vector<std::vector<std::uint32_t>> order_; ///< for each terminal: vertices by rising distance to it
     std::vector<double> loads_;                     ///< of each link, by the lightest ways of the last proof
