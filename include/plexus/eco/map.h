@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The map: what was measured of a network, as a value. Hosts in order, the methods that
-// carried the measurements, and what a message of each size costs between each two hosts.
+// carried the measurements, what a message of each size costs between each two hosts, and
+// parameters of models that were acquired between some.
 // Knows nothing of how it was measured or what is made of it. No clock, no network; a value
 // is used by one thread at a time, or read by many.
 #pragma once
 
+#include "plexus/eco/acquired.h"
 #include "plexus/export.h"
 
 #include <cstddef>
@@ -17,8 +19,9 @@
 
 namespace plexus::eco {
 
-/// Of the map's file. A reader refuses any other.
-inline constexpr std::uint32_t kMapVersion = 1;
+/// Of the map's file as it is written. A reader takes every version from 1 to this one and refuses any other.
+/// 1: without acquired models.
+inline constexpr std::uint32_t kMapVersion = 2;
 inline constexpr std::size_t kMaxHosts = 4096;
 
 enum class Statistic : std::uint8_t { min, p25, median, p75, p95 };
@@ -108,6 +111,13 @@ class PLEXUS_API Map {
     /// @error bad_argument no such host, one that is there twice, or a wire of fewer than two (thrown)
     void set_shared_wires(std::vector<std::vector<std::size_t>> wires);
 
+    /// Models whose parameters were acquired between two hosts, sorted by pair and in the order in which they
+    /// were given.
+    const std::vector<AcquiredModel>& acquired() const noexcept { return acquired_; }
+    /// @error bad_argument no such host, a host with itself, a model of a pair twice, a name that is none, a
+    ///        number that is negative or not finite, sizes that do not rise, words that are no UTF-8 (thrown)
+    void set_acquired(std::vector<AcquiredModel> models);
+
     /// True if every pair has the same cost in both directions.
     bool same_both_ways() const noexcept;
     CostMatrix matrix(std::size_t size, Statistic which) const;
@@ -123,6 +133,7 @@ class PLEXUS_API Map {
     std::string date_;
     std::vector<Cost> costs_; // size by size, row by row
     std::vector<std::vector<std::size_t>> shared_wires_;
+    std::vector<AcquiredModel> acquired_;
 };
 
 /// The map as TOML, a pair a line; read_map() gives the same map again.

@@ -4,6 +4,7 @@
 // thread.
 #pragma once
 
+#include "plexus/eco/acquired.h"
 #include "plexus/eco/plan.h"
 #include "plexus/export.h"
 
@@ -66,14 +67,6 @@ struct LoGPC {
     LogGP free;
     double network_wait_s = 0;
     double receiver_wait_s = 0;
-};
-
-/// What pLogP has measured for one size.
-struct SizedTimes {
-    std::uint64_t bytes = 0;
-    double send_overhead_s = 0;
-    double receive_overhead_s = 0;
-    double gap_s = 0; ///< covers both overheads
 };
 
 /// Kielmann et al. (2001): the gap as a function of size: lines between the samples, the last line goes on,

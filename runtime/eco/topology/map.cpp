@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <tuple>
 
 namespace plexus::eco {
 namespace {
@@ -44,6 +45,51 @@ void check_names(const std::vector<std::string>& names, const char* what) {
                    "\"{}\" is no name of a {}: it has 1 to 255 characters, no blank and no #", name, what);
         if (!seen.insert(name).second) refuse(Status::bad_argument, "the {} {} is there twice", what, name);
     }
+}
+
+/// Of a model or a parameter.
+void check_word(std::string_view word) {
+    const auto plain = [](char each) {
+        return (each >= 'a' && each <= 'z') || (each >= '0' && each <= '9') || each == '_';
+    };
+    if (word.empty() || word.size() > 64 || !std::all_of(word.begin(), word.end(), plain)) {
+        check_text(word, "name");
+        refuse(Status::bad_argument,
+               "\"{}\" is no name of a model or parameter: it has 1 to 64 of a-z, 0-9 and _", word);
+    }
+}
+
+void check_seconds(double time_s, std::string_view model, std::string_view what) {
+    if (!(time_s >= 0) || std::isinf(time_s))
+        refuse(Status::bad_argument, "{}: {} is a number from 0 up, not {}", model, what, time_s);
+}
+
+void check_level(const AcquiredLevel& level, std::string_view model) {
+    check_seconds(level.latency_s, model, "a latency");
+    if (level.sizes.empty()) refuse(Status::bad_argument, "{}: a level has at least one size", model);
+    for (std::size_t at = 0; at < level.sizes.size(); ++at) {
+        const SizedTimes& each = level.sizes[at];
+        if (each.bytes > INT64_MAX || (at > 0 && each.bytes <= level.sizes[at - 1].bytes))
+            refuse(Status::bad_argument, "{}: the sizes of a level rise, and {} B is none of them", model,
+                   each.bytes);
+        for (const double time : {each.send_overhead_s, each.receive_overhead_s, each.gap_s})
+            check_seconds(time, model, "an overhead or gap");
+    }
+}
+
+void check_acquired(const AcquiredModel& each) {
+    check_word(each.model);
+    check_text(each.words, "remark");
+    if (each.cost.messages > INT64_MAX || each.cost.bytes > INT64_MAX)
+        refuse(Status::bad_argument, "{}: its cost is too large for a map", each.model);
+    check_seconds(each.cost.seconds, each.model, "the time of acquiring it");
+    if (!each.parameters.empty() && !each.levels.empty())
+        refuse(Status::bad_argument, "{}: a model has parameters or levels, not both", each.model);
+    for (const auto& [name, value] : each.parameters) {
+        check_word(name);
+        check_seconds(value, each.model, name);
+    }
+    for (const AcquiredLevel& level : each.levels) check_level(level, each.model);
 }
 
 double quantile(const std::vector<double>& sorted, double share) {
@@ -163,6 +209,23 @@ void Map::set_shared_wires(std::vector<std::vector<std::size_t>> wires) {
         }
     }
     shared_wires_ = std::move(wires);
+}
+
+void Map::set_acquired(std::vector<AcquiredModel> models) {
+    std::set<std::tuple<std::size_t, std::size_t, std::string_view>> seen;
+    for (const AcquiredModel& each : models) {
+        if (std::max(each.from, each.to) >= hosts_.size() || each.from == each.to)
+            refuse(Status::bad_argument, "a model is acquired between two hosts of the map, not {} and {}",
+                   each.from, each.to);
+        check_acquired(each);
+        if (!seen.emplace(each.from, each.to, each.model).second)
+            refuse(Status::bad_argument, "{} is there twice from {} to {}", each.model, hosts_[each.from],
+                   hosts_[each.to]);
+    }
+    std::stable_sort(models.begin(), models.end(), [](const AcquiredModel& one, const AcquiredModel& other) {
+        return std::tie(one.from, one.to) < std::tie(other.from, other.to);
+    });
+    acquired_ = std::move(models);
 }
 
 bool Map::same_both_ways() const noexcept {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topology/toml_file.h"
 
-#include "topology/refuse.h"
+#include "topology/acquired_file.h"
 
 #include <algorithm>
-#include <initializer_list>
 #include <toml++/toml.h>
 #include <unordered_map>
 
@@ -27,32 +26,37 @@ bool has_endless_name(std::string_view text) {
     return false;
 }
 
-class Reader {
+class Reader : private TomlValues {
   public:
     explicit Reader(const std::string& name)
-      : name_(name) {}
+      : TomlValues(name) {}
 
     Map read(const toml::table& root) {
         const auto version = want<std::int64_t>(root, "version", "a whole number");
-        if (version != kMapVersion)
+        if (version < 1 || version > kMapVersion)
             refuse(Status::bad_config,
-                   "{}: the map has version {}, and this Plexus reads version {}: measure again with plexus "
-                   "probe, or use the Plexus that wrote it",
+                   "{}: the map has version {}, and this Plexus reads versions 1 to {}: measure again with "
+                   "plexus probe, or use the Plexus that wrote it",
                    origin(*root.get("version")), version, kMapVersion);
-        know(root,
-             {"version", "date", "hosts", "methods", "sizes_bytes", "both_ways", "shared_wires", "size"});
+        if (version == 1)
+            know(root,
+                 {"version", "date", "hosts", "methods", "sizes_bytes", "both_ways", "shared_wires", "size"});
+        else
+            know(root, {"version", "date", "hosts", "methods", "sizes_bytes", "both_ways", "shared_wires",
+                        "acquired", "size"});
         const bool both_ways = want<bool>(root, "both_ways", "true or false");
         Map map = head(root);
         for (std::size_t at = 0; at < map.hosts().size(); ++at) host_places_[map.hosts()[at]] = at;
         for (std::size_t at = 0; at < map.methods().size(); ++at) method_places_[map.methods()[at]] = at;
         if (root.contains("shared_wires")) add_wires(map, list(root, "shared_wires"));
+        if (root.contains("acquired")) read_acquired(*this, list(root, "acquired"), map);
         const toml::array& sizes = list(root, "size");
         for (std::size_t at = 0; at < std::max(sizes.size(), map.sizes_bytes().size()); ++at) {
             if (at >= sizes.size())
                 refuse(Status::bad_config,
                        "{}: there is no [[size]] for {} bytes, which sizes_bytes promises: the file was cut "
                        "off",
-                       name_, map.sizes_bytes()[at]);
+                       file(), map.sizes_bytes()[at]);
             const toml::table* size = sizes.get(at)->as_table();
             if (size == nullptr) refuse(Status::bad_config, "{}: a size is a table", origin(*sizes.get(at)));
             know(*size, {"bytes", "costs"});
@@ -66,37 +70,6 @@ class Reader {
     }
 
   private:
-    std::string origin(const toml::node& node) const {
-        return fmt::format("{}:{}", name_, node.source().begin.line);
-    }
-
-    template <class Value>
-    Value want(const toml::table& table, std::string_view key, const char* kind) const {
-        const toml::node* node = table.get(key);
-        if (node == nullptr)
-            refuse(Status::bad_config, "{}: {} is missing: this is no map, or it was cut off",
-                   table.source().begin.line > 0 ? origin(table) : name_, key);
-        const auto value = node->value_exact<Value>();
-        if (!value) refuse(Status::bad_config, "{}: {} is {}", origin(*node), key, kind);
-        return *value;
-    }
-
-    const toml::array& list(const toml::table& table, std::string_view key) const {
-        const toml::node* node = table.get(key);
-        if (node == nullptr)
-            refuse(Status::bad_config, "{}: {} is missing: this is no map, or it was cut off", origin(table),
-                   key);
-        if (!node->is_array()) refuse(Status::bad_config, "{}: {} is a list", origin(*node), key);
-        return *node->as_array();
-    }
-
-    void know(const toml::table& table, std::initializer_list<std::string_view> keys) const {
-        for (const auto& [key, node] : table)
-            if (std::find(keys.begin(), keys.end(), key.str()) == keys.end())
-                refuse(Status::bad_config, "{}: a map has no \"{}\"; here it has {}", origin(node), key.str(),
-                       fmt::join(keys, ", "));
-    }
-
     std::vector<std::string> names(const toml::table& table, std::string_view key) const {
         std::vector<std::string> out;
         for (const toml::node& each : list(table, key)) {
@@ -181,11 +154,9 @@ class Reader {
                                            &cost.p95_us};
         for (std::size_t at = 0; at < kNumbers; ++at) {
             const toml::node& cell = *row->get(kCells - kNumbers + at);
-            if (!cell.is_number()) refuse(Status::bad_config, "{}: a cost is a number of microseconds", pair);
-            // Also whole numbers that no double is equal to.
-            const toml::value<std::int64_t>* const whole = cell.as_integer();
-            *numbers[at] =
-                whole != nullptr ? static_cast<double>(whole->get()) : cell.as_floating_point()->get();
+            const auto value = number(cell);
+            if (!value) refuse(Status::bad_config, "{}: a cost is a number of microseconds", pair);
+            *numbers[at] = *value;
             if (*numbers[at] < 0)
                 refuse(Status::bad_config, "{}: the cost {} is negative", pair, *numbers[at]);
         }
@@ -195,7 +166,6 @@ class Reader {
         } catch (const Error& error) { refuse(Status::bad_config, "{}: {}", origin(node), error.what()); }
     }
 
-    const std::string& name_;
     std::unordered_map<std::string, std::size_t> host_places_;
     std::unordered_map<std::string, std::size_t> method_places_;
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "plexus/eco/map.h"
+#include "topology/acquired_file.h"
 #include "topology/toml_file.h"
 
 #include <fmt/format.h>
@@ -50,6 +51,7 @@ std::string to_toml(const Map& map) {
         }
         out += "]\n";
     }
+    out += acquired_to_toml(map, quote); // before the sizes: their number tells whether the file was cut off
     for (std::size_t size = 0; size < map.sizes_bytes().size(); ++size) {
         out += fmt::format("\n[[size]]\nbytes = {}\n"
                            "# from, to, method, samples, then microseconds: min, 25 %, median, 75 %, 95 %\n"

@@ -8,6 +8,7 @@
 #include "plexus/error.h"
 
 #include <cmath>
+#include <cstdlib>
 
 namespace toml_file_test {
 
@@ -16,6 +17,27 @@ using namespace plexus::testing;
 using Catch::Matchers::Contains;
 
 namespace {
+
+std::vector<AcquiredModel> random_acquired(Random& random, std::size_t hosts) {
+    std::vector<AcquiredModel> out;
+    for (const char* model : {"hockney", "plogp", "logp"}) {
+        if (random() % 3 == 0) continue;
+        const std::size_t from = random() % hosts;
+        AcquiredModel each{from, (from + 1) % hosts, model, {}, {}, {}, {}};
+        each.cost = {random() % 1000, random(), uniform(random, 0, 10)};
+        if (random() % 4 == 0) each.words = "too small: \"\\\n\u00e9";
+        if (std::string_view(model) != "plogp") {
+            each.parameters = {{"latency_s", std::exp(uniform(random, -20, 1))}, {"bytes_per_s", 1e9}};
+        } else {
+            for (std::size_t level = 0; level < random() % 3; ++level)
+                each.levels.push_back({uniform(random, 0, 1),
+                                       {{0, 0, 1e-6, 2e-6}, {1ULL << 40, 0.5, uniform(random, 0, 1), 3}}});
+        }
+        each.cost.bytes >>= 1;
+        out.push_back(std::move(each));
+    }
+    return out;
+}
 
 Map random_map(Random& random, bool both_ways) {
     std::vector<std::string> hosts;
@@ -34,6 +56,7 @@ Map random_map(Random& random, bool both_ways) {
                           : map.set(size, a, b, cost_of(samples, method));
             }
     if (hosts.size() > 3 && random() % 2 == 0) map.set_shared_wires({{0, 3}, {2, 1}});
+    if (hosts.size() > 1) map.set_acquired(random_acquired(random, hosts.size()));
     return map;
 }
 
@@ -91,8 +114,11 @@ TEST_CASE("every mistake in a map is named with its line and its hosts") {
         std::string old, text, part;
     };
     const Case cases[] = {
-        {"version = 1", "version = 2", "net.map:1: the map has version 2, and this Plexus reads version 1"},
-        {"version = 1", "version = 2\nnew_thing = 3", "the map has version 2"},
+        {"version = 1", "version = 3",
+         "net.map:1: the map has version 3, and this Plexus reads versions 1 to 2"},
+        {"version = 1", "version = 0", "net.map:1: the map has version 0"},
+        {"version = 1", "version = 3\nnew_thing = 3", "the map has version 3"},
+        {"version = 1", "version = 1\nacquired = []", "net.map:2: a map has no \"acquired\""},
         {"version = 1", "version = \"one\"", "net.map:1: version is a whole number"},
         {"version = 1", "", "version is missing"},
         {"version = 1", "version = 1\nspeed = 3", "net.map:2: a map has no \"speed\""},
@@ -127,6 +153,60 @@ TEST_CASE("every mistake in a map is named with its line and its hosts") {
     std::string endless = "x";
     for (int part = 0; part < 200'000; ++part) endless += ".x";
     CHECK_THAT(wrong(endless + " = 1\n"), Contains("dots"));
+}
+
+TEST_CASE("a map of version 1 is read, and written as version 2 with the same costs") {
+    const Map map = load_map(std::getenv("TESTED_MAP_VERSION_1"));
+    REQUIRE(map.hosts() == std::vector<std::string>{"ant", "bee", "cow"});
+    CHECK(map.cost(1, 2, 0) == Cost{412.5, 420, 431.25, 440, 470, 6, 1});
+    CHECK(map.shared_wires() == std::vector<std::vector<std::size_t>>{{0, 1}});
+    CHECK(map.acquired().empty());
+    const std::string text = to_toml(map);
+    CHECK_THAT(text, Contains("version = 2\n"));
+    CHECK(read_map(text, "net.map") == map);
+}
+
+TEST_CASE("acquired models are read with their numbers, and every mistake in them is named with its line") {
+    const auto with_model = [](const std::string& rest) {
+        return with("version = 1\n", "version = 2\n") + "[[acquired]]\nfrom = \"a\"\nto = \"c\"\n" + rest;
+    };
+    const std::string head = "model = \"plogp\"\ncost = [7, 900, 0.5]\n";
+    const Map map = read_map(
+        with_model(head + "words = \"w\"\nlevels = [[1e-5, [[8, 1e-6, 2e-6, 3e-6], [64, 1, 2, 3]]]]\n"),
+        "net.map");
+    REQUIRE(map.acquired().size() == 1);
+    const AcquiredModel& read = map.acquired().front();
+    CHECK((read.from == 0 && read.to == 2 && read.model == "plogp" && read.words == "w"));
+    CHECK(read.cost == AcquisitionCost{7, 900, 0.5});
+    CHECK(read.levels == std::vector<AcquiredLevel>{{1e-5, {{8, 1e-6, 2e-6, 3e-6}, {64, 1, 2, 3}}}});
+    const std::pair<std::string, const char*> cases[] = {
+        {"cost = [7, 900, 0.5]\n", "net.map:13: model is missing"},
+        {"model = \"plogp\"\n", "net.map:13: cost is missing"},
+        {"model = \"p logp\"\ncost = [7, 9, 1]\n", "\"p logp\" is no name of a model"},
+        {"model = \"plogp\"\ncost = [7, 9]\n", "net.map:17: a cost is messages, bytes and seconds"},
+        {"model = \"plogp\"\ncost = [-7, 9, 1]\n", "net.map:17: here stands a whole number"},
+        {"model = \"plogp\"\ncost = [7, 9, -1]\n", "plogp: the time of acquiring it is a number from 0 up"},
+        {"model = \"plogp\"\ncost = [7, 9, \"x\"]\n", "net.map:17: here stands a number"},
+        {head + "speed = 3\n", "net.map:18: a map has no \"speed\""},
+        {head + "parameters = 3\n", "net.map:18: parameters are a table"},
+        {head + "parameters = { latency_s = -1 }\n", "plogp: latency_s is a number from 0 up, not -1"},
+        {head + "parameters = { latency_s = nan }\n", "plogp: latency_s is a number from 0 up, not nan"},
+        {head + "parameters = { \"\" = 1 }\n", "is no name of a model or parameter"},
+        {head + "parameters = { a = 1 }\nlevels = [[1, [[8, 1, 1, 1]]]]\n", "parameters or levels, not both"},
+        {head + "levels = [1]\n", "net.map:18: a level is a latency and a list of sizes"},
+        {head + "levels = [[1, []]]\n", "a level has at least one size"},
+        {head + "levels = [[1, [[8, 1, 1]]]]\n", "net.map:18: a size is its bytes"},
+        {head + "levels = [[1, [[8, 1, 1, 1], [8, 1, 1, 1]]]]\n", "the sizes of a level rise"},
+        {head + "levels = [[1, [[8, 1, inf, 1]]]]\n", "an overhead or gap is a number from 0 up"},
+        {head + "[[acquired]]\nfrom = \"a\"\nto = \"c\"\n" + head, "plogp is there twice from a to c"},
+        {head + "[[acquired]]\nfrom = \"a\"\nto = \"a\"\n" + head, "between two hosts of the map"},
+        {head + "[[acquired]]\nfrom = \"x\"\nto = \"a\"\n" + head,
+         "net.map:19: x is not among the map's hosts"},
+    };
+    for (const auto& [rest, part] : cases) {
+        INFO(rest);
+        CHECK_THAT(wrong(with_model(rest)), Contains(part));
+    }
 }
 
 TEST_CASE("a map cut off at any byte is refused with a sentence") {
