@@ -4,6 +4,7 @@
 // sizes in bytes. Pure. Any thread.
 #pragma once
 
+#include "plexus/eco/acquired.h"
 #include "plexus/eco/model.h"
 #include "plexus/eco/plan.h"
 #include "plexus/export.h"
@@ -17,9 +18,10 @@
 
 namespace plexus::eco {
 
-/// The alternatives of Model, the cheapest to acquire first: the rows of the paper's Table 1. Two numbers,
-/// three, four; the same also under load; a sample over many sizes ("most expensive" beside LogP and LogGP in
-/// the paper); then a time for each processor, a sample for each level, two numbers for each processor.
+/// The alternatives of Model, the cheapest to acquire first as far as nobody measured that: the rows of the
+/// paper's Table 1. Two numbers, three, four; the same also under load; a sample over many sizes ("most
+/// expensive" beside LogP and LogGP in the paper); then a time for each processor, a sample for each level,
+/// two numbers for each processor.
 enum class ModelKind : std::uint8_t {
     hockney,
     logp,
@@ -87,9 +89,12 @@ struct ModelFit {
     /// Why there is no model, or what the sample does not tell and is taken for granted; may be empty.
     std::string words;
     double error = 0; ///< the median over sizes
-    /// True: each size was predicted by a model of the other sizes. False: there are too few for that.
+    /// True: each size was predicted by a model that had not seen it. False: there are too few for that.
     bool cross_validated = false;
     std::vector<SizeError> by_size; ///< rising
+    /// The parameters are those of the model's own procedure; else they were fitted to the sample.
+    bool acquired = false;
+    AcquisitionCost cost = {}; ///< of acquiring them; of fitted ones nobody knows it, and it is 0
 };
 
 /// Errors that differ by no more than this (one per cent of the measured time) are a tie.
@@ -101,14 +106,19 @@ inline constexpr double kErrorTie = 0.01;
 /// missing, not finite, not above 0, negative, or falls with size by more than a tenth.
 PLEXUS_API ModelFit fit(ModelKind kind, const Sample& sample);
 
+/// The acquired parameters, judged by the sample of their link, of which Steffenel has the last level. A
+/// level that has a size of the sample predicts it without. Never throws: words say why there is no model.
+PLEXUS_API ModelFit fit(const AcquiredModel& acquired, const Sample& sample);
+
 /// By every model, in the order of kModelKinds.
 PLEXUS_API std::vector<ModelFit> fits(const Sample& sample);
 
 /// At `bytes`: the mean of the errors at the measured sizes next to it, above and below.
 PLEXUS_API double error_at(const ModelFit& fit, std::uint64_t bytes) noexcept;
 
-/// The place of the first of those whose error at `bytes` is at most kErrorTie above the least; those that
-/// are cross-validated go before others. Nothing: there is no model among them.
+/// Of those whose error at `bytes` is at most kErrorTie above the least, the cheapest to acquire: acquired
+/// ones by the seconds that they took, then by messages; after them the fitted ones in the order of `among`.
+/// Models that are cross-validated go before others. Nothing: there is no model among them.
 PLEXUS_API std::optional<std::size_t> choose(const std::vector<ModelFit>& among,
                                              std::uint64_t bytes) noexcept;
 

@@ -39,7 +39,7 @@ struct Cost {
     std::uint16_t method = kNoMethod; ///< a place in Map::methods()
 
     bool measured() const noexcept { return samples > 0; }
-    double at(Statistic which) const noexcept;
+    PLEXUS_API double at(Statistic which) const noexcept;
     bool operator==(const Cost&) const = default;
 };
 

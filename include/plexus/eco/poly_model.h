@@ -35,14 +35,25 @@ struct ClusterPrediction {
     std::size_t coordinator = 0; ///< a place in Map::hosts(): the root, or the cluster's first host
     std::vector<ModelFit> models;
     std::optional<std::size_t> model; ///< a place in `models`; nothing: one host, or no model describes it
+    bool has_gaps = false;            ///< some were measured, by pLogP's procedure
     std::vector<PatternTime> patterns;
     PatternTime fastest; ///< of `patterns`; of one host: 0 s
 };
 
+/// The way from one cluster to another, as it was measured.
+struct LinkPrediction {
+    std::size_t from = 0; ///< places in PolyPrediction::clusters
+    std::size_t to = 0;
+    std::vector<ModelFit> models;
+    std::optional<std::size_t> model; ///< a place in `models`; nothing: no model describes it
+};
+
 struct PolyPrediction {
     std::vector<ClusterPrediction> clusters;
-    /// Links by Hockney or pLogP, whichever errs less, of all messages from cluster to cluster. Of a
-    /// reduction: the links the other way, since its schedule is that of a broadcast, run backwards.
+    /// Those with messages in the map. Models: the acquired ones, and Hockney and pLogP fitted to all
+    /// messages from cluster to cluster where these were not acquired.
+    std::vector<LinkPrediction> links;
+    /// Of a reduction: the links the other way, since its schedule is that of a broadcast, run backwards.
     InterclusterInstance between;
     std::vector<InterclusterSchedule> schedules;
     std::size_t chosen = 0;           ///< a place in `schedules`
@@ -51,10 +62,12 @@ struct PolyPrediction {
     std::string missing;
 };
 
-/// What a map holds counts as a sample: messages of each size between each two hosts, both ways. Operations
-/// inside clusters are those of the request, from or to the coordinator; between clusters there are schedules
-/// of broadcast and reduce alone. A link that was measured in one direction counts so in both, one that was
-/// not measured as the slowest of all.
+/// What a map holds counts as a sample: messages of each size between each two hosts, both ways, and
+/// overheads and gaps that pLogP's procedure found. Where the map has acquired parameters of a model for two
+/// hosts of a cluster, or for a host of each of two clusters in either order, they take the place of a fit.
+/// Operations inside clusters are those of the request, from or to the coordinator; between clusters there
+/// are schedules of broadcast and reduce alone. A link that was measured in one direction counts so in both,
+/// one that was not measured as the slowest of all.
 /// @error bad_argument no such root, or the operation has too many blocks (thrown)
 /// @error bad_config   the map differs by direction and `symmetry` is refuse (thrown)
 PLEXUS_API PolyPrediction predict(const Map& map, const PolyRequest& request);

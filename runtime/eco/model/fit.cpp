@@ -4,12 +4,15 @@
 
 #include "model/parameters.h"
 #include "model/sample.h"
+#include "plexus/eco/acquire.h"
 #include "plexus/error.h"
 
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 #include <iterator>
 #include <map>
+#include <tuple>
 #include <utility>
 
 namespace plexus::eco {
@@ -97,6 +100,44 @@ void judge(ModelFit& fit, const Sample& sample) {
     fit.error = median_of(std::move(all));
 }
 
+std::optional<ModelKind> kind_named(std::string_view name) {
+    for (const ModelKind kind : kModelKinds)
+        if (to_string(kind) == name) return kind;
+    return {};
+}
+
+AcquiredModel without(AcquiredModel acquired, std::uint64_t bytes) {
+    for (AcquiredLevel& level : acquired.levels)
+        if (level.sizes.size() > 1)
+            std::erase_if(level.sizes, [&](const SizedTimes& each) { return each.bytes == bytes; });
+    return acquired;
+}
+
+/// The sample of a link is that of the outermost level.
+Sample on_last_level(const AcquiredModel& acquired, Sample sample) {
+    if (acquired.levels.size() < 2) return sample;
+    for (MeasuredMessage& each : sample.messages) each.message.level = acquired.levels.size() - 1;
+    for (MeasuredOccupancy& each : sample.occupancy) each.level = acquired.levels.size() - 1;
+    return sample;
+}
+
+void judge_acquired(ModelFit& fit, const AcquiredModel& acquired, const Sample& sample) {
+    std::vector<double> all;
+    for (const auto& [bytes, time] : time_by_size(sample.messages)) {
+        const Model model = model_of(without(acquired, bytes));
+        fit.by_size.push_back({bytes, SizeJudge(fit.kind, model, sample, bytes).error()});
+        all.push_back(fit.by_size.back().error);
+    }
+    fit.error = median_of(std::move(all));
+    fit.cross_validated = true; // the sample is not what the parameters were made of
+}
+
+/// Among models with like errors.
+bool is_cheaper(const ModelFit& one, const ModelFit& other) {
+    if (!one.acquired || !other.acquired) return one.acquired && !other.acquired;
+    return std::tie(one.cost.seconds, one.cost.messages) < std::tie(other.cost.seconds, other.cost.messages);
+}
+
 } // namespace
 
 std::string_view to_string(ModelKind kind) noexcept {
@@ -140,6 +181,31 @@ ModelFit fit(ModelKind kind, const Sample& sample) {
     return out;
 }
 
+ModelFit fit(const AcquiredModel& acquired, const Sample& sample) {
+    ModelFit out;
+    out.words = acquired.words;
+    const auto kind = kind_named(acquired.model);
+    if (!kind) {
+        out.words = fmt::format("{}: no Plexus knows it", acquired.model);
+        return out;
+    }
+    out.kind = *kind;
+    if (!acquired.has_parameters()) return out;
+    try {
+        const Sample of_link = on_last_level(acquired, sample);
+        check(of_link);
+        out.model = model_of(acquired);
+        judge_acquired(out, acquired, of_link);
+        out.acquired = true;
+        out.cost = acquired.cost;
+    } catch (const Error& error) {
+        out = {};
+        out.kind = *kind;
+        out.words = error.what();
+    }
+    return out;
+}
+
 std::vector<ModelFit> fits(const Sample& sample) {
     std::vector<ModelFit> out;
     for (const ModelKind kind : kModelKinds) out.push_back(fit(kind, sample));
@@ -165,9 +231,12 @@ std::optional<std::size_t> choose(const std::vector<ModelFit>& among, std::uint6
     std::optional<double> least;
     for (const ModelFit& each : among)
         if (counts(each)) least = std::min(least.value_or(error_at(each, bytes)), error_at(each, bytes));
+    std::optional<std::size_t> out;
     for (std::size_t place = 0; place < among.size(); ++place)
-        if (counts(among[place]) && error_at(among[place], bytes) <= *least + kErrorTie) return place;
-    return std::nullopt;
+        if (counts(among[place]) && error_at(among[place], bytes) <= *least + kErrorTie &&
+            (!out || is_cheaper(among[place], among[*out])))
+            out = place;
+    return out;
 }
 
 } // namespace plexus::eco

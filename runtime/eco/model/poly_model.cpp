@@ -2,6 +2,7 @@
 #include "plexus/eco/poly_model.h"
 
 #include "plan/builder.h"
+#include "plexus/eco/acquire.h"
 #include "topology/refuse.h"
 
 #include <algorithm>
@@ -21,6 +22,29 @@ PlanRequest inside(const PolyRequest& request, Rank members, Rank root) {
     return out;
 }
 
+bool has(const Subnet& hosts, std::size_t host) {
+    return std::find(hosts.begin(), hosts.end(), host) != hosts.end();
+}
+
+/// Of one host of `senders` and one of `receivers`; nothing: the map has none of that name.
+const AcquiredModel* acquired_one_way(const Map& map, std::string_view name, const Subnet& senders,
+                                      const Subnet& receivers) {
+    const AcquiredModel* out = nullptr;
+    for (const AcquiredModel& each : map.acquired())
+        if (each.model == name && has(senders, each.from) && has(receivers, each.to) &&
+            (out == nullptr || (!out->has_parameters() && each.has_parameters())))
+            out = &each;
+    return out;
+}
+
+const AcquiredModel* acquired_on(const Map& map, ModelKind kind, const Subnet& senders,
+                                 const Subnet& receivers) {
+    const AcquiredModel* there = acquired_one_way(map, to_string(kind), senders, receivers);
+    if (there != nullptr && there->has_parameters()) return there;
+    const AcquiredModel* back = acquired_one_way(map, to_string(kind), receivers, senders);
+    return back != nullptr && (there == nullptr || back->has_parameters()) ? back : there;
+}
+
 /// Messages from each of `senders` to each of `receivers`, which count as processors from `first_receiver`
 /// on.
 Sample sample_of(const Map& map, Statistic statistic, const Subnet& senders, const Subnet& receivers,
@@ -34,6 +58,26 @@ Sample sample_of(const Map& map, Statistic statistic, const Subnet& senders, con
                 out.messages.push_back({{map.sizes_bytes()[size], 0, from, first_receiver + to},
                                         cost.at(statistic) * kSecondsPerUs});
             }
+    const AcquiredModel* const plogp = acquired_on(map, ModelKind::plogp, senders, receivers);
+    if (plogp != nullptr && plogp->levels.size() == 1)
+        for (const SizedTimes& each : plogp->levels.front().sizes)
+            out.occupancy.push_back(
+                {each.bytes, 0, each.send_overhead_s, each.receive_overhead_s, each.gap_s});
+    return out;
+}
+
+/// Acquired, or else fitted: then words say why it was not acquired, if somebody tried.
+ModelFit model_on(const Map& map, ModelKind kind, const Subnet& senders, const Subnet& receivers,
+                  const Sample& sample) {
+    const AcquiredModel* const own = acquired_on(map, kind, senders, receivers);
+    std::string why;
+    if (own != nullptr) {
+        ModelFit out = fit(*own, sample);
+        if (out.model) return out;
+        why = "not acquired: " + out.words;
+    }
+    ModelFit out = fit(kind, sample);
+    if (!why.empty() && out.words != own->words) out.words = out.words.empty() ? why : why + "; " + out.words;
     return out;
 }
 
@@ -44,7 +88,9 @@ ClusterPrediction cluster_of(const Map& map, const PolyRequest& request, const S
     const auto coordinator = root == hosts.end() ? hosts.begin() : root;
     out.coordinator = *coordinator;
     if (hosts.size() == 1) return out;
-    out.models = fits(sample_of(map, request.statistic, hosts, hosts, 0));
+    const Sample sample = sample_of(map, request.statistic, hosts, hosts, 0);
+    out.has_gaps = !sample.occupancy.empty();
+    for (const ModelKind kind : kModelKinds) out.models.push_back(model_on(map, kind, hosts, hosts, sample));
     out.model = choose(out.models, request.bytes);
     if (!out.model) return out;
     out.patterns = predict_patterns(
@@ -64,13 +110,14 @@ class ClusterLinks {
       , links_(clusters.size(), std::vector<Link>(clusters.size())) {
         for (std::size_t from = 0; from < clusters.size(); ++from)
             for (std::size_t to = 0; to < clusters.size(); ++to)
-                if (from != to) links_[from][to] = measured(from, to);
+                if (from != to) measure(from, to);
         complete();
     }
 
     /// Why they give no instance; empty: they do.
     const std::string& missing() const { return missing_; }
     const std::vector<std::string>& remarks() const { return remarks_; }
+    std::vector<LinkPrediction> take_predictions() { return std::move(predictions_); }
 
     /// Of links of which nothing is missing.
     InterclusterInstance instance() const {
@@ -102,15 +149,32 @@ class ClusterLinks {
         return map_.hosts()[clusters_[cluster].coordinator];
     }
 
-    Link measured(std::size_t from, std::size_t to) const {
+    void measure(std::size_t from, std::size_t to) {
         const Subnet& senders = clusters_[from].hosts;
-        const Sample sample =
-            sample_of(map_, request_.statistic, senders, clusters_[to].hosts, senders.size());
-        if (sample.messages.empty()) return {};
-        const std::vector<ModelFit> models{fit(ModelKind::hockney, sample), fit(ModelKind::plogp, sample)};
-        if (const auto place = choose(models, request_.bytes))
-            return {cost(*models[*place].model, ModelMessage{request_.bytes}), {}};
-        return {{}, fmt::format("hockney: {}; plogp: {}", models[0].words, models[1].words)};
+        const Subnet& receivers = clusters_[to].hosts;
+        const Sample sample = sample_of(map_, request_.statistic, senders, receivers, senders.size());
+        if (sample.messages.empty()) return;
+        LinkPrediction& link = predictions_.emplace_back(LinkPrediction{from, to, {}, {}});
+        std::string words;
+        for (const ModelKind kind : kModelKinds) {
+            const bool is_usual = kind == ModelKind::hockney || kind == ModelKind::plogp;
+            if (!is_usual && acquired_on(map_, kind, senders, receivers) == nullptr) continue;
+            ModelFit each = model_on(map_, kind, senders, receivers, sample);
+            if (!is_usual && !each.acquired)
+                continue; // a fit to messages alone tells no more than the usual two
+            if (is_usual)
+                words += fmt::format("{}{}: {}", words.empty() ? "" : "; ", to_string(kind), each.words);
+            link.models.push_back(std::move(each));
+        }
+        link.model = choose(link.models, request_.bytes);
+        if (!link.model) {
+            links_[from][to].words = words;
+            return;
+        }
+        const Model& model = *link.models[*link.model].model;
+        const auto* levels = std::get_if<Steffenel>(&model);
+        const std::size_t level = levels != nullptr ? levels->levels.size() - 1 : 0;
+        links_[from][to].cost = cost(model, ModelMessage{request_.bytes, level});
     }
 
     std::optional<LinkCost> slowest() const {
@@ -157,6 +221,7 @@ class ClusterLinks {
     const PolyRequest& request_;
     const std::vector<ClusterPrediction>& clusters_;
     std::vector<std::vector<Link>> links_;
+    std::vector<LinkPrediction> predictions_;
     std::string missing_;
     std::vector<std::string> remarks_;
 };
@@ -174,8 +239,9 @@ bool has_schedules(Operation operation) {
     return operation == Operation::broadcast || operation == Operation::reduce;
 }
 
-bool is_segmented(const ClusterPrediction& cluster) {
-    return !cluster.patterns.empty() && cluster.fastest.options.pattern == Pattern::chain;
+bool is_segmented_without_gaps(const ClusterPrediction& cluster) {
+    return !cluster.patterns.empty() && cluster.fastest.options.pattern == Pattern::chain &&
+           !cluster.has_gaps;
 }
 
 void schedule_between(const Map& map, const PolyRequest& request, PolyPrediction& out) {
@@ -184,6 +250,7 @@ void schedule_between(const Map& map, const PolyRequest& request, PolyPrediction
         out.missing = "between clusters there are schedules of broadcast and reduce alone";
     if (!out.missing.empty()) return;
     ClusterLinks links(map, request, out.clusters);
+    out.links = links.take_predictions();
     out.missing = links.missing();
     if (!out.missing.empty()) return;
     out.between = links.instance();
@@ -211,10 +278,10 @@ PolyPrediction predict(const Map& map, const PolyRequest& asked) {
     if (!map.same_both_ways())
         out.remarks.emplace_back("The map differs by direction: models have each direction as measured, "
                                  "subnets one number for both.");
-    if (std::any_of(out.clusters.begin(), out.clusters.end(), is_segmented))
-        out.remarks.emplace_back(
-            "A map holds no gaps: that a sender is busy with a message without bytes counts as "
-            "latency, so small segments end later than predicted.");
+    if (std::any_of(out.clusters.begin(), out.clusters.end(), is_segmented_without_gaps))
+        out.remarks.emplace_back("The map holds no gaps (plexus probe --models measures them): that a sender "
+                                 "is busy with a message without bytes counts as "
+                                 "latency, so small segments end later than predicted.");
     schedule_between(map, request, out);
     return out;
 }
