@@ -14,6 +14,9 @@ namespace plexus::tools {
 
 enum class Picture : std::uint8_t { page, svg, dot };
 
+/// Of an operation, where nobody said another.
+inline constexpr std::uint64_t kUsualSize = 64 * 1024;
+
 struct MapOptions {
     std::string file;
     eco::Tolerance tolerance;

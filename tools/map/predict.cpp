@@ -6,6 +6,7 @@
 #include "tools/common/usage.h"
 #include "tools/map/models.h"
 #include "tools/map/options.h"
+#include "tools/map/show/model_chart.h"
 #include "tools/map/show/plans.h"
 #include "tools/verb.h"
 
@@ -54,12 +55,31 @@ std::string json_of(const PatternTime& time, Operation operation) {
     return out.text();
 }
 
+std::string json_of(const eco::AcquisitionCost& cost) {
+    json::Object out;
+    out.add("messages", cost.messages).add("bytes", cost.bytes).raw("s", json::exact(cost.seconds));
+    return out.text();
+}
+
 std::string json_of(const eco::ModelFit& fit, std::uint64_t bytes) {
     json::Object out;
     out.add("name", to_string(fit.kind));
     out.raw("error", fit.model ? json::exact(fit.error) : "null");
     out.raw("error_at_size", fit.model ? json::exact(error_at(fit, bytes)) : "null");
+    out.raw("origin", fit.model ? (fit.acquired ? "\"acquired\"" : "\"fitted\"") : "null");
+    out.raw("cost", fit.acquired ? json_of(fit.cost) : "null");
     return out.add("cross_validated", fit.cross_validated).add("words", fit.words).text();
+}
+
+std::string json_of(const eco::LinkPrediction& link, const PolyPrediction& made, const Map& map,
+                    std::uint64_t bytes) {
+    std::vector<std::string> models;
+    for (const eco::ModelFit& fit : link.models) models.push_back(json_of(fit, bytes));
+    json::Object out;
+    out.add("from", map.hosts()[made.clusters[link.from].coordinator]);
+    out.add("to", map.hosts()[made.clusters[link.to].coordinator]).raw("models", json::list(models));
+    out.raw("model", link.model ? json::quote(to_string(link.models[*link.model].kind)) : "null");
+    return out.text();
 }
 
 std::string json_of(const ClusterPrediction& cluster, const Map& map, const PolyRequest& request) {
@@ -100,11 +120,14 @@ void print_json(const MapOptions& options, const Map& map, const PolyRequest& re
     std::vector<std::string> clusters;
     std::vector<std::string> remarks;
     for (const ClusterPrediction& each : made.clusters) clusters.push_back(json_of(each, map, request));
+    std::vector<std::string> links;
     for (const std::string& each : made.remarks) remarks.push_back(json::quote(each));
+    for (const eco::LinkPrediction& each : made.links)
+        links.push_back(json_of(each, made, map, request.bytes));
     json::Object out;
     out.add("file", options.file).add("operation", to_string(request.operation)).add("size", request.bytes);
     out.add("root", map.hosts()[request.root]).raw("clusters", json::list(clusters));
-    out.raw("remarks", json::list(remarks));
+    out.raw("links", json::list(links)).raw("remarks", json::list(remarks));
     if (made.missing.empty()) {
         const eco::InterclusterSchedule& chosen = made.schedules[made.chosen];
         json::Object schedules;
@@ -121,17 +144,36 @@ void print_json(const MapOptions& options, const Map& map, const PolyRequest& re
 
 std::string percent(double share) { return fmt::format("{:.2f} %", 100 * share); }
 
+/// The models chosen for the ways between clusters, where any were acquired.
+void print_links(const PolyPrediction& made, const Map& map, std::uint64_t bytes) {
+    const auto was_acquired = [](const eco::LinkPrediction& link) {
+        return std::any_of(link.models.begin(), link.models.end(),
+                           [](const eco::ModelFit& fit) { return fit.acquired; });
+    };
+    if (std::none_of(made.links.begin(), made.links.end(), was_acquired)) return;
+    TextTable table({"from", "to", "model", "error", "here", "origin"}, 6);
+    for (const eco::LinkPrediction& link : made.links) {
+        if (!link.model) continue;
+        const eco::ModelFit& fit = link.models[*link.model];
+        table.add({map.hosts()[made.clusters[link.from].coordinator],
+                   map.hosts()[made.clusters[link.to].coordinator], std::string(to_string(fit.kind)),
+                   percent(fit.error), percent(error_at(fit, bytes)), show::origin_of(fit)});
+    }
+    table.print(stdout);
+}
+
 void print_cluster(const ClusterPrediction& cluster, std::size_t number, const Map& map,
                    const PolyRequest& request) {
     const std::size_t hosts = cluster.hosts.size();
     std::printf("\ncluster %zu of %s: %zu host%s\n", number, map.hosts()[cluster.coordinator].c_str(), hosts,
                 hosts == 1 ? "" : "s");
     if (cluster.models.empty()) return;
-    TextTable models({"model", "error", "here", "remark"}, 4);
+    TextTable models({"model", "error", "here", "origin", "remark"}, 5);
     for (const eco::ModelFit& fit : cluster.models) {
         const std::string unseen = fit.model && !fit.cross_validated ? "of the sizes it was fitted to" : "";
         models.add({std::string(to_string(fit.kind)), fit.model ? percent(fit.error) : "-",
                     fit.model ? percent(error_at(fit, request.bytes)) : "-",
+                    fit.model ? show::origin_of(fit) : "-",
                     unseen.empty() || fit.words.empty() ? unseen + fit.words : unseen + "; " + fit.words});
     }
     models.print(stdout);
@@ -157,6 +199,7 @@ void print_text(const Map& map, const PolyRequest& request, const PolyPrediction
     std::printf("\nbetween clusters%s\n", request.operation == Operation::reduce
                                               ? ", each send the other way and in reverse order"
                                               : "");
+    print_links(made, map, request.bytes);
     print(made.schedules);
     const eco::InterclusterSchedule& chosen = made.schedules[made.chosen];
     std::printf("chosen: %s, %.6g s\n", std::string(to_string(*chosen.rule)).c_str(),
@@ -164,7 +207,6 @@ void print_text(const Map& map, const PolyRequest& request, const PolyPrediction
 }
 
 PolyRequest request_of(const Map& map, const MapOptions& options, eco::Completion completion) {
-    constexpr std::uint64_t kUsualSize = 64 * 1024;
     PolyRequest out;
     if (!options.operation.empty()) out.operation = show::operation_of(options.operation);
     out.bytes = options.size_bytes.value_or(kUsualSize);

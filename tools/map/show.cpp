@@ -52,6 +52,17 @@ std::vector<std::size_t> first_hosts(const eco::Partition& subnets) {
     return out;
 }
 
+/// Models have each direction as it was measured, however the subnets come out of both.
+eco::PolyRequest models_asked(const MapOptions& options, const PlanOptions& plans) {
+    eco::PolyRequest out;
+    out.operation = plans.operation.value_or(eco::Operation::broadcast);
+    out.bytes = plans.size_bytes.value_or(kUsualSize);
+    out.root = plans.root.value_or(0);
+    out.tolerance = options.tolerance;
+    if (options.symmetry != eco::Symmetry::refuse) out.symmetry = options.symmetry;
+    return out;
+}
+
 } // namespace
 
 int show_map(const MapOptions& options) {
@@ -77,7 +88,8 @@ int show_map(const MapOptions& options) {
         break;
     case Picture::page:
         write(to_page("Map " + std::filesystem::path(options.file).filename().string(), map, layout, levels,
-                      many_plans(network, first_hosts(levels.front()), plans)),
+                      many_plans(network, first_hosts(levels.front()), plans),
+                      model_ways(map, models_asked(options, plans))),
               options.output);
         break;
     }

@@ -56,7 +56,7 @@ std::string messages_of(const ShownPlan& shown) {
 }
 
 std::string data_of(const eco::Map& map, const Layout& layout, const std::vector<eco::Partition>& levels,
-                    const std::vector<ShownPlan>& plans) {
+                    const std::vector<ShownPlan>& plans, const std::vector<ModelWay>& ways) {
     json::Object out;
     out.raw("hosts", names(map.hosts())).raw("order", numbers(in_order(levels)));
     std::vector<std::size_t> subnet_of(map.hosts().size());
@@ -83,13 +83,14 @@ std::string data_of(const eco::Map& map, const Layout& layout, const std::vector
         plan.add("total", shown.total_us).raw("messages", messages_of(shown));
         all.push_back(plan.text());
     }
-    return out.raw("plans", json::list(all)).text();
+    return out.raw("plans", json::list(all)).raw("ways", to_json(ways)).text();
 }
 
 } // namespace
 
 std::string to_page(const std::string& title, const eco::Map& map, const Layout& layout,
-                    const std::vector<eco::Partition>& levels, const std::vector<ShownPlan>& plans) {
+                    const std::vector<eco::Partition>& levels, const std::vector<ShownPlan>& plans,
+                    const std::vector<ModelWay>& ways) {
     std::string about =
         fmt::format("{} host{} in {} subnet{}", map.hosts().size(), map.hosts().size() == 1 ? "" : "s",
                     levels.front().size(), levels.front().size() == 1 ? "" : "s");
@@ -105,7 +106,7 @@ std::string to_page(const std::string& title, const eco::Map& map, const Layout&
         front = replaced(std::move(front), mark, in_xml(title));
     front = replaced(std::move(front), "[[about]]", in_xml(about));
     front = replaced(std::move(front), "[[network]]", network_svg(map, layout));
-    return front + in_script(data_of(map, layout, levels, plans)) + page.substr(head + 8);
+    return front + in_script(data_of(map, layout, levels, plans, ways)) + page.substr(head + 8);
 }
 
 } // namespace plexus::tools::show

@@ -289,6 +289,56 @@ function drawScale(least, most) {
   parts.push(node("rect", {x: width + 30, y: 8, width: 12, height: 12, class: "none"}), node("text", {x: width + 47, y: 18}, "itself, or not measured"));
   svg.replaceChildren(...parts);
 }
+
+// Models: one small chart for each, all of a way with the same scales
+
+const kChart = {side: 190, left: 42, bottom: 20, top: 8, right: 10};
+function tellPoint(way, model, i) {
+  const share = (model.predicted[i] / way.measured[i] - 1) * 100;
+  return `${way.sizes[i]}: measured ${showTime(way.measured[i])}, predicted ${showTime(model.predicted[i])} ` +
+    `(${share >= 0 ? "+" : ""}${share.toFixed(1)} %)`;
+}
+function modelChart(way, model, least, most) {
+  const {side, left, bottom, top, right} = kChart, width = left + side + right, height = top + side + bottom;
+  const share = (us) => Math.log(Math.max(us, least) / least) / Math.log(most / least);
+  const x = (us) => left + share(us) * side, y = (us) => top + (1 - share(us)) * side;
+  const svg = node("svg", {viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${model.name}: predicted against measured`});
+  svg.append(node("rect", {class: "frame", x: left, y: top, width: side, height: side}),
+    node("line", {class: "same", x1: left, y1: top + side, x2: left + side, y2: top}));
+  for (const time of [least, Math.sqrt(least * most), most]) {
+    const anchor = time === least ? "start" : time === most ? "end" : "middle";
+    svg.append(node("text", {x: x(time), y: height - 6, "text-anchor": anchor}, showTime(time)));
+    svg.append(node("text", {x: left - 4, y: Math.max(y(time) + 3, top + 7), "text-anchor": "end"}, showTime(time)));
+  }
+  const points = model.predicted.map((us, i) => [x(way.measured[i]), y(us)]);
+  svg.append(node("polyline", {class: "path", points: points.map((point) => point.map((v) => v.toFixed(1))).join(" ")}));
+  points.forEach(([px, py], i) => svg.append(hint(node("circle", {class: "spot", cx: px, cy: py, r: 3.5}), tellPoint(way, model, i))));
+  const figure = document.createElement("figure"), caption = document.createElement("figcaption"), name = document.createElement("strong");
+  name.textContent = model.name + (model.chosen ? ", chosen" : "");
+  caption.append(name, document.createElement("br"), model.about);
+  figure.classList.toggle("chosen", model.chosen);
+  figure.append(caption, svg);
+  return figure;
+}
+function drawModels() {
+  const way = data.ways[at("way").selectedIndex];
+  const known = way.models.filter((model) => model.predicted.length > 0);
+  const all = [...way.measured, ...known.flatMap((model) => model.predicted)].filter((us) => us > 0);
+  const least = Math.min(...all) / 1.2, most = Math.max(...all) * 1.2;
+  at("charts").replaceChildren(...known.map((model) => modelChart(way, model, least, most)));
+  at("without").replaceChildren(...way.models.filter((model) => model.predicted.length === 0).map((model) => {
+    const line = document.createElement("li");
+    line.textContent = `${model.name}: ${model.about}`;
+    return line;
+  }));
+}
+at("models").hidden = data.ways.length === 0;
+if (data.ways.length > 0) {
+  at("way").replaceChildren(...data.ways.map((way) => new Option(way.name)));
+  at("way").addEventListener("change", drawModels);
+  drawModels();
+}
+
 at("cost-size").replaceChildren(...data.sizes.map((size) => new Option(size)));
 at("cost-size").addEventListener("change", drawCosts);
 drawCosts();
