@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/probe/coordinator.h"
 
+#include "tools/probe/acquisition.h"
 #include "tools/probe/start_map.h"
 #include "tools/probe/wires.h"
+#include "tools/probe/without_polling.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -17,24 +19,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kShortPatience{5};
 constexpr std::size_t kMostRepeatRounds = 3;
-
-/// The same answer for a thread that must not make progress itself.
-template <class R>
-std::future<R> without_polling(Future<R> answer) {
-    std::promise<R> promise;
-    std::future<R> out = promise.get_future();
-    answer.then([promise = std::move(promise)](Future<R> done) mutable {
-        try {
-            if constexpr (std::same_as<R, void>) {
-                done.get();
-                promise.set_value();
-            } else {
-                promise.set_value(done.get());
-            }
-        } catch (const Error&) { promise.set_exception(std::current_exception()); }
-    });
-    return out;
-}
 
 std::string show_time(double seconds) {
     const auto whole = static_cast<long>(seconds + 0.5);
@@ -86,22 +70,18 @@ class Coordinator {
     Outcome run() {
         const auto start = Clock::now();
         const auto due = [&](const HostPair& pair) { return is_due(pair); };
-        const std::vector<Round> rounds = only(rounds_of(members_.measuring.size()), due);
-        std::size_t measured = 0;
-        measure_all(rounds, "pairs", [&](const HostPair& pair, const std::vector<eco::Cost>& costs) {
-            keep(pair, costs);
-            ++measured;
-        });
         std::vector<std::string> missing;
-        for (const auto& [pair, why] : missing_)
-            missing.push_back(fmt::format("{} and {}: {}", name(pair.a), name(pair.b), why));
         std::vector<std::string> unconfirmed;
+        const std::size_t measured =
+            measure_passes(only(rounds_of(members_.measuring.size()), due), missing, unconfirmed);
         const std::size_t repeated = repeat_deciding_edges(unconfirmed);
         if (!options_.per_context) find_wires(unconfirmed);
+        const std::size_t acquired = options_.models ? acquire_all() : 0;
         progress_.clear();
         saver_.now(map_);
         return {map_,
                 partition(),
+                acquired,
                 contexts_,
                 measured,
                 repeated,
@@ -124,10 +104,34 @@ class Coordinator {
         return anew(pair.a) || anew(pair.b) || (options_.resume && !is_measured(map_, in_map(pair)));
     }
 
+    /// ECO's characterisation: all pairs, the whole of it several times, and the least is kept. What disturbs
+    /// a pair for a while is over, or somewhere else, in another pass. Returns the number of pairs measured.
+    std::size_t measure_passes(const std::vector<Round>& rounds, std::vector<std::string>& missing,
+                               std::vector<std::string>& unconfirmed) {
+        for (std::uint32_t pass = 1; pass <= options_.passes; ++pass) {
+            const auto was_measured = [&](const HostPair& pair) { return passes_.contains(in_map(pair)); };
+            const std::string what =
+                options_.passes == 1 ? "pairs" : fmt::format("pairs, pass {} of {}", pass, options_.passes);
+            measure_all(
+                pass == 1 ? rounds : only(rounds, was_measured), what,
+                [&](const HostPair& pair, const std::vector<eco::Cost>& costs) { keep(pair, costs); });
+            for (const auto& [pair, why] : missing_)
+                (pass == 1 ? missing : unconfirmed)
+                    .push_back(pass == 1 ? fmt::format("{} and {}: {}", name(pair.a), name(pair.b), why)
+                                         : fmt::format("{} and {}, pass {}: {}", name(pair.a), name(pair.b),
+                                                       pass, why));
+        }
+        return passes_.size();
+    }
+
     void keep(const HostPair& pair, const std::vector<eco::Cost>& costs) {
         const HostPair hosts = in_map(pair);
+        std::vector<eco::Cost>& passes = passes_[hosts];
         for (std::size_t size = 0; size < costs.size(); ++size)
-            map_.set_both(size, hosts.a, hosts.b, costs[size]);
+            map_.set_both(size, hosts.a, hosts.b,
+                          passes.empty() ? costs[size]
+                                         : least_of(map_.cost(size, hosts.a, hosts.b), costs[size]));
+        passes.push_back(costs[deciding_size()]);
     }
 
     std::size_t deciding_size() const { return options_.cost ? map_.size_index(*options_.cost) : 0; }
@@ -139,7 +143,8 @@ class Coordinator {
     eco::Partition partition() const { return eco::partition(deciding_costs(), options_.tolerance); }
 
     /// ECO's rule tolerates an edge that was measured too high, but not an edge that was measured too low.
-    /// New costs may make other edges decide, so the search is repeated a few times.
+    /// New costs may make other edges decide, so the search is repeated a few times. Of all passes
+    /// and repeats the second least is kept: one that came out too low does not decide, nor do disturbances.
     std::size_t repeat_deciding_edges(std::vector<std::string>& unconfirmed) {
         std::set<HostPair> tried;
         std::set<HostPair> repeated;
@@ -164,8 +169,12 @@ class Coordinator {
                 },
                 Sizes{map_.sizes_bytes()[size]});
             for (auto& [hosts, costs] : repeats) {
-                costs.push_back(map_.cost(size, hosts.a, hosts.b));
-                map_.set_both(size, hosts.a, hosts.b, median_of(costs));
+                const auto earlier = passes_.find(hosts);
+                if (earlier == passes_.end())
+                    costs.push_back(map_.cost(size, hosts.a, hosts.b));
+                else
+                    costs.insert(costs.end(), earlier->second.begin(), earlier->second.end());
+                map_.set_both(size, hosts.a, hosts.b, second_least_of(costs));
                 repeated.insert(hosts);
             }
             for (const auto& [pair, why] : missing_)
@@ -212,9 +221,25 @@ class Coordinator {
         return true;
     }
 
+    /// What the map had of pairs that are here is replaced. Returns how many models have parameters.
+    std::size_t acquire_all() {
+        saver_.now(map_); // whatever happens now, the costs are there
+        std::vector<eco::AcquiredModel> all =
+            acquire_models(options_, members_, map_, partition(), place_, progress_);
+        const auto is_here = [&](std::size_t host) {
+            return std::find(place_.begin(), place_.end(), host) != place_.end();
+        };
+        const auto count = std::count_if(
+            all.begin(), all.end(), [](const eco::AcquiredModel& each) { return each.has_parameters(); });
+        for (const eco::AcquiredModel& each : map_.acquired())
+            if (!is_here(each.from) || !is_here(each.to)) all.push_back(each);
+        map_.set_acquired(std::move(all));
+        return static_cast<std::size_t>(count);
+    }
+
     /// `sizes`: nothing means those of the map.
     template <class Keep>
-    void measure_all(std::vector<Round> rounds, const char* what, Keep&& keep_costs,
+    void measure_all(std::vector<Round> rounds, const std::string& what, Keep&& keep_costs,
                      const Sizes& sizes = {}) {
         if (!options_.parallel) rounds = one_by_one(rounds);
         missing_.clear();
@@ -228,7 +253,7 @@ class Coordinator {
     }
 
     template <class Keep>
-    void measure_once(const std::vector<Round>& rounds, const char* what, Keep&& keep_costs,
+    void measure_once(const std::vector<Round>& rounds, const std::string& what, Keep&& keep_costs,
                       const Sizes& sizes, const Effort& effort) {
         const auto start = Clock::now();
         std::size_t pairs = 0;
@@ -250,7 +275,7 @@ class Coordinator {
         }
     }
 
-    void show(const Round& round, std::size_t done, std::size_t pairs, const char* what,
+    void show(const Round& round, std::size_t done, std::size_t pairs, const std::string& what,
               Clock::time_point start) {
         const double gone = std::chrono::duration<double>(Clock::now() - start).count();
         const double left =
@@ -332,8 +357,9 @@ class Coordinator {
     eco::Map map_;
     Saver saver_;
     std::size_t contexts_;
-    std::vector<std::size_t> place_;          // of each member in the map
-    std::map<HostPair, std::string> missing_; // and why
+    std::vector<std::size_t> place_;                    // of each member in the map
+    std::map<HostPair, std::string> missing_;           // and why
+    std::map<HostPair, std::vector<eco::Cost>> passes_; // of the deciding size; of places in the map
     benchmark::Progress progress_{0};
 };
 

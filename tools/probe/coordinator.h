@@ -19,6 +19,7 @@ namespace plexus::tools::probe {
 struct Outcome {
     eco::Map map;
     eco::Partition subnets;
+    std::size_t acquired = 0; ///< models with parameters
     std::size_t contexts = 0;
     std::size_t measured = 0;             ///< pairs, the repeats not counted
     std::size_t repeated = 0;             ///< edges that decide and were measured again

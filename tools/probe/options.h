@@ -15,7 +15,8 @@ namespace plexus::tools::probe {
 struct Effort {
     std::uint32_t trips = 0;       ///< of a repetition; 0: as many as take about 2 ms
     std::uint32_t repetitions = 0; ///< 0: as many as begin within `seconds`, but some
-    double seconds = 0.06;
+    double seconds = 0.02;
+    std::uint32_t fewest = 1; ///< repetitions, whatever they take
 };
 
 struct ProbeOptions {
@@ -25,10 +26,12 @@ struct ProbeOptions {
     std::optional<std::uint64_t> cost; ///< the size whose time the subnets go by; nothing: the smallest
     eco::Tolerance tolerance;
     Effort effort;
+    std::uint32_t passes = 3;  ///< how often the whole of the pairs is measured
     std::uint32_t confirm = 2; ///< how often a deciding edge is measured again
     double patience_s = 60;    ///< a pair that takes longer is given up
     bool resume = false;
     bool parallel = false;
+    bool models = false; ///< acquire the parameters of models as well
     bool per_context = false;
     bool json = false;
 

@@ -26,10 +26,21 @@ constexpr char kFooter[] =
     "  plexus lab eco1996-dome -- plexus probe net.toml\n"
     "\n"
     "Every pair plays ping-pong, one pair at a time; a time is that of a round trip, halved. Of\n"
-    "a host with several contexts, the one with the least rank stands for it. The map keeps the\n"
-    "least time and quantiles over the repetitions, for each pair and size, and is saved now and\n"
-    "then: --resume goes on after an interruption. Edges that decide which hosts share a subnet\n"
-    "are measured again, and of the repeats the median is kept. The subnets are printed.";
+    "a host with several contexts, the one with the least rank stands for it. For each pair and\n"
+    "size a pass gives the least time and quantiles over its repetitions. All pairs are measured\n"
+    "in several passes, and of these the map keeps the least of each number: what disturbs the\n"
+    "network for a while does not stay in it. The map is saved now and then: --resume goes on\n"
+    "after an interruption, with the pairs that no pass has measured. Edges that decide which hosts\n"
+    "share a subnet are measured again, and of these the second least is kept. The subnets\n"
+    "are printed.\n"
+    "\n"
+    "--models acquires the parameters of published models by their own procedures (overheads, gaps\n"
+    "over sizes, waits under load) and what that takes, and keeps them in the map for plexus map\n"
+    "predict. Two hosts stand for their subnet, and one of each for the way between two subnets.";
+
+// Of one pair and one size: passes share them, so that several take hardly longer than one.
+constexpr double kSecondsOfAllPasses = 0.06;
+constexpr std::uint32_t kFewestOfAllPasses = 3;
 
 std::vector<std::uint64_t> sizes_of(const std::string& text) {
     if (text.empty()) return {};
@@ -122,11 +133,18 @@ int probe_verb(int count, char** arguments) {
         ->check(CLI::Range(1u, 1'000'000u))
         ->type_name("N");
     app.add_option("--repetitions", options.effort.repetitions,
-                   "Repetitions for a pair and a size (as many as begin within 60 ms, from 3 to 20)")
+                   "Repetitions of a pass for a pair and a size (as many as begin within 60 ms over all "
+                   "passes, 3 at least, and 20 at most in each)")
         ->check(CLI::Range(1u, 1'000'000u))
         ->type_name("N");
+    app.add_option("--repeat", options.passes, "How often all pairs are measured; the least is kept")
+        ->check(CLI::Range(1u, 1000u))
+        ->type_name("N")
+        ->capture_default_str();
     app.add_flag("--parallel", options.parallel,
                  "Pairs without a common host at the same time: right where they share no wire either");
+    app.add_flag("--models", options.models,
+                 "Acquire the parameters of models as well, in each subnet and between each two");
     app.add_flag("--resume", options.resume, "Measure what is missing in the FILE");
     app.add_option("--refresh", options.refresh, "Measure this host of the FILE anew; may be repeated")
         ->type_name("HOST")
@@ -155,6 +173,8 @@ int probe_verb(int count, char** arguments) {
     if (!line.parse(count, arguments)) return kOk;
     if (options.file.empty()) usage_error("probe", "say to which FILE the map goes");
     options.sizes = sizes_of(sizes);
+    options.effort.seconds = kSecondsOfAllPasses / options.passes;
+    options.effort.fewest = (kFewestOfAllPasses + options.passes - 1) / options.passes;
     read(options, metric, tolerance);
     options.json = line.json();
     if (contexts > 0 && !inside) return start_job(contexts, count, arguments);

@@ -26,10 +26,11 @@ std::string to_json(const Outcome& outcome, const ProbeOptions& options) {
     out.raw("sizes_bytes", json::list(sizes));
     out.raw("methods", json::list(quoted(outcome.map.methods())));
     out.add("pairs_measured", outcome.measured).add("pairs_missing", outcome.missing.size());
-    out.add("edges_repeated", outcome.repeated).add("seconds", outcome.seconds);
+    out.add("passes", options.passes).add("edges_repeated", outcome.repeated).add("seconds", outcome.seconds);
     out.add("tolerance", to_string(options.tolerance));
     out.raw("subnets", tools::to_json(outcome.subnets, outcome.map));
     out.raw("shared_wires", tools::to_json(outcome.map.shared_wires(), outcome.map));
+    out.add("models_acquired", outcome.acquired);
     out.raw("missing", json::list(quoted(outcome.missing)));
     out.raw("unconfirmed", json::list(quoted(outcome.unconfirmed)));
     return out.text();
@@ -45,6 +46,12 @@ void say(const Outcome& outcome, const ProbeOptions& options) {
             "plexus probe: all %zu contexts are on %s, so there is nothing between hosts to measure; "
             "--per-context measures between contexts\n",
             outcome.contexts, outcome.map.hosts().front().c_str());
+    if (options.models)
+        std::fprintf(
+            stderr,
+            "plexus probe: %zu models acquired; plexus map predict %s says how good they are, and why "
+            "others were not\n",
+            outcome.acquired, options.file.c_str());
     for (const auto& wire : outcome.map.shared_wires())
         std::fprintf(stderr, "plexus probe: %s and the others of its subnet share one wire\n",
                      outcome.map.hosts()[wire.front()].c_str());

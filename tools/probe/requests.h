@@ -13,6 +13,8 @@
 namespace plexus::tools::probe {
 
 class Station;
+class Caller;
+struct Answerer;
 
 /// Who a context is.
 struct Identity {
@@ -28,6 +30,22 @@ struct Readings {
 };
 PLEXUS_FIELDS(Readings, method, samples_us)
 
+/// One of the experiments that eco::acquire() asks for, without its load.
+struct Trial {
+    std::uint8_t quantity = 0; ///< an eco::Quantity
+    std::uint64_t bytes = 0;
+    double seconds = 0; ///< as many repetitions as begin within, but some
+};
+PLEXUS_FIELDS(Trial, quantity, bytes, seconds)
+
+/// The least that was seen, and what was sent for it, both ways.
+struct TrialTime {
+    double time_s = 0;
+    std::uint64_t messages = 0;
+    std::uint64_t bytes = 0;
+};
+PLEXUS_FIELDS(TrialTime, time_s, messages, bytes)
+
 using Sizes = std::vector<std::uint64_t>;
 
 inline constexpr Request<Identity(Station&)> identify{"plexus.probe.identify"};
@@ -41,6 +59,23 @@ inline constexpr Request<void(Station&)> finish{"plexus.probe.finish"};
 /// The station answers this player from now on; the result is where to.
 inline constexpr Request<GlobalPointer<benchmark::Echo>(Station&, GlobalPointer<benchmark::Player>)> meet{
     "plexus.probe.meet"};
+
+// Single messages: see caller.h. With each goes its stamp, and how large the answer is to be.
+inline constexpr std::uint64_t kNoAnswer = ~std::uint64_t{0};
+inline constexpr Request<void(Answerer&, std::uint64_t, std::uint64_t, benchmark::Bytes)> knock{
+    "plexus.probe.knock"};
+inline constexpr Request<void(Caller&, std::uint64_t, benchmark::Bytes)> answered{"plexus.probe.answered"};
+/// The result answers this caller, whose context has this rank.
+inline constexpr Request<GlobalPointer<Answerer>(Station&, std::uint32_t, GlobalPointer<Caller>)> call_on{
+    "plexus.probe.call_on"};
+/// Makes one experiment on the way to another station.
+inline constexpr Request<TrialTime(Station&, GlobalPointer<Station>, Trial)> attempt{"plexus.probe.attempt"};
+/// Sends messages of this size to another station until end_load(); the answer comes when the first have
+/// arrived.
+inline constexpr Request<void(Station&, GlobalPointer<Station>, std::uint64_t)> begin_load{
+    "plexus.probe.begin_load"};
+/// The result counts what was sent for the load; its time means nothing.
+inline constexpr Request<TrialTime(Station&)> end_load{"plexus.probe.end_load"};
 
 inline std::string station_name(std::uint32_t rank) { return "plexus.probe." + std::to_string(rank); }
 

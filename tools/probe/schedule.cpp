@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/probe/schedule.h"
 
-#include "tools/benchmark/statistics.h"
-
 #include <algorithm>
 #include <cmath>
 
@@ -64,6 +62,7 @@ eco::Map extended(const eco::Map& old, const std::vector<std::string>& hosts,
             for (std::size_t to = 0; to < old.hosts().size(); ++to)
                 if (from != to) map.set(size, from, to, old.cost(size, from, to));
     map.set_shared_wires(old.shared_wires());
+    map.set_acquired(old.acquired());
     return map;
 }
 
@@ -73,15 +72,25 @@ eco::Cost rounded(eco::Cost cost) {
     return cost;
 }
 
-eco::Cost median_of(std::span<const eco::Cost> repeats) {
+eco::Cost least_of(const eco::Cost& one, const eco::Cost& other) {
+    eco::Cost out = other.min_us < one.min_us ? other : one;
+    out.samples = one.samples + other.samples;
+    // The lesser ones of numbers that rise in both rise as well.
+    for (const auto number : kNumbers) out.*number = std::min(one.*number, other.*number);
+    return out;
+}
+
+eco::Cost second_least_of(std::span<const eco::Cost> repeats) {
     eco::Cost out = repeats.back();
     out.samples = 0;
     for (const eco::Cost& each : repeats) out.samples += each.samples;
-    // The medians of numbers that rise in every repeat rise as well.
+    // What is second of numbers that rise in every repeat rises as well.
+    const std::size_t place = std::min<std::size_t>(repeats.size(), 2) - 1;
     for (const auto number : kNumbers) {
         std::vector<double> values;
         for (const eco::Cost& each : repeats) values.push_back(each.*number);
-        out.*number = *benchmark::median(std::move(values));
+        std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(place), values.end());
+        out.*number = values[place];
     }
     return rounded(out);
 }

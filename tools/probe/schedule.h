@@ -40,7 +40,7 @@ std::vector<Round> one_by_one(const std::vector<Round>& rounds);
 /// True if every size of the map has a cost for the pair, in both directions.
 bool is_measured(const eco::Map& map, const HostPair& pair);
 
-/// The old map with these hosts and methods as well, at the end of its lists.
+/// The old map with these hosts and methods as well, at the end of its lists; acquired models stay.
 /// @error bad_argument as Map (thrown)
 eco::Map extended(const eco::Map& old, const std::vector<std::string>& hosts,
                   const std::vector<std::string>& methods, std::string date);
@@ -48,8 +48,13 @@ eco::Map extended(const eco::Map& old, const std::vector<std::string>& hosts,
 /// Rounded to the digits that mean something: tenths of nanoseconds.
 eco::Cost rounded(eco::Cost cost);
 
-/// The median of several measurements of one edge, number by number; for an even count the mean of the middle
-/// two. The counts of samples add up. There is at least one measurement.
-eco::Cost median_of(std::span<const eco::Cost> repeats);
+/// Of two measurements of one edge the least of each number: a disturbance that spoils one of them is not in
+/// it. The counts of samples add up; the method is that of the measurement with the lesser least time.
+eco::Cost least_of(const eco::Cost& one, const eco::Cost& other);
+
+/// Of several measurements of one edge the second least of each number, of one alone that: one that came out
+/// too low does not decide, and neither do disturbances, as long as two measurements are without. The counts
+/// of samples add up. There is at least one measurement.
+eco::Cost second_least_of(std::span<const eco::Cost> repeats);
 
 } // namespace plexus::tools::probe

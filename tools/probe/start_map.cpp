@@ -38,6 +38,17 @@ void check_refresh(const ProbeOptions& options, const Members& members) {
                                     host, fmt::join(names, ", ")));
 }
 
+/// Of hosts that are measured anew.
+void forget_models(eco::Map& map, const std::vector<std::string>& hosts) {
+    const auto is_one = [&](std::size_t host) {
+        return std::find(hosts.begin(), hosts.end(), map.hosts()[host]) != hosts.end();
+    };
+    std::vector<eco::AcquiredModel> kept;
+    for (const eco::AcquiredModel& each : map.acquired())
+        if (!is_one(each.from) && !is_one(each.to)) kept.push_back(each);
+    map.set_acquired(std::move(kept));
+}
+
 } // namespace
 
 eco::Map start_map(const ProbeOptions& options, const Members& members) {
@@ -62,6 +73,7 @@ eco::Map start_map(const ProbeOptions& options, const Members& members) {
                                     "anew without --resume and --refresh",
                                     options.file));
         say_who_is_not_here(map, members, options);
+        forget_models(map, options.refresh);
     }
     if (options.cost) map.size_index(*options.cost);
     return map;

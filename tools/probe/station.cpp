@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/probe/station.h"
 
+#include "plexus/eco/acquire.h"
+
 #include <algorithm>
 #include <cmath>
 #include <unistd.h>
@@ -14,8 +16,12 @@ using benchmark::seconds_since;
 constexpr std::chrono::seconds kMeetingLimit{10};
 constexpr double kRepetitionSeconds = 0.002;
 constexpr double kMostTrips = 100;
-constexpr std::uint32_t kFewestRepetitions = 3;
 constexpr std::uint32_t kMostRepetitions = 20;
+// Of an experiment with single messages.
+constexpr std::size_t kFewestTrials = 5;
+constexpr std::size_t kMostTrials = 200;
+constexpr std::uint64_t kMostInRow = 4096;
+constexpr std::uint64_t kLoadWindow = 4; // messages
 
 std::string host_name() {
     char name[256] = {};
@@ -24,12 +30,27 @@ std::string host_name() {
     return name;
 }
 
+std::uint64_t first_stamp(const Context& here) { return std::uint64_t{here.rank()} << 32; }
+
+/// The least of as many tries as begin within `seconds`, but some.
+template <class Try>
+double least_time(double seconds, Try&& attempt) {
+    double least = attempt();
+    const auto start = Clock::now();
+    for (std::size_t tries = 1;
+         tries < kFewestTrials || (tries < kMostTrials && seconds_since(start) < seconds); ++tries)
+        least = std::min(least, attempt());
+    return least;
+}
+
 } // namespace
 
 Station::Station(Context& here)
   : end_(here)
-  , player_(here, std::uint64_t{here.rank()} << 32) // no other station's games have these numbers
+  , player_(here, first_stamp(here)) // no other station's games have these numbers
+  , caller_(end_, first_stamp(here))
   , echo_(end_.add_echo())
+  , errands_([&here] { here.stop(); })
   , bound_(here.bind(*this)) {
     install();
     end_.watch_errors();
@@ -38,6 +59,7 @@ Station::Station(Context& here)
 
 void Station::install() {
     Context& here = end_.here();
+    install_callers(here);
     here.on(identify, [](Station& station) {
         Identity who{host_name(), {}};
         for (const Descriptor& row : station.end_.here().table()) who.methods.push_back(row.method);
@@ -47,36 +69,107 @@ void Station::install() {
         station.end_.answer(std::move(player));
         return station.echo_;
     });
+    here.on(call_on, [](Station& station, std::uint32_t rank, GlobalPointer<Caller> caller) {
+        return station.answerer_of(rank, std::move(caller));
+    });
     here.on(abandon, [](Station& station) {
         station.abandons_.fetch_add(1, std::memory_order_relaxed);
         station.end_.fail("it took too long");
     });
     here.on(finish, [](Station& station) { station.finished_.store(true, std::memory_order_relaxed); });
     here.on(measure, threaded,
-            [](Station& station, const GlobalPointer<Station>& partner, Sizes sizes, const Effort& effort) {
-                return station.have_measured(partner, std::move(sizes), effort);
+            [](Station& station, const GlobalPointer<Station>& partner, const Sizes& sizes,
+               const Effort& effort) { return station.have_measured(partner, sizes, effort); });
+    here.on(attempt, threaded,
+            [](Station& station, const GlobalPointer<Station>& partner, const Trial& trial) {
+                return station.have_tried(partner, trial);
             });
+    here.on(begin_load, threaded,
+            [](Station& station, const GlobalPointer<Station>& partner, std::uint64_t bytes) {
+                station.start_load(partner, bytes);
+            });
+    here.on(end_load, threaded, [](Station& station) { return station.finish_load(); });
 }
 
-/// On a pool thread, which may wait: connecting to a partner that does not answer takes long, and the main
-/// thread serves others meanwhile. Then the main thread measures, because it is the thread that polls.
-Readings Station::have_measured(const GlobalPointer<Station>& partner, Sizes sizes, const Effort& effort) {
+GlobalPointer<Answerer> Station::answerer_of(std::uint32_t rank, GlobalPointer<Caller> caller) {
+    std::unique_ptr<Answering>& mine = answering_[rank];
+    if (!mine) mine = std::make_unique<Answering>(end_.here(), std::move(caller));
+    return mine->pointer();
+}
+
+GlobalPointer<Answerer> Station::meet_answerer(const GlobalPointer<Station>& partner) {
+    auto met = partner.call(call_on, end_.here().rank(), caller_.pointer());
+    if (!met.wait_for(kMeetingLimit)) throw Error(Status::timed_out, "it does not answer");
+    return met.get();
+}
+
+Readings Station::have_measured(const GlobalPointer<Station>& partner, const Sizes& sizes,
+                                const Effort& effort) {
     const std::uint32_t abandons = abandons_.load(std::memory_order_relaxed);
     auto met = partner.call(meet, player_.pointer());
     if (!met.wait_for(kMeetingLimit)) throw Error(Status::timed_out, "it does not answer");
-    Order order{met.get(), std::move(sizes), effort};
-    const std::lock_guard in_turn(turn_); // an abandoned order may still be ending
-    if (abandons != abandons_.load(std::memory_order_relaxed))
-        throw Error(Status::timed_out, "it took too long");
-    std::unique_lock hold(mutex_);
-    order_ = std::move(order);
-    readings_.reset();
-    refused_ = Status::ok;
-    has_order_.store(true, std::memory_order_relaxed); // order_ is under mutex_
-    end_.here().stop();                                // wakes serve()
-    answered_.wait(hold, [&] { return readings_ || refused_ != Status::ok; });
-    if (!readings_) throw Error(refused_, refusal_);
-    return std::move(*readings_);
+    Readings readings;
+    have_done(abandons, [&, echo = met.get()] {
+        player_.face(echo);
+        for (const std::uint64_t bytes : sizes) {
+            player_.size(bytes); // handlers answer at any size: two games at once must not wait for a loop
+            readings.samples_us.push_back(measure_size(effort));
+        }
+        readings.method = player_.method();
+    });
+    return readings;
+}
+
+TrialTime Station::have_tried(const GlobalPointer<Station>& partner, const Trial& trial) {
+    const std::uint32_t abandons = abandons_.load(std::memory_order_relaxed);
+    const GlobalPointer<Answerer> far = meet_answerer(partner);
+    if (trial.quantity > static_cast<std::uint8_t>(eco::Quantity::gap))
+        throw Error(Status::bad_argument, "there is no such experiment");
+    TrialTime out;
+    have_done(abandons, [&] {
+        caller_.face(far);
+        out.time_s = try_out(trial);
+        out.messages = caller_.messages();
+        out.bytes = caller_.bytes();
+    });
+    return out;
+}
+
+/// On a pool thread, which may wait: connecting to a partner that does not answer takes long, and the main
+/// thread serves others meanwhile.
+void Station::have_done(std::uint32_t abandons, Errands::Work work) {
+    errands_.begin(std::move(work), [&] { return abandons != abandons_.load(std::memory_order_relaxed); });
+    errands_.finish();
+}
+
+void Station::start_load(const GlobalPointer<Station>& partner, std::uint64_t bytes) {
+    const std::uint32_t abandons = abandons_.load(std::memory_order_relaxed);
+    const GlobalPointer<Answerer> far = meet_answerer(partner);
+    const auto begun = std::make_shared<std::promise<void>>();
+    auto has_begun = begun->get_future();
+    ending_load_.store(false, std::memory_order_relaxed);
+    errands_.begin([this, far, bytes, begun] { make_load(far, bytes, *begun); },
+                   [&] { return abandons != abandons_.load(std::memory_order_relaxed); });
+    has_begun.wait(); // what fails is what finish_load() throws
+}
+
+void Station::make_load(const GlobalPointer<Answerer>& far, std::uint64_t bytes, std::promise<void>& begun) {
+    try {
+        caller_.face(far);
+        caller_.row(bytes, kLoadWindow);
+    } catch (...) {
+        begun.set_value();
+        throw;
+    }
+    begun.set_value();
+    while (!ending_load_.load(std::memory_order_relaxed) && !finished_.load(std::memory_order_relaxed))
+        caller_.row(bytes, kLoadWindow);
+}
+
+TrialTime Station::finish_load() {
+    ending_load_.store(true, std::memory_order_relaxed);
+    errands_.finish();
+    return {0, caller_.messages(), caller_.bytes()};
 }
 
 void Station::serve(const std::atomic<bool>& abandoned) {
@@ -84,43 +177,11 @@ void Station::serve(const std::atomic<bool>& abandoned) {
         return finished_.load(std::memory_order_relaxed) || abandoned.load(std::memory_order_relaxed);
     };
     while (!is_over()) {
-        end_.serve([&] { return is_over() || has_order_.load(std::memory_order_relaxed); });
-        if (!has_order_.exchange(false, std::memory_order_relaxed)) continue;
-        Order order;
-        {
-            const std::lock_guard hold(mutex_);
-            order = std::move(*order_);
-        }
+        end_.serve([&] { return is_over() || errands_.has_work(); });
+        if (!errands_.has_work()) continue;
         end_.forget_failure();
-        std::optional<Readings> readings;
-        Status refused = Status::ok;
-        std::string refusal;
-        try {
-            readings = fulfil(order);
-        } catch (const Error& error) {
-            refused = error.status();
-            refusal = error.what();
-        } catch (const std::exception& error) { // no memory for messages of that size
-            refused = Status::too_large;
-            refusal = error.what();
-        }
-        const std::lock_guard hold(mutex_);
-        readings_ = std::move(readings);
-        refused_ = refused;
-        refusal_ = std::move(refusal);
-        answered_.notify_one();
+        errands_.do_work();
     }
-}
-
-Readings Station::fulfil(const Order& order) {
-    player_.face(order.partner);
-    Readings readings;
-    for (const std::uint64_t bytes : order.sizes) {
-        player_.size(bytes); // handlers answer at any size: two games at once must not wait for a loop
-        readings.samples_us.push_back(measure_size(order.effort));
-    }
-    readings.method = player_.method();
-    return readings;
 }
 
 std::vector<double> Station::measure_size(const Effort& effort) {
@@ -135,11 +196,43 @@ std::vector<double> Station::measure_size(const Effort& effort) {
     const auto start = Clock::now();
     const auto goes_on = [&] {
         if (effort.repetitions > 0) return samples.size() < effort.repetitions;
-        if (samples.size() < kFewestRepetitions) return true;
+        if (samples.size() < effort.fewest) return true;
         return samples.size() < kMostRepetitions && seconds_since(start) < effort.seconds;
     };
     while (goes_on()) samples.push_back(player_.play(end_, trips) / (2.0 * trips) * 1e6);
     return samples;
+}
+
+double Station::try_out(const Trial& trial) {
+    const std::uint64_t bytes = trial.bytes;
+    const double first = caller_.trip(bytes, 0).trip_s; // opens windows, meets page faults
+    switch (static_cast<eco::Quantity>(trial.quantity)) {
+    case eco::Quantity::ping_pong:
+        return least_time(trial.seconds, [&] { return caller_.trip(bytes, bytes).trip_s / 2; });
+    case eco::Quantity::round_trip:
+        return least_time(trial.seconds, [&] { return caller_.trip(bytes, 0).trip_s; });
+    case eco::Quantity::send:
+        return least_time(trial.seconds, [&] { return caller_.trip(bytes, 0).send_s; });
+    case eco::Quantity::receive: {
+        const double absent = 1.5 * std::max(first, caller_.trip(0, bytes).trip_s);
+        return least_time(trial.seconds, [&] { return caller_.take_in(bytes, absent); });
+    }
+    case eco::Quantity::gap:
+        break;
+    }
+    return gap(trial);
+}
+
+/// A row of so many messages that they take longer than a trip, and a row of one.
+double Station::gap(const Trial& trial) {
+    constexpr double kLongRow = 3; // in trips
+    const double one = least_time(0, [&] { return caller_.row(trial.bytes, 1); });
+    std::uint64_t messages = 16;
+    while (messages < kMostInRow &&
+           caller_.row(trial.bytes, messages) < std::max(kLongRow * one, kRepetitionSeconds))
+        messages *= 2;
+    const double row = least_time(trial.seconds, [&] { return caller_.row(trial.bytes, messages); });
+    return std::max(row - one, 0.0) / static_cast<double>(messages - 1);
 }
 
 } // namespace plexus::tools::probe

@@ -4,12 +4,15 @@
 #pragma once
 
 #include "tools/benchmark/ping_pong.h"
+#include "tools/probe/caller.h"
+#include "tools/probe/errands.h"
 #include "tools/probe/requests.h"
 
 #include <atomic>
-#include <condition_variable>
-#include <mutex>
-#include <optional>
+#include <future>
+#include <map>
+#include <memory>
+#include <vector>
 
 namespace plexus::tools::probe {
 
@@ -25,33 +28,41 @@ class Station {
     void serve(const std::atomic<bool>& abandoned);
 
   private:
-    struct Order {
-        GlobalPointer<benchmark::Echo> partner;
-        Sizes sizes;
-        Effort effort;
+    /// Of one caller.
+    class Answering {
+      public:
+        Answering(Context& here, GlobalPointer<Caller> caller)
+          : answerer_{std::move(caller), {}}
+          , bound_(here.bind(answerer_)) {}
+        GlobalPointer<Answerer> pointer() const { return bound_.pointer(); }
+
+      private:
+        Answerer answerer_;
+        Bound<Answerer> bound_; // ends first: no handler runs after that
     };
 
     void install();
-    Readings have_measured(const GlobalPointer<Station>& partner, Sizes sizes, const Effort& effort);
-    Readings fulfil(const Order& order);
+    Readings have_measured(const GlobalPointer<Station>& partner, const Sizes& sizes, const Effort& effort);
+    TrialTime have_tried(const GlobalPointer<Station>& partner, const Trial& trial);
+    void start_load(const GlobalPointer<Station>& partner, std::uint64_t bytes);
+    void make_load(const GlobalPointer<Answerer>& far, std::uint64_t bytes, std::promise<void>& begun);
+    TrialTime finish_load();
+    GlobalPointer<Answerer> answerer_of(std::uint32_t rank, GlobalPointer<Caller> caller);
+    GlobalPointer<Answerer> meet_answerer(const GlobalPointer<Station>& partner);
+    void have_done(std::uint32_t abandons, Errands::Work work);
     std::vector<double> measure_size(const Effort& effort);
+    double try_out(const Trial& trial);
+    double gap(const Trial& trial);
 
     benchmark::Participant end_;
     benchmark::Player player_;
+    Caller caller_;
     GlobalPointer<benchmark::Echo> echo_;
     std::atomic<bool> finished_{false};
-
-    std::mutex turn_;                        // held by the pool thread whose order is the one below
-    std::atomic<std::uint32_t> abandons_{0}; // a number that goes with nothing else
-    // A pool thread hands these over under mutex_; has_order_ tells serve() to look.
-    std::mutex mutex_;
-    std::condition_variable answered_;
-    std::optional<Order> order_;
-    std::optional<Readings> readings_;
-    std::string refusal_;
-    Status refused_ = Status::ok;
-    std::atomic<bool> has_order_{false};
-
+    std::atomic<bool> ending_load_{false};
+    std::atomic<std::uint32_t> abandons_{0};                        // a number that goes with nothing else
+    std::map<std::uint32_t, std::unique_ptr<Answering>> answering_; // by rank; handlers only
+    Errands errands_;
     Bound<Station> bound_; // ends first: no handler runs after that
 };
 

@@ -65,15 +65,16 @@ TEST_CASE("under plexus run, one context stands for each host, and more is said 
 TEST_CASE("sizes, the metric and the tolerance are as they were asked for") {
     const TmpDir folder;
     const std::string file = (folder / "net.toml").string();
-    const std::string json = probed(
-        3, file,
-        {"--sizes", "64KiB, 16, 16", "--metric", "64KiB", "--tolerance", "1000000%", "--confirm", "1"});
+    const std::string json = probed(3, file,
+                                    {"--sizes", "64KiB, 16, 16", "--metric", "64KiB", "--tolerance",
+                                     "1000000%", "--confirm", "1", "--repeat", "2"});
     CHECK(value_of(json, "sizes_bytes") == "[16,65536]");
     CHECK(value_of(json, "tolerance") == "\"1000000%\"");
     CHECK(number_of(json, "edges_repeated") == 3);
     const eco::Map map = eco::load_map(file);
-    CHECK(map.cost(1, 0, 1).samples == 4); // two repetitions, and once more
-    CHECK(map.cost(0, 0, 1).samples == 2);
+    CHECK(number_of(json, "passes") == 2);
+    CHECK(map.cost(1, 0, 1).samples == 6); // two repetitions in each of two passes, and once more
+    CHECK(map.cost(0, 0, 1).samples == 4);
 }
 
 TEST_CASE("a context that dies ends the job, and the map is whole") {

@@ -95,4 +95,33 @@ TEST_CASE("subnets are found as the network is, without slow motion") {
             CHECK(map.hosts()[host].substr(0, 4) == map.hosts()[subnet.front()].substr(0, 4));
 }
 
+TEST_CASE("a burst of foreign traffic spoils a pair in one pass, and not in several") {
+    NEEDS_LABS();
+    const NetworkFile network(kOneWire);
+    const TmpDir folder;
+    // The wire brings 125 of these frames a second, and a burst of three seconds with more than it takes
+    // begins with the map's file: it outlasts one pass, whose frames wait for others at every turn.
+    const auto probed_in_burst = [&](const std::string& repeat) {
+        const std::string file = (folder / ("net-" + repeat + ".toml")).string();
+        const std::string burst =
+            "until [ -e " + file +
+            " ]; do sleep .01; done; end=$((SECONDS + 3)); while [ $SECONDS -lt $end ]; do "
+            "printf %01000d 0 > /dev/udp/10.77.0.4/9; sleep .005; done";
+        const std::string program = "[ $(hostname) = h1 ] && " + tested_plexus() + " lab enter h3 bash -c '" +
+                                    burst + "' 2> /dev/null & exec " + tested_plexus() + " probe " + file +
+                                    " --sizes 1032 --repetitions 20 --trips 1 --repeat " + repeat;
+        Command lab({"lab", network.path(), "--scale", "0.1", "--quiet", "--hosts", "h1,h2", "--", "bash",
+                     "-c", program});
+        CHECK(lab.wait(100s) == 0);
+        INFO(lab.out() << lab.err());
+        return eco::load_map(file).cost(0, 0, 1);
+    };
+    const eco::Cost spoilt = probed_in_burst("1");
+    const eco::Cost kept = probed_in_burst("16");
+    INFO(spoilt.min_us << " us in the burst alone, " << kept.min_us << " us kept of 16 passes");
+    CHECK(kept.samples == (16 + 2) * 20);             // the edge decides, so it is measured twice more
+    CHECK(kept.min_us == Approx(9000).epsilon(0.25)); // 1,032 bytes and headers at 1 Mb/s
+    CHECK(spoilt.min_us > 1.4 * kept.min_us);
+}
+
 } // namespace lab_test

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Work that a station's main thread does for its pool threads, one piece at a time: the main thread is the
+// one that polls, so it is the one that measures. Pool threads may wait; the main thread looks whether there
+// is something to do.
+#pragma once
+
+#include "plexus/error.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <string>
+
+namespace plexus::tools::probe {
+
+class Errands {
+  public:
+    using Work = std::function<void()>;
+
+    /// `wake` makes the main thread look. @thread any
+    explicit Errands(Work wake)
+      : wake_(std::move(wake)) {}
+
+    /// Waits until earlier work is finished, and hands this over. `is_void`: it is not wanted any more, which
+    /// is asked when its turn comes.
+    /// @error timed_out it is not wanted any more (thrown)  @thread pool
+    void begin(Work work, const std::function<bool()>& is_void);
+    /// Waits for the end of what begin() handed over; called once for each, by whatever thread.
+    /// @error bad_argument nothing was begun; what the work threw, or too_large for want of memory (thrown)
+    /// @thread pool
+    void finish();
+
+    /// @thread main
+    bool has_work() const noexcept { return has_work_.load(std::memory_order_relaxed); }
+    /// Does it, if there is any. @thread main
+    void do_work();
+
+  private:
+    Work wake_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    // Under mutex_.
+    Work work_;
+    bool is_taken_ = false; // from begin() to finish()
+    bool is_done_ = false;
+    Status refused_ = Status::ok;
+    std::string refusal_;
+    std::atomic<bool> has_work_{false}; // a hint for the main thread: work_ is under mutex_
+};
+
+} // namespace plexus::tools::probe
