@@ -43,7 +43,7 @@ TEST_CASE("the segments of a network are found, with the rates and the delay of 
     const std::string file = (folder / "net.toml").string();
     // In slow motion, so that the machine's own share is small: 1 Mb/s, and a bridge of 1 ms.
     Command lab(in_lab("eco1996-ethernet", {"--scale", "0.1", "--quiet"},
-                       {file, "--sizes", "8,1032", "--repetitions", "8", "--trips", "1"}));
+                       {file, "--sizes", "8,1032", "--repeat", "1", "--repetitions", "8", "--trips", "1"}));
     CHECK(lab.wait(100s) == 0);
     INFO(lab.out() << lab.err());
     const eco::Map map = eco::load_map(file);
