@@ -2,7 +2,7 @@
 // The control connection of a running lab: one request, one answer, both text, over a local socket
 // with an abstract name, so that no file can be left behind.
 //
-//   report json | report text | verdict | reset | up PART | down PART
+//   report json | report text | verdict | reset | up PART | down PART | rate PART RATE
 //
 // An answer starts with "ok\n", or with "no\n" and a sentence that says why.
 #pragma once

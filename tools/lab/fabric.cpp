@@ -19,14 +19,16 @@ Fabric::Fabric(const Network& network, const Routes& routes)
   , counts_(routes.pipes().size())
   , part_down_(routes.parts().size(), false)
   , host_down_(routes.hosts(), 0) {
-    for (std::size_t i = 0; i < pipes_.size(); ++i) pipes_[i].stations.resize(routes.pipes()[i].stations);
+    for (std::size_t i = 0; i < pipes_.size(); ++i) {
+        pipes_[i].stations.resize(routes.pipes()[i].stations);
+        pipes_[i].bits_per_second = routes.pipes()[i].speed.bits_per_second;
+    }
 }
 
 Time Fabric::wire_time(std::uint32_t pipe, std::uint32_t bytes) const {
-    const std::uint64_t rate = routes_.pipes()[pipe].speed.bits_per_second;
-    if (rate == 0) return Time(0);
+    if (rate(pipe) == 0) return Time(0);
     const std::uint64_t on_wire = std::max(bytes, kShortestFrame) + overhead_bytes_;
-    return Time(static_cast<std::int64_t>(on_wire * 8 * 1'000'000'000 / rate));
+    return Time(static_cast<std::int64_t>(on_wire * 8 * 1'000'000'000 / rate(pipe)));
 }
 
 void Fabric::schedule(Time at, std::uint32_t what, bool frees_pipe) {
@@ -67,7 +69,7 @@ void Fabric::enter(Time now, std::uint32_t frame) {
         ++counts_[hop.pipe].cut;
         return finish(now, frame, false);
     }
-    if (speed.bits_per_second == 0) return travel(now, hop.pipe, frame);
+    if (pipe.bits_per_second == 0) return travel(now, hop.pipe, frame);
     Station& station = pipe.stations[hop.station];
     counts_[hop.pipe].queues.add(station.bytes);
     if (!pipe.busy) return start(now, hop.pipe, frame);
@@ -146,12 +148,26 @@ void Fabric::advance(Time now, std::vector<Outcome>& outcomes) {
     outcomes_.clear();
 }
 
-bool Fabric::set_up(const std::string& name, bool up) {
+/// Null: there is none.
+const Part* Fabric::find_part(const std::string& name) const {
     const auto& parts = routes_.parts();
     const auto found =
         std::find_if(parts.begin(), parts.end(), [&](const Part& part) { return part.name == name; });
-    if (found == parts.end()) return false;
-    const auto index = static_cast<std::size_t>(found - parts.begin());
+    return found == parts.end() ? nullptr : &*found;
+}
+
+bool Fabric::set_rate(const std::string& name, std::uint64_t bits_per_second) {
+    const Part* const found = find_part(name);
+    if (found == nullptr) return false;
+    for (const std::uint32_t pipe : found->pipes)
+        if (rate(pipe) != 0) pipes_[pipe].bits_per_second = bits_per_second;
+    return true;
+}
+
+bool Fabric::set_up(const std::string& name, bool up) {
+    const Part* const found = find_part(name);
+    if (found == nullptr) return false;
+    const auto index = static_cast<std::size_t>(found - routes_.parts().data());
     if (part_down_[index] == !up) return true;
     part_down_[index] = !up;
     for (const std::uint32_t pipe : found->pipes) pipes_[pipe].down += up ? -1U : 1U;

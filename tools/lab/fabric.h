@@ -54,6 +54,11 @@ class Fabric {
     /// Switches a part off or on; frames under way on the part are lost when they leave it. False: there is
     /// no such part.
     bool set_up(const std::string& part, bool up);
+    /// Frames that start on a part's pipes from now on travel at this rate; above 0. Pipes without a limit
+    /// keep none. False: there is no such part.
+    bool set_rate(const std::string& part, std::uint64_t bits_per_second);
+    /// 0: without limit.
+    std::uint64_t rate(std::uint32_t pipe) const { return pipes_[pipe].bits_per_second; }
     bool is_up(std::uint32_t pipe) const { return pipes_[pipe].down == 0; }
 
     const std::vector<PipeCount>& counts() const noexcept { return counts_; }
@@ -79,6 +84,7 @@ class Fabric {
         std::uint32_t sending = 0;
         bool busy = false;
         std::uint32_t down = 0; // how many of its parts are switched off
+        std::uint64_t bits_per_second = 0;
     };
     struct Event {
         Time at;
@@ -90,6 +96,7 @@ class Fabric {
         }
     };
 
+    const Part* find_part(const std::string& name) const;
     void enter(Time now, std::uint32_t frame);
     void start(Time now, std::uint32_t pipe, std::uint32_t frame);
     void pipe_is_free(Time now, std::uint32_t pipe);

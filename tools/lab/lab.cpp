@@ -28,7 +28,8 @@ using Words = std::vector<std::string>;
 
 constexpr char kFooter[] = R"(
 plexus lab ctl [--lab PROCESS] REQUEST   speaks to a lab that runs: report json, report text,
-                                         reset, down PART, up PART (a host, segment, bridge, link)
+                                         reset, down PART, up PART (a host, segment, bridge, link),
+                                         rate PART RATE, as in: rate left 10 Mb/s
 plexus lab enter HOST PROGRAM [...]      inside a lab: runs a program on another of its hosts;
                                          enter --shell stands in for ssh (mpirun)
 plexus lab list                          the networks that come with Plexus

@@ -34,7 +34,7 @@ std::string report_json(const Network& network, const Routes& routes, const Fabr
         json::Object link;
         link.add("name", pipe.part);
         if (!pipe.from.empty()) link.add("from", pipe.from).add("to", pipe.to);
-        link.add("up", fabric.is_up(i)).add("rate_bps", pipe.speed.bits_per_second);
+        link.add("up", fabric.is_up(i)).add("rate_bps", fabric.rate(i));
         link.add("delay_us", in_us(pipe.speed.delay)).add("frames", one.frames).add("bytes", one.bytes);
         link.add("overflowed", one.overflowed).add("cut", one.cut);
         link.add("queue_p99_bytes", one.queues.quantile(0.99)).add("queue_most_bytes", one.queues.most());
@@ -69,8 +69,7 @@ std::string report_text(const Network& network, const Routes& routes, const Fabr
         const bool is_cable = pipe.part == pipe.from || pipe.part == pipe.to;
         std::string name = pipe.from.empty() ? pipe.part : pipe.from + " > " + pipe.to;
         if (!pipe.from.empty() && !is_cable) name = pipe.part + ": " + name;
-        const std::string rate =
-            pipe.speed.bits_per_second == 0 ? "-" : show_rate(pipe.speed.bits_per_second);
+        const std::string rate = fabric.rate(i) == 0 ? "-" : show_rate(fabric.rate(i));
         fmt::format_to(out, "{:<34} {:>10} {:>10} {:>9} {:>13} {:>5.1f}% {:>7} {:>9} {:>9}\n", name, rate,
                        show_time(pipe.speed.delay), one.frames, one.bytes, 100 * share(one.busy, count.time),
                        one.overflowed + one.cut, one.queues.quantile(0.99), one.queues.most());

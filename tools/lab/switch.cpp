@@ -198,10 +198,19 @@ class Switch {
         }
         const std::size_t blank = request.find(' ');
         const std::string verb = request.substr(0, blank);
-        if ((verb != "up" && verb != "down") || blank == std::string::npos)
-            return {false, "a lab takes report json, report text, verdict, reset, up PART and down PART"};
-        const std::string part = request.substr(blank + 1);
-        if (fabric_.set_up(part, verb == "up")) return {true, ""};
+        if ((verb != "up" && verb != "down" && verb != "rate") || blank == std::string::npos)
+            return {false, "a lab takes report json, report text, verdict, reset, up PART, down PART and "
+                           "rate PART RATE"};
+        std::string part = request.substr(blank + 1);
+        if (verb == "rate") {
+            const std::size_t end = part.find(' ');
+            const auto rate = parse_rate(end == std::string::npos ? "" : part.substr(end + 1));
+            if (!rate) return {false, "rate takes a part and a rate, as in: rate left 10 Mb/s"};
+            part.resize(end);
+            if (fabric_.set_rate(part, *rate)) return {true, ""};
+        } else if (fabric_.set_up(part, verb == "up")) {
+            return {true, ""};
+        }
         return {false, "the network \"" + network_.name + "\" has no host, segment, bridge or link \"" +
                            part + "\""};
     }

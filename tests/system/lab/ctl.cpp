@@ -67,6 +67,11 @@ TEST_CASE("a host that is cut off hears nothing until it is mended") {
     CHECK(number_of(report, "frames").value_or(0) > 5);
     CHECK(count_of(report, "\"up\":false") == 4); // both cables, in both directions
     CHECK(ask(lab, {"report", "text"}).find("h1 > net") != std::string::npos);
+    ask(lab, {"rate", "h1", "1", "Mb/s"});
+    CHECK(count_of(ask(lab, {"report", "json"}), "\"rate_bps\":1000000,") == 2);
+    CHECK(ask(lab, {"rate", "h1", "quick"}, 1).find("rate takes a part and a rate") != std::string::npos);
+    CHECK(ask(lab, {"rate", "h9", "1 Mb/s"}, 1).find("no host, segment, bridge or link \"h9\"") !=
+          std::string::npos);
     ask(lab, {"reset"});
     CHECK(ask(lab, {"down", "h9"}, 1).find("no host, segment, bridge or link \"h9\"") != std::string::npos);
     CHECK(ask(lab, {"explode"}, 1).find("a lab takes") != std::string::npos);

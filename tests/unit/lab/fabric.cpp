@@ -69,6 +69,16 @@ TEST_CASE("frames of one host follow each other at the rate of its cable") {
     CHECK(run.arrivals() == std::vector<Time>{2100us, 3100us, 4100us});
 }
 
+TEST_CASE("a part's rate can be changed: frames that start later travel at the new rate") {
+    Run run(kSwitched);
+    run.send(0ns, 0, 1, 1000); // occupies the second cable from 1 ms to 2 ms
+    CHECK(run.fabric.set_rate(run.network.hosts[0].name, 800'000));
+    run.send(5ms, 0, 1, 1000);
+    run.send(50ms, 1, 2, 1000); // over the cables of others
+    CHECK(run.arrivals() == std::vector<Time>{2100us, 5ms + 10ms + 1100us, 52'100us});
+    CHECK_FALSE(run.fabric.set_rate("nothing", 800'000));
+}
+
 TEST_CASE("on a switch, pairs do not disturb each other, but senders to one host do") {
     Run pairs(kSwitched);
     pairs.send(0ns, 0, 1, 1000);
