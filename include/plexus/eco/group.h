@@ -5,6 +5,7 @@
 #pragma once
 
 #include "plexus/context.h"
+#include "plexus/eco/adapt.h"
 #include "plexus/eco/algorithm.h"
 #include "plexus/eco/collectives.h"
 
@@ -19,6 +20,7 @@ namespace plexus::eco {
 
 namespace detail {
 
+class Adaptation;
 class GroupState;
 
 /// A value in the format of requests.
@@ -142,6 +144,23 @@ class PLEXUS_API Group : public Collectives<Group> {
     /// members have another one: the text names them. Thrown on all members; the group stays whole
     /// @error as Collectives (thrown)
     Group by(const GroupSchedule& schedule, Rank from = 0) const;
+    /// A new group of the same members, whose map follows the network. It times its blocking calls. Every few
+    /// calls, before one of them begins, member 0 compares the members' times with what is expected. If calls
+    /// take too long, members measure edges of their plans with a few messages, and member 0 sends all
+    /// members the changes of the map. Later calls follow the refined map: no member decides by what it
+    /// measured itself. Called by every member, with the same options; the calls of the new group must be
+    /// blocking on all members or on none. A persistent collective keeps its plan. Calls through shared
+    /// memory and v forms are counted and not timed.
+    /// @error bad_argument the group has no map; members have other options (the text names one); options
+    /// that make no sense. Thrown on all members
+    /// @error as Collectives (thrown)
+    Group adapt(const AdaptOptions& options = {}) const;
+    /// What adapt() has found so far. Of a group that does not adapt: nothing. @thread any
+    AdaptReport adaptation() const;
+    /// The map that the group's calls follow: of a group that adapts, the refined one. Null: there is none.
+    /// @thread any
+    std::shared_ptr<const Map> map() const;
+
     /// The same group, with a deadline for each call by the returned handle: all.with(plexus::deadline(2s)).
     /// Without one, the context's limits.call_deadline holds; no_deadline: no limit. Making a group has no
     /// limit. A call that has not ended in time fails with deadline_exceeded, and the group is broken for all
@@ -219,6 +238,7 @@ class PLEXUS_API Group : public Collectives<Group> {
     Bytes scatter_bytes(const std::vector<Bytes>& all, Rank root) const;
 
     std::shared_ptr<detail::GroupState> state_;
+    std::shared_ptr<detail::Adaptation> adaptation_; ///< null: the group does not adapt
     Algorithm algorithm_;
     Deadline deadline_;
 };

@@ -9,19 +9,22 @@ namespace plexus::eco::detail {
 
 std::uint32_t Signature::digest() const noexcept {
     using plexus::detail::mix;
-    std::uint64_t hash =
-        mix(0xcbf29ce484222325ull, static_cast<std::uint64_t>(operation) | (varied ? 256 : 0) |
-                                       (shifts ? 512 : 0) | (memory ? 1024 : 0) | (hierarchical ? 2048 : 0));
+    std::uint64_t hash = mix(0xcbf29ce484222325ull,
+                             static_cast<std::uint64_t>(operation) | (varied ? 256 : 0) | (shifts ? 512 : 0) |
+                                 (memory ? 1024 : 0) | (hierarchical ? 2048 : 0) | (probes ? 4096 : 0));
     hash = mix(mix(hash, root), element_bytes);
     hash = mix(mix(mix(mix(hash, elements), algorithm), parts), plan);
+    if (epoch != 0) hash = mix(hash, epoch);
     return static_cast<std::uint32_t>(hash ^ (hash >> 32));
 }
 
 std::string Signature::text() const {
     if (shifts) return fmt::format("a shift in a grid ({:x})", algorithm);
-    const char* const through = memory         ? " through shared memory"
-                                : hierarchical ? " through the memory of each host"
-                                               : "";
+    if (probes) return fmt::format("probe {} of {} bytes of the group's adaptation", algorithm, elements);
+    std::string through = memory         ? " through shared memory"
+                          : hierarchical ? " through the memory of each host"
+                                         : "";
+    if (epoch != 0) through += fmt::format(" by the map of epoch {}", epoch);
     if (operation == Operation::barrier)
         return (algorithm == 0 ? "barrier" : fmt::format("barrier by pattern {:x}", algorithm)) + through;
     std::string out = varied

@@ -44,6 +44,8 @@ struct Signature {
     bool hierarchical = false; ///< through the memory of each host, and by messages between hosts
     std::uint64_t parts = 0;   ///< hash of the lengths that all members know
     std::uint64_t plan = 0;    ///< hash of the plan: each member computes its own, and all must be equal
+    bool probes = false;       ///< no operation, but an exchange between pairs of members, to measure it
+    std::uint32_t epoch = 0;   ///< how often the group's map was refined
 
     bool by_messages() const noexcept { return !memory && !hierarchical; }
     std::uint32_t digest() const noexcept;

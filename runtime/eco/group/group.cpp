@@ -2,6 +2,7 @@
 // Group: a handle of a detail::GroupState.
 #include "plexus/eco/group.h"
 
+#include "group/adaptation.h"
 #include "group/agreement.h"
 #include "group/meeting.h"
 #include "topology/refuse.h"
@@ -103,13 +104,30 @@ Group Group::split(std::int64_t colour, std::int64_t key) const {
     std::stable_sort(ranks.begin(), ranks.end(),
                      [&](Rank a, Rank b) { return choices[a].key < choices[b].key; });
     const std::uint64_t salt = plexus::detail::mix(2 * child, static_cast<std::uint64_t>(colour));
-    return Group(detail::branch(*state_, ranks, salt)).with(algorithm);
+    return Group(detail::branch(*state_, ranks, salt, false, map())).with(algorithm);
 }
 
 Group Group::dup() const {
     std::vector<Rank> ranks(size());
     for (Rank member = 0; member < size(); ++member) ranks[member] = member;
-    return Group(detail::branch(*state_, ranks, 2 * state_->count_child() + 1)).with(algorithm_);
+    return Group(detail::branch(*state_, ranks, 2 * state_->count_child() + 1, false, map()))
+        .with(algorithm_);
+}
+
+Group Group::adapt(const AdaptOptions& options) const {
+    if (map() == nullptr)
+        refuse(Status::bad_argument, "adapt: the group has no map: give it one in its options");
+    Group out = dup().with(deadline_);
+    out.adaptation_ = std::make_shared<detail::Adaptation>(out.state_, options);
+    return out;
+}
+
+AdaptReport Group::adaptation() const {
+    return adaptation_ == nullptr ? AdaptReport() : adaptation_->report();
+}
+
+std::shared_ptr<const Map> Group::map() const {
+    return adaptation_ == nullptr ? state_->options().map : adaptation_->map();
 }
 
 Group Group::with(Algorithm algorithm) const {
@@ -175,6 +193,7 @@ Plan Group::plan_of(const PlanRequest& request) const {
 }
 
 void Group::begin(const detail::CollectiveArgs& args) const {
+    if (adaptation_ != nullptr) return adaptation_->run(args, algorithm_, deadline_);
     state_->run(state_->prepare(args, algorithm_, true), args, state_->ends_at(deadline_));
 }
 

@@ -53,6 +53,9 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
     /// Sets the members' hosts. Before any call except the calls that gather them.
     /// @error not_found the map lacks one (thrown)
     void learn_hosts(const std::vector<std::string>& hosts);
+    /// From the next call on plans follow this map, which has the hosts of the first one. All members call it
+    /// between the same two calls. `epoch`: how often the map has changed.
+    void learn_map(const Map& map, std::uint32_t epoch);
     /// If all members are on one host, they agree on memory that all of them share, or that there is none.
     /// All members call it, after learn_hosts(). @error as a collective call (thrown)
     void share_memory();

@@ -106,7 +106,7 @@ std::shared_ptr<GroupState> meet(Context& here, std::string_view name, Rank me, 
 }
 
 std::shared_ptr<GroupState> branch(GroupState& from, const std::vector<Rank>& ranks, std::uint64_t salt,
-                                   bool is_part) {
+                                   bool is_part, std::shared_ptr<const Map> map) {
     std::vector<Member> members;
     std::vector<std::string> hosts;
     Rank me = 0;
@@ -115,8 +115,10 @@ std::shared_ptr<GroupState> branch(GroupState& from, const std::vector<Rank>& ra
         members.push_back(from.members()[rank]);
         hosts.push_back(members.back().host);
     }
+    GroupOptions options = from.options();
+    if (map != nullptr) options.map = std::move(map);
     auto group =
-        GroupState::make(from.mailbox(), mix(from.id(), salt), me, std::move(members), from.options(),
+        GroupState::make(from.mailbox(), mix(from.id(), salt), me, std::move(members), std::move(options),
                          is_part ? ParentGroup{from.weak_from_this(), ranks} : ParentGroup());
     group->learn_hosts(hosts);
     group->share_memory();
@@ -129,16 +131,15 @@ void GroupState::learn_hosts(const std::vector<std::string>& hosts) {
     one_host_ = std::all_of(hosts.begin(), hosts.end(), [&](const auto& each) { return each == hosts[0]; });
     const auto here = std::count(hosts.begin(), hosts.end(), hosts[me_]);
     crowded_ = here > static_cast<std::ptrdiff_t>(std::thread::hardware_concurrency());
-    std::optional<Network> network;
-    std::uint64_t map_number = 0;
-    if (options_.map != nullptr) {
-        const Map& map = *options_.map;
-        std::vector<std::size_t> places;
-        for (const std::string& host : hosts) places.push_back(map.index_of(host));
-        network.emplace(map, std::move(places), options_.tolerance);
-        map_number = number_of(map, options_.tolerance);
-    }
-    planner_.learn(one_host_, std::move(network), map_number);
+    if (options_.map != nullptr) return learn_map(*options_.map, 0);
+    planner_.learn(one_host_, std::nullopt, 0);
+}
+
+void GroupState::learn_map(const Map& map, std::uint32_t epoch) {
+    std::vector<std::size_t> places;
+    for (const Member& each : members_) places.push_back(map.index_of(each.host));
+    planner_.learn(one_host_, Network(map, std::move(places), options_.tolerance),
+                   number_of(map, options_.tolerance), epoch);
 }
 
 void GroupState::make_hierarchy() {

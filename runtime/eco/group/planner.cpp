@@ -81,11 +81,18 @@ bool Planner::goes_through_memory(const CollectiveArgs& args, const Algorithm& a
     return can && (algorithm.uses_memory() || is_free(algorithm));
 }
 
-void Planner::learn(bool one_host, std::optional<Network> network, std::uint64_t map_number) {
+PlanRequest class_of(PlanRequest request) {
+    request.elements = least_of_class(request);
+    return request;
+}
+
+void Planner::learn(bool one_host, std::optional<Network> network, std::uint64_t map_number,
+                    std::uint32_t epoch) {
     const Lock hold(mutex_);
     one_host_ = one_host;
     network_ = std::move(network);
     map_number_ = map_number;
+    epoch_ = epoch;
     plans_.clear(); // made when nothing was known
     schedules_.clear();
 }
@@ -113,8 +120,12 @@ std::shared_ptr<const PlannedCall> Planner::prepare(const CollectiveArgs& args, 
     const PlanRequest request{args.operation, members_,           key.root,
                               elements,       args.element_bytes, args.combine.commutative};
     auto out = std::make_shared<PlannedCall>();
-    out->signature = {args.operation, key.root, args.element_bytes,
-                      args.varied,    elements, key.algorithm ^ map_number_};
+    {
+        const Lock hold(mutex_);
+        out->signature = {args.operation, key.root, args.element_bytes,
+                          args.varied,    elements, key.algorithm ^ map_number_};
+        out->signature.epoch = epoch_;
+    }
     out->signature.memory = memory;
     out->signature.hierarchical = hierarchical;
     if (args.varied) describe_layout(out->signature, args);
@@ -173,6 +184,7 @@ std::shared_ptr<const MemberPlan> Planner::plan_for(PlanRequest request, const A
 Plan Planner::plan_of(const PlanRequest& request, const Algorithm& algorithm) const {
     PlanRequest least = request;
     if (!is_paced(algorithm)) least.elements = least_of_class(request);
+    const Lock hold(mutex_);
     Plan made = make(least, algorithm);
     made.block_elements = block_elements(request, made.block_elements.size());
     return made;

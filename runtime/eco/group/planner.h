@@ -16,6 +16,9 @@ namespace plexus::eco::detail {
 
 class Hierarchy;
 
+/// The call of the same kind with the least size that has the same plan.
+PlanRequest class_of(PlanRequest request);
+
 class Planner {
   public:
     Planner(Rank members, Rank me)
@@ -23,8 +26,9 @@ class Planner {
       , me_(me) {}
 
     /// Where the members are: on one host or not, and on which places of the map if there is one.
-    /// `map_number` is the same where the map is, and 0 for none.
-    void learn(bool one_host, std::optional<Network> network, std::uint64_t map_number);
+    /// `map_number` is the same where the map is, and 0 for none. `epoch`: of a refined map.
+    void learn(bool one_host, std::optional<Network> network, std::uint64_t map_number,
+               std::uint32_t epoch = 0) PLEXUS_EXCLUDES(mutex_);
 
     /// Messages above this leave in pieces of about this size, the same on all members.
     std::size_t piece_bytes() const noexcept { return one_host_ ? kNearPiece : kFarPiece; }
@@ -39,6 +43,7 @@ class Planner {
                                                bool blocking);
     /// By the map, if there is one.
     std::optional<double> latency_us(Rank a, Rank b) const {
+        const Lock hold(mutex_);
         return network_ ? std::optional(network_->latency_us(a, b)) : std::nullopt;
     }
     /// What a call follows, with the lengths of this task.
@@ -64,7 +69,7 @@ class Planner {
         bool hierarchical;
         auto operator<=>(const Key&) const = default;
     };
-    Plan make(const PlanRequest& request, const Algorithm& algorithm) const;
+    Plan make(const PlanRequest& request, const Algorithm& algorithm) const PLEXUS_REQUIRES(mutex_);
     std::shared_ptr<const MemberPlan> plan_for(PlanRequest request, const Algorithm& algorithm, bool varied);
     AlgorithmOptions options_for(const PlanRequest& request) const;
     bool goes_through_memory(const CollectiveArgs& args, const Algorithm& algorithm, bool blocking) const;
@@ -74,10 +79,11 @@ class Planner {
     bool one_host_ = false;
     bool memory_ = false;                  ///< before the first call that may use it
     const Hierarchy* hierarchy_ = nullptr; ///< ditto
-    std::optional<Network> network_;
-    std::uint64_t map_number_ = 0;
 
-    RankedMutex<10> mutex_;
+    mutable RankedMutex<10> mutex_;
+    std::optional<Network> network_ PLEXUS_GUARDED_BY(mutex_);
+    std::uint64_t map_number_ PLEXUS_GUARDED_BY(mutex_) = 0;
+    std::uint32_t epoch_ PLEXUS_GUARDED_BY(mutex_) = 0;
     std::map<Key, std::shared_ptr<const MemberPlan>> plans_ PLEXUS_GUARDED_BY(mutex_); // by class of size
     std::map<Key, std::shared_ptr<const PlannedCall>> schedules_ PLEXUS_GUARDED_BY(mutex_);
 };
