@@ -3,7 +3,7 @@
 // otherwise); modules' own locks rank above 30. Ranks in use (the lint test `ranks` compares):
 // 9 eco/group/mailbox.cpp: contexts that have groups
 // 10 eco/group/mailbox.h, eco/group/monitor.h, eco/group/group_state.h, eco/group/planner.h: a group's calls
-// 11 eco/host/shared_memory.cpp: what this process has mapped
+// 11 eco/host/shared_memory.cpp, eco/group/adaptation.h: what this process has mapped, what a group measured
 // 14 transport/route.h: what a pointer wishes
 // 16 context/closing_actions.h: what happens before a context closes
 // 17 bootstrap/manager/managed_job.cpp: what the process manager said

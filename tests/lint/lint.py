@@ -42,7 +42,7 @@ ECO_ROOMS = {
     "model": ["topology", "plan"],
     "synthesis": [],
     "host": ["base"],
-    "group": ["base", "topology", "plan", "host"],
+    "group": ["base", "topology", "plan", "model", "host"],
 }
 ECO_PURE = ("topology", "plan", "model", "synthesis")
 ECO_PURE_HEADERS = ("plexus/eco/", "plexus/error.h", "plexus/export.h", "plexus/status.h")

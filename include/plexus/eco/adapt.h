@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Adaptation at run time: what the user of a group may choose of it, and what it reports. See Group::adapt().
-// Values. Any thread.
+// Adaptation at run time: what the user of a group may choose of it, and what it reports. See Group::adapt()
+// and adaptation_of(). Values. Any thread.
 #pragma once
 
+#include "plexus/eco/history.h"
 #include "plexus/export.h"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace plexus::eco {
 
-/// All members must give the same.
+/// All members must give the same, but for the history.
 struct AdaptOptions {
     /// Calls between two checks, at least. Above 0.
     std::uint32_t every = 4;
@@ -23,6 +25,10 @@ struct AdaptOptions {
     double drift = 1.5;
     /// Smaller differences, in microseconds, are no drift.
     double least_us = 50;
+    /// Of past runs; counts on member 0 alone, others may give none. Until the map is refined, automatic
+    /// calls go by the algorithm that was measured fastest for their kind, if the automatic one was measured
+    /// as well. Member 0 chooses once, and sends its choice to all.
+    std::shared_ptr<const History> history = nullptr;
     bool operator==(const AdaptOptions&) const = default;
 };
 
@@ -41,10 +47,19 @@ struct AdaptReport {
     std::uint64_t calls = 0;  ///< blocking calls so far
     std::uint64_t checks = 0; ///< of the members' times
     std::uint64_t probed = 0; ///< edges that were measured, some more than once
+    /// That the group's calls follow: the refined one. Null: the group does not adapt.
+    std::shared_ptr<const Map> map = nullptr;
     /// Where the refined map differs, the greatest change first.
     std::vector<DriftedEdge> drifted = {};
     /// Hosts that are slower than the map says to all others.
     std::vector<std::string> slow_hosts = {};
+    /// How many kinds of calls go by an algorithm that the history of AdaptOptions chose.
+    std::uint64_t chosen = 0;
+    /// On member 0: why none does although there is a history. Else empty.
+    std::string ignored = {};
+    /// On member 0: what calls took at each check, as long as the map was not refined. To be added to a
+    /// history that is kept in a file: see save_history().
+    History measured = {};
     bool operator==(const AdaptReport&) const = default;
 };
 

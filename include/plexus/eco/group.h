@@ -100,6 +100,10 @@ class PLEXUS_API PreparingGroup : public Collectives<PreparingGroup> {
     Deadline deadline_;
 };
 
+class Group;
+/// What Group::adapt() has found so far. Of a group that does not adapt: nothing. @thread any
+PLEXUS_API AdaptReport adaptation_of(const Group& group);
+
 class PLEXUS_API Group : public Collectives<Group> {
   public:
     /// No group: what split() returns on members that it leaves out.
@@ -155,12 +159,6 @@ class PLEXUS_API Group : public Collectives<Group> {
     /// that make no sense. Thrown on all members
     /// @error as Collectives (thrown)
     Group adapt(const AdaptOptions& options = {}) const;
-    /// What adapt() has found so far. Of a group that does not adapt: nothing. @thread any
-    AdaptReport adaptation() const;
-    /// The map that the group's calls follow: of a group that adapts, the refined one. Null: there is none.
-    /// @thread any
-    std::shared_ptr<const Map> map() const;
-
     /// The same group, with a deadline for each call by the returned handle: all.with(plexus::deadline(2s)).
     /// Without one, the context's limits.call_deadline holds; no_deadline: no limit. Making a group has no
     /// limit. A call that has not ended in time fails with deadline_exceeded, and the group is broken for all
@@ -232,6 +230,7 @@ class PLEXUS_API Group : public Collectives<Group> {
     explicit Group(std::shared_ptr<detail::GroupState> state) noexcept;
 
   private:
+    friend PLEXUS_API AdaptReport adaptation_of(const Group& group);
     using Bytes = std::vector<std::byte>;
     std::vector<Bytes> gather_bytes(const Bytes& mine, Rank root) const;
     std::vector<Bytes> all_gather_bytes(const Bytes& mine) const;

@@ -51,6 +51,21 @@ double mean_of(const std::vector<double>& values) {
                : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
+/// As parse_algorithm() reads it. Nothing: there are no words for it.
+std::optional<std::string> text_of(const Algorithm& algorithm) {
+    if (algorithm.schedule() != nullptr || algorithm.uses_memory()) return std::nullopt;
+    if (!algorithm.options()) return "auto"; // by messages all of these follow the map
+    const AlgorithmOptions& options = *algorithm.options();
+    if (options.halve_from_bytes != AlgorithmOptions().halve_from_bytes) return std::nullopt;
+    const std::string name(to_string(options.pattern));
+    if (options.pattern == Pattern::tree) return fmt::format("{}:{}", name, options.arity);
+    if (options.segment_bytes == 0) return name;
+    if (options.pattern != Pattern::chain) return std::nullopt;
+    return fmt::format("{}:{}B", name, options.segment_bytes);
+}
+
+std::uint64_t bytes_of(const PlanRequest& request) { return request.elements * request.element_bytes; }
+
 bool same(const PlanRequest& one, const PlanRequest& other) {
     return one.operation == other.operation && one.root == other.root && one.elements == other.elements &&
            one.element_bytes == other.element_bytes && one.commutative == other.commutative;
@@ -100,7 +115,18 @@ Adaptation::Adaptation(std::shared_ptr<GroupState> group, const AdaptOptions& op
         if (all[member] != all[0])
             refuse(Status::bad_argument, "adapt: member {} has other AdaptOptions than member 0", member);
     refuse_nonsense(options);
-    for (const Member& each : group_->members()) places_.push_back(first_map_->index_of(each.host));
+    std::vector<std::string> names;
+    for (const Member& each : group_->members()) {
+        names.push_back(each.host);
+        places_.push_back(first_map_->index_of(each.host));
+    }
+    place_ = history_place(*first_map_, names);
+    if (group_->me() == 0 && options.history != nullptr) chosen_ = choose(*options.history);
+    const Direct direct(*group_, no_deadline);
+    std::uint64_t chosen = chosen_.size();
+    direct.broadcast(std::span(&chosen, 1));
+    if (chosen > 0) direct.from_first(chosen_, chosen);
+    report_.chosen = chosen;
     const Tolerance tolerance = group_->options().tolerance;
     network_.emplace(*first_map_, places_, tolerance);
     closest_hosts_ = partition(first_map_->matrix(0, Statistic::min, Symmetry::mean), tolerance);
@@ -112,6 +138,54 @@ Adaptation::Adaptation(std::shared_ptr<GroupState> group, const AdaptOptions& op
     }
 }
 
+/// On member 0: the fastest algorithm of each kind of calls for which it is not the automatic one.
+std::vector<Adaptation::Choice> Adaptation::choose(const History& history) {
+    std::vector<Choice> out;
+    bool knows_place = false;
+    for (const PastCalls& each : history.calls()) {
+        knows_place = knows_place || each.place == place_;
+        if (each.place != place_ || each.algorithm != "auto") continue;
+        const PastCalls* const best = history.fastest(place_, each.operation, each.root, each.bytes);
+        const std::optional<Algorithm> algorithm = parse_algorithm(best->algorithm);
+        if (!algorithm || !algorithm->options() || !supports(algorithm->options()->pattern, each.operation))
+            continue;
+        out.push_back({each.operation, each.root, each.bytes, *algorithm->options()});
+    }
+    if (!knows_place && !history.calls().empty()) {
+        const Lock hold(mutex_);
+        report_.ignored =
+            fmt::format("the history is ignored: it knows {} kinds of calls, and none of them on this "
+                        "map by members on these hosts",
+                        history.calls().size());
+    }
+    return out;
+}
+
+/// Null: the call goes by the algorithm that its caller has given.
+const Adaptation::Choice* Adaptation::choice_for(const PlannedCall& planned, const CollectiveArgs& args,
+                                                 const Algorithm& algorithm) const {
+    const Signature& call = planned.signature;
+    const bool is_automatic = !algorithm.options() && !algorithm.follows_map() && !algorithm.uses_memory() &&
+                              algorithm.schedule() == nullptr;
+    if (chosen_.empty() || !is_automatic || call.varied || !call.by_messages() || !args.combine.commutative)
+        return nullptr;
+    const std::uint64_t bytes = bytes_of(
+        class_of({call.operation, group_->size(), call.root, call.elements, call.element_bytes, true}));
+    const auto found = std::find_if(chosen_.begin(), chosen_.end(), [&](const Choice& each) {
+        return each.operation == call.operation && each.root == call.root && each.bytes == bytes;
+    });
+    return found == chosen_.end() ? nullptr : &*found;
+}
+
+void Adaptation::remember(const TimedCalls& calls, double predicted_us, double measured_us) {
+    const std::optional<std::string> name = text_of(calls.algorithm);
+    if (!name) return;
+    const Lock hold(mutex_);
+    if (report_.epoch > 0) return;
+    report_.measured.add({place_, calls.request.operation, calls.request.root, bytes_of(calls.request), *name,
+                          predicted_us, measured_us, calls.us.size()});
+}
+
 void Adaptation::run(const CollectiveArgs& args, const Algorithm& algorithm, Deadline deadline) {
     std::shared_ptr<const PlannedCall> planned = group_->prepare(args, algorithm, true);
     if (calls_until_check_ == 0) {
@@ -119,9 +193,14 @@ void Adaptation::run(const CollectiveArgs& args, const Algorithm& algorithm, Dea
         planned = group_->prepare(args, algorithm, true);
     }
     --calls_until_check_;
+    Algorithm used = algorithm;
+    if (const Choice* const choice = choice_for(*planned, args, algorithm)) {
+        used = choice->options;
+        planned = group_->prepare(args, used, true);
+    }
     const Clock::time_point begin = Clock::now();
     group_->run(planned, args, group_->ends_at(deadline));
-    note(*planned, args, algorithm, us_since(begin));
+    note(*planned, args, used, us_since(begin));
 }
 
 void Adaptation::note(const PlannedCall& planned, const CollectiveArgs& args, const Algorithm& algorithm,
@@ -202,7 +281,9 @@ void Adaptation::judge(const std::vector<double>& slowest_us, Judgement& out) {
         TimedCalls& calls = timed_[each];
         if (calls.us.empty()) continue;
         const Plan plan = group_->planner().plan_of(calls.request, calls.algorithm);
-        const double expected = calls.expected_us ? *calls.expected_us : estimate_us(plan, *network_);
+        const double predicted = estimate_us(plan, *network_);
+        remember(calls, predicted, slowest_us[each]);
+        const double expected = calls.expected_us ? *calls.expected_us : predicted;
         const Drift drift = drift_of(expected, slowest_us[each], options_);
         if (drift != Drift::none || !calls.expected_us) calls.expected_us = slowest_us[each];
         if (drift != Drift::slower) continue;
@@ -305,7 +386,9 @@ void Adaptation::apply(const std::vector<CostChange>& changes, std::uint32_t epo
     network_.emplace(*refined, places_, group_->options().tolerance);
     group_->learn_map(*refined, epoch);
     for (TimedCalls& each : timed_) each.expected_us.reset();
+    chosen_.clear(); // it was measured on the map before
     const Lock hold(mutex_);
+    report_.chosen = 0;
     map_ = std::move(refined);
     report_.epoch = epoch;
 }
@@ -323,6 +406,7 @@ AdaptReport Adaptation::report() const {
         out = report_;
         now = map_;
     }
+    out.map = now;
     out.drifted = drifted_edges(*first_map_, *now, options_);
     out.slow_hosts = slow_hosts(*first_map_, *now, options_);
     return out;

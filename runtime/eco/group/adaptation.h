@@ -41,6 +41,13 @@ class Adaptation {
         std::vector<double> us;
         std::optional<double> expected_us; ///< on member 0, since the last change of the map
     };
+    /// The history says that this algorithm is the fastest for such calls.
+    struct Choice {
+        Operation operation;
+        Rank root;
+        std::uint64_t bytes;
+        AlgorithmOptions options;
+    };
     /// What member 0 sends to all: edges to be measured, or if there are none, the outcome of the check.
     struct Decision {
         std::uint64_t edges = 0;
@@ -59,6 +66,10 @@ class Adaptation {
     };
     class Direct;
 
+    std::vector<Choice> choose(const History& history) PLEXUS_EXCLUDES(mutex_);
+    const Choice* choice_for(const PlannedCall& planned, const CollectiveArgs& args,
+                             const Algorithm& algorithm) const;
+    void remember(const TimedCalls& calls, double predicted_us, double measured_us) PLEXUS_EXCLUDES(mutex_);
     void note(const PlannedCall& planned, const CollectiveArgs& args, const Algorithm& algorithm, double us)
         PLEXUS_EXCLUDES(mutex_);
     void check(Deadline deadline) PLEXUS_EXCLUDES(mutex_);
@@ -73,15 +84,17 @@ class Adaptation {
     const std::shared_ptr<GroupState> group_;
     const AdaptOptions options_;
     const std::shared_ptr<const Map> first_map_;
+    HistoryPlace place_;              ///< of the first map
     std::vector<std::size_t> places_; ///< of the members' hosts in the map
     Partition closest_hosts_;
     Partition closest_members_;
     std::vector<TimedCalls> timed_;
+    std::vector<Choice> chosen_;      ///< the same on all members
     std::vector<MemberPair> refined_; ///< on member 0: edges that had drifted when they were measured
     std::optional<Network> network_;  ///< of the present map
     std::uint32_t calls_until_check_;
 
-    mutable RankedMutex<10> mutex_;
+    mutable RankedMutex<11> mutex_;
     std::shared_ptr<const Map> map_ PLEXUS_GUARDED_BY(mutex_);
     AdaptReport report_ PLEXUS_GUARDED_BY(mutex_); // without what is computed from maps
 };

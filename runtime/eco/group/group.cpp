@@ -26,6 +26,11 @@ std::vector<std::vector<std::byte>> cut(const std::vector<std::byte>& all,
     return parts;
 }
 
+/// Null: that of the group's options holds.
+std::shared_ptr<const Map> refined_map(const std::shared_ptr<detail::Adaptation>& adaptation) {
+    return adaptation == nullptr ? nullptr : adaptation->map();
+}
+
 /// Variable-length parts are known only to sender and receiver, so a chosen pattern does not apply: use plain
 /// messages.
 Algorithm for_any_length(const Algorithm& algorithm) {
@@ -104,30 +109,27 @@ Group Group::split(std::int64_t colour, std::int64_t key) const {
     std::stable_sort(ranks.begin(), ranks.end(),
                      [&](Rank a, Rank b) { return choices[a].key < choices[b].key; });
     const std::uint64_t salt = plexus::detail::mix(2 * child, static_cast<std::uint64_t>(colour));
-    return Group(detail::branch(*state_, ranks, salt, false, map())).with(algorithm);
+    return Group(detail::branch(*state_, ranks, salt, false, refined_map(adaptation_))).with(algorithm);
 }
 
 Group Group::dup() const {
     std::vector<Rank> ranks(size());
     for (Rank member = 0; member < size(); ++member) ranks[member] = member;
-    return Group(detail::branch(*state_, ranks, 2 * state_->count_child() + 1, false, map()))
+    return Group(
+               detail::branch(*state_, ranks, 2 * state_->count_child() + 1, false, refined_map(adaptation_)))
         .with(algorithm_);
 }
 
 Group Group::adapt(const AdaptOptions& options) const {
-    if (map() == nullptr)
+    if (state_->options().map == nullptr)
         refuse(Status::bad_argument, "adapt: the group has no map: give it one in its options");
     Group out = dup().with(deadline_);
     out.adaptation_ = std::make_shared<detail::Adaptation>(out.state_, options);
     return out;
 }
 
-AdaptReport Group::adaptation() const {
-    return adaptation_ == nullptr ? AdaptReport() : adaptation_->report();
-}
-
-std::shared_ptr<const Map> Group::map() const {
-    return adaptation_ == nullptr ? state_->options().map : adaptation_->map();
+AdaptReport adaptation_of(const Group& group) {
+    return group.adaptation_ == nullptr ? AdaptReport() : group.adaptation_->report();
 }
 
 Group Group::with(Algorithm algorithm) const {

@@ -63,22 +63,22 @@ TEST_CASE("a group whose map promises too much refines it while it runs, the sam
     const auto said = party.run_with(on(even_map(4, 1e-3)), [](const Group& all) -> std::string {
         const Group adaptive = all.adapt(impatient());
         if (const std::string wrong = use(adaptive, 16); !wrong.empty()) return wrong;
-        const AdaptReport report = adaptive.adaptation();
+        const AdaptReport report = adaptation_of(adaptive);
         if (report.calls != 32) return "calls";
         if (report.checks != 7) return "checks: " + std::to_string(report.checks); // before call 5, 9 … 29
         if (report.epoch == 0 || report.probed == 0) return "nothing was refined";
         if (report.drifted.empty() || to_text(report).find("host") == std::string::npos) return "report";
         // All have the same map, and the group before has its own.
-        if (*all.map() != *even_map(4, 1e-3)) return "the first group's map has changed";
-        if (all.adaptation() != AdaptReport()) return "the first group adapts";
+        if (*all.state()->options().map != *even_map(4, 1e-3)) return "the first group's map has changed";
+        if (adaptation_of(all) != AdaptReport()) return "the first group adapts";
         const std::vector<std::uint32_t> epochs = all.all_gather(report.epoch);
-        const std::vector<std::string> maps = all.all_gather(to_toml(*adaptive.map()));
+        const std::vector<std::string> maps = all.all_gather(to_toml(*report.map));
         for (Rank member = 0; member < all.size(); ++member)
             if (epochs[member] != report.epoch || maps[member] != maps[0]) return "maps differ";
-        if (adaptive.map()->cost(1, 0, 1).min_us <= 2e-3) return "no cost was refined";
+        if (report.map->cost(1, 0, 1).min_us <= 2e-3) return "no cost was refined";
         // What is made of it begins with the refined map.
         const Group part = adaptive.split(0);
-        return *part.map() == *adaptive.map() ? "" : "a part of the group has the old map";
+        return *part.state()->options().map == *report.map ? "" : "a part of the group has the old map";
     });
     CHECK(complaints(said) == "");
 }
@@ -91,7 +91,7 @@ TEST_CASE("a group whose calls are quicker than the map says measures no edge") 
         options.share = 1e9;
         const Group adaptive = all.adapt(options);
         if (const std::string wrong = use(adaptive, 10); !wrong.empty()) return wrong;
-        const AdaptReport report = adaptive.adaptation();
+        const AdaptReport report = adaptation_of(adaptive);
         return report.checks == 4 && report.epoch == 0 && report.probed == 0 ? "" : "edges were measured";
     });
     CHECK(complaints(said) == "");
@@ -113,7 +113,7 @@ TEST_CASE("calls with futures and persistent collectives run beside an adaptatio
             again.run();
             if (kept.back() != round) return "the persistent collective";
         }
-        return adaptive.adaptation().epoch > 0 ? "" : "nothing was refined";
+        return adaptation_of(adaptive).epoch > 0 ? "" : "nothing was refined";
     });
     CHECK(complaints(said) == "");
 }
@@ -168,6 +168,65 @@ TEST_CASE("members that adapt with other options are named on all members, and t
         }
         all.barrier();
         return {};
+    });
+    CHECK(complaints(said) == "");
+}
+
+TEST_CASE("a group given a history goes by what was measured fastest, as member 0 has read it") {
+    Party party(4, "tcp");
+    const auto map = even_map(4, 1e7); // every call is quicker than this map says: nothing is refined
+    const auto said = party.run_with(on(map), [&](const Group& all) -> std::string {
+        AdaptOptions options;
+        options.share = 1e9;
+        options.drift = 1000;
+        const auto fill = [&](const Group& group, int times) {
+            for (int call = 0; call < times; ++call) {
+                std::vector<std::uint64_t> data(1000, group.rank() == 0 ? 5 : 0);
+                group.broadcast(std::span(data));
+                if (data.back() != 5) return false;
+            }
+            return true;
+        };
+        const Group first = all.adapt(options);
+        if (!fill(first, 4) || !fill(first.with(Pattern::binomial), 5)) return "broadcast";
+        History measured = adaptation_of(first).measured;
+        if (all.rank() == 0) {
+            if (measured.calls().size() != 2) return "calls that were measured: " + to_toml(measured);
+            if (measured.calls()[0].algorithm != "auto" || measured.calls()[1].algorithm != "binomial" ||
+                measured.calls()[0].bytes != 7680 || measured.calls()[0].calls != 4)
+                return to_toml(measured);
+            PastCalls quick = measured.calls()[0]; // as if a star had been by far the fastest
+            quick.algorithm = "star";
+            quick.measured_us = 0;
+            measured.add(quick);
+            options.history = std::make_shared<const History>(measured);
+        }
+        const Group second = all.adapt(options);
+        if (adaptation_of(second).chosen != 1) return "nothing was chosen";
+        if (!fill(second, 9)) return "broadcast by choice";
+        if (all.rank() != 0) return {};
+        const AdaptReport report = adaptation_of(second);
+        if (report.measured.calls().size() != 1 || report.measured.calls()[0].algorithm != "star")
+            return "the choice was not followed";
+        return report.ignored;
+    });
+    CHECK(complaints(said) == "");
+}
+
+TEST_CASE("a history of another map is ignored, and the report says so") {
+    Party party(2, "local");
+    const auto said = party.run_with(on(even_map(2, 1e7)), [](const Group& all) -> std::string {
+        History other;
+        other.add({{1, 2}, Operation::broadcast, 0, 8, "star", 1, 1, 5});
+        AdaptOptions options;
+        if (all.rank() == 0) options.history = std::make_shared<const History>(other);
+        const Group adaptive = all.adapt(options);
+        adaptive.barrier();
+        const AdaptReport report = adaptation_of(adaptive);
+        if (report.chosen != 0) return "something was chosen";
+        return report.ignored.find("none of them on this map") != std::string::npos || all.rank() != 0
+                   ? ""
+                   : "the report says: " + report.ignored;
     });
     CHECK(complaints(said) == "");
 }

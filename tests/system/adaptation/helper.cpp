@@ -62,7 +62,7 @@ int run(Context& here, const char* map, const char* fresh_map, const char* slowe
     std::vector<std::byte> data(kBytes);
     const auto call = [&](int number) {
         const double ms = timed(all, adaptive, data);
-        say(all, fmt::format("call {}: {:.1f} ms, epoch {}, {}", number, ms, adaptive.adaptation().epoch,
+        say(all, fmt::format("call {}: {:.1f} ms, epoch {}, {}", number, ms, adaptation_of(adaptive).epoch,
                              links_of(adaptive)));
     };
     for (int number = 1; number <= 8; ++number) call(number);
@@ -77,7 +77,7 @@ int run(Context& here, const char* map, const char* fresh_map, const char* slowe
     const Group fresh = Group::world(here, options);
     for (int number = 1; number <= 20; ++number) call(number);
     say(all, "after 20 calls: " + links_of(adaptive));
-    say(all, to_text(adaptive.adaptation()));
+    say(all, to_text(adaptation_of(adaptive)));
     std::vector<double> adapted_ms;
     std::vector<double> fresh_ms;
     std::vector<double> stale_ms;
