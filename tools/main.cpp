@@ -22,6 +22,7 @@ constexpr Verb kVerbs[] = {
     {"map", "tells which hosts of a measured network share a subnet, and draws it", map_verb},
     {"schedule", "makes, checks and draws schedules of collective operations in switched networks",
      schedule_verb},
+    {"forward", "relays between contexts that cannot reach each other", forward_verb},
     {"lab", "runs a job in a network that exists on this machine only", lab_verb},
     {"check-module", "says which promises a module keeps", check_module},
 };

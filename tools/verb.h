@@ -34,5 +34,6 @@ int map_verb(int count, char** arguments);
 int schedule_verb(int count, char** arguments);
 int check_module(int count, char** arguments);
 int lab_verb(int count, char** arguments);
+int forward_verb(int count, char** arguments);
 
 } // namespace plexus::tools

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "plexus/bound.h"
+#include "plexus/forward.h"
 #include "plexus/handler.h"
 #include "plexus/span.h"
 
@@ -230,6 +231,14 @@ class PLEXUS_API Context {
     /// that applies, again. Pointers with wishes of their own (a table, `fallback`) keep the way that they
     /// have until it breaks. A broken way is replaced by the next row that applies. @thread any
     void use(Policy policy);
+
+    /// From now on relays between contexts that cannot reach each other; links that are relayed already go
+    /// on. Contexts to be reached name this one's url() in their key method.forward.via. The keys forward.*
+    /// say the same for the start. @thread any
+    /// @error bad_config this context serves no directory (key `listen`), has no method "forward", or
+    ///        `memory` is too little for `links` (thrown)
+    /// @error busy another forwarder has this directory (thrown)
+    void forward(ForwardRules rules);
 
     /// This context's own table: what travels in its pointers.
     DescriptorTable table() const;

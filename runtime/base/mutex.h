@@ -5,6 +5,7 @@
 // 10 eco/group/mailbox.h, eco/group/monitor.h, eco/group/group_state.h, eco/group/planner.h: a group's calls
 // 11 eco/host/shared_memory.cpp, eco/group/adaptation.h: what this process has mapped, what a group measured
 // 14 transport/route.h: what a pointer wishes
+// 15 forward/hub.cpp: the hubs of this process
 // 16 context/closing_actions.h: what happens before a context closes
 // 17 bootstrap/manager/managed_job.cpp: what the process manager said
 // 18 transport/endpoint.h: table of peers, policy of the context
@@ -13,9 +14,13 @@
 // 21 request/dispatcher.h, request/reporter.h: what the program has installed
 // 22 request/names.cpp: numbers of request names
 // 24 request/objects.h: handles of bound objects
+// 25 forward/hub.h: what may be relayed
 // 26 bulk/borrower.h: keys of peers' memory
 // 27 bulk/lender.h: keys lent to peers
 // 30 transport/channel.h: a channel
+// 31 forward/sender.h: messages that wait to leave
+// 32 forward/module.h: links of the method
+// 33 forward/receiver.h: where a message's bytes go
 // 35 transport/endpoint.h: channels that want attention
 // 36 transport/memory_regions.h: memory that peers may reach
 // 40 request/calls.h: calls that wait

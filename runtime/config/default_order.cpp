@@ -5,6 +5,6 @@
 
 namespace plexus::config {
 
-std::string_view default_methods() noexcept { return "local, shm, ucx, libfabric, tcp"; }
+std::string_view default_methods() noexcept { return "local, shm, ucx, libfabric, tcp, forward"; }
 
 } // namespace plexus::config

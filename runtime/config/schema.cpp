@@ -100,6 +100,12 @@ Schema core_schema(const std::vector<std::string>& methods) {
         {"progress.close_timeout", Type::duration, "5 s",
          "how long closing waits for what is still under way"},
 
+        {"forward.allow", Type::list, "none",
+         "names of contexts that this one relays to, for those who cannot reach them: a list, all or none"},
+        {"forward.memory", Type::size, "64 MiB",
+         "what all relayed links together may hold here, in equal shares"},
+        {"forward.links", Type::count, "64", "links that may be relayed at once", {}, 1, 65536},
+
         {"handlers.threads", Type::count, "2", "threads that run threaded handlers", {}, 1, 4096},
 
         {"job.key_file", Type::text, "",

@@ -215,6 +215,7 @@ std::vector<LaneReport> Context::lanes() const {
 }
 
 void Context::use(Policy policy) { detail::use_policy(core_->endpoint(), std::move(policy)); }
+void Context::forward(ForwardRules rules) { core_->forward(std::move(rules)); }
 
 DescriptorTable Context::table() const { return core_->endpoint().own_table()->table; }
 

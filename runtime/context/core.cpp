@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "bootstrap/manager/managed_job.h"
 #include "bootstrap/url.h"
+#include "forward/module.h"
 #include "transport/route.h"
 
 #include <algorithm>
@@ -136,9 +137,14 @@ void Core::configure(const std::vector<std::string>& arguments, const Options& o
     dispatcher_->serve(*transport_);
     bulk_->serve(*transport_);
 
+    hub_ = std::make_unique<forward::Hub>(*dispatcher_, endpoint(), key,
+                                          settings_.duration("progress.lookup_timeout"));
     open_methods(wanted_methods(raw, searched), raw.find("methods") != nullptr);
+    hub_->serve();
     meet(options, key, meeting);
+    begin_forwarding();
     if (settings_.boolean("progress.thread")) scheduler_->start_progress_thread();
+    hub_->attach();
 }
 
 // Before anything can fail because of what was passed over. The filter is checked, and a bad one
@@ -167,6 +173,7 @@ void Core::open_where_listening(config::Raw& raw) const {
 
 std::vector<std::string> Core::find_modules(const config::Raw& raw) {
     for (const plexus_passport* passport : loader::builtin_passports()) modules_.add(passport);
+    modules_.add(&forward::passport());
     std::vector<std::filesystem::path> folders;
     if (const config::Raw::Entry* path = raw.find("module_path"))
         for (const std::string& folder : config::split_list(path->value)) folders.emplace_back(folder);
@@ -266,6 +273,30 @@ void Core::meet(const Options& options, const bootstrap::Key& key, Clock::time_p
     }
 }
 
+void Core::begin_forwarding() {
+    ForwardRules rules;
+    rules.allow = settings_.list("forward.allow");
+    rules.memory = settings_.bytes("forward.memory");
+    rules.links = static_cast<std::uint32_t>(settings_.count("forward.links"));
+    std::erase(rules.allow, "none");
+    if (!rules.allow.empty()) forward(std::move(rules));
+}
+
+void Core::forward(ForwardRules rules) {
+    refuse_forked();
+    if (server_ == nullptr && !rules.allow.empty())
+        throw Error(Status::bad_config, "a context that relays is found by its directory: set listen");
+    if (rules.links == 0 || rules.memory / rules.links < 2 * forward::kLeastWindow)
+        throw Error(
+            Status::bad_config,
+            fmt::format(
+                "forward.memory of {} bytes is too little for {} links (forward.links): each needs {}",
+                rules.memory, rules.links, 2 * forward::kLeastWindow));
+    const bool relays = !rules.allow.empty();
+    hub_->set_rules(std::move(rules));
+    if (relays) directory_->publish(forward::Hub::kPublished, hub_->published().value()).value();
+}
+
 void Core::close() {
     if (std::exchange(closed_, true) || transport_ == nullptr) return;
     if (birth_.left()) return abandon();
@@ -281,6 +312,7 @@ void Core::close() {
     transport_->close(deadline);
     directory_.reset();
     scheduler_->stop();
+    if (hub_ != nullptr) hub_->close();
     transport_->destroy(); // also ends what handlers may still be sending
     server_.reset();
     log_name_.reset();
@@ -297,6 +329,7 @@ void Core::abandon() noexcept {
         parts.emplace_back(dispatcher_.release(), [](void*) {});
         parts.emplace_back(bulk_.release(), [](void*) {});
         parts.emplace_back(transport_.release(), [](void*) {});
+        parts.emplace_back(hub_.release(), [](void*) {});
         parts.emplace_back(server_.release(), [](void*) {});
         parts.push_back(std::move(directory_));
     } catch (const std::bad_alloc&) {} // released is released

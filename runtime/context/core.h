@@ -8,6 +8,7 @@
 #include "bulk/bulk.h"
 #include "config/settings.h"
 #include "context/closing_actions.h"
+#include "forward/hub.h"
 #include "loader/modules.h"
 #include "plexus/context.h"
 #include "poll/scheduler.h"
@@ -46,12 +47,16 @@ class Core : public std::enable_shared_from_this<Core> {
     transport::Endpoint& endpoint() { return refuse_forked(), transport_->endpoint(); }
     request::Dispatcher& dispatcher() { return refuse_forked(), *dispatcher_; }
     bulk::Bulk& bulk() { return refuse_forked(), *bulk_; }
+    forward::Hub& hub() { return refuse_forked(), *hub_; }
     bootstrap::Directory& directory() { return refuse_forked(), *directory_; }
     ClosingActions& closing_actions() { return refuse_forked(), closing_actions_; }
     std::string url() const;
 
     /// The lane of a method. @error bad_argument there is none (thrown)
     std::size_t lane(std::string_view method) const;
+    /// @error bad_config nobody could find this context, or the rules allow what they have no memory for
+    /// (thrown)
+    void forward(ForwardRules rules);
     /// The route of this context's own pointers. @error closed (thrown)
     std::shared_ptr<Route> own_way();
 
@@ -76,6 +81,7 @@ class Core : public std::enable_shared_from_this<Core> {
     void open_methods(const std::vector<method::ListItem>& wanted, bool chosen_by_user);
     void meet(const Options& options, const bootstrap::Key& key,
               std::chrono::steady_clock::time_point deadline);
+    void begin_forwarding();
     void abandon() noexcept;
     void refuse_forked() const;
 
@@ -92,6 +98,7 @@ class Core : public std::enable_shared_from_this<Core> {
     std::unique_ptr<request::Dispatcher> dispatcher_;
     std::unique_ptr<bulk::Bulk> bulk_;
     std::unique_ptr<transport::Transport> transport_;
+    std::unique_ptr<forward::Hub> hub_;
     std::unique_ptr<bootstrap::DirectoryServer> server_;
     std::shared_ptr<bootstrap::Directory> directory_;
     ClosingActions closing_actions_;

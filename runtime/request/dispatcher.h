@@ -40,6 +40,16 @@ class Extension {
     virtual bool awaits(const transport::Channel& via) = 0;
 };
 
+/// A room above whose own requests keep relations to other contexts.
+class Observer {
+  public:
+    virtual ~Observer() = default;
+    // After the dispatcher and the extension. @thread progress
+    virtual void peer_lost(const transport::Peer& peer) = 0;
+    /// True: a channel to that peer whose link breaks is made anew, or the peer is lost.
+    virtual bool needs(const transport::Peer& peer) = 0;
+};
+
 class Dispatcher final : public transport::Listener {
   public:
     explicit Dispatcher(DispatcherOptions options);
@@ -50,6 +60,8 @@ class Dispatcher final : public transport::Listener {
     /// @thread setup
     void extend(Extension& by) noexcept { extension_ = &by; }
     Extension* extension() const noexcept { return extension_; }
+    /// @thread setup
+    void observe(Observer& by) noexcept { observer_ = &by; }
     /// Lets threaded handlers finish what was accepted, and makes progress meanwhile. At the deadline
     /// every wait in a handler ends with `closed`. @thread setup
     void finish_handlers(poll::Scheduler& scheduler, std::chrono::steady_clock::time_point deadline);
@@ -149,6 +161,7 @@ class Dispatcher final : public transport::Listener {
     ParkedRequests parked_;
     Pool pool_;
     Extension* extension_ = nullptr;
+    Observer* observer_ = nullptr;
 };
 
 /// The dispatcher of the context that a route belongs to.

@@ -85,10 +85,12 @@ void Dispatcher::peer_lost(transport::Peer& peer, Status status, const std::stri
     endings_.end_all(peer, status, why, over);
     if (over) parked_.clear();
     if (extension_ != nullptr) extension_->peer_lost(peer);
+    if (observer_ != nullptr) observer_->peer_lost(peer);
 }
 
 bool Dispatcher::awaits(const transport::Channel& via) {
-    return calls_.awaits_by(&via) || (extension_ != nullptr && extension_->awaits(via));
+    return calls_.awaits_by(&via) || (extension_ != nullptr && extension_->awaits(via)) ||
+           (observer_ != nullptr && observer_->needs(via.peer()));
 }
 
 void Dispatcher::calls_lost(transport::Channel& via, transport::WhichCalls which, Status status,
@@ -177,6 +179,13 @@ Status send_call(Calls& calls, transport::Channel& to, std::uint64_t call, trans
     const auto table = to.peer().owners_table();
     if (table == nullptr) return status;
     return send_call(calls, *endpoint.way(to.peer().shared_from_this(), table), call, frame, why);
+}
+
+Status send_onward(detail::Route& route, const detail::Target& target, const detail::RequestInfo& request,
+                   detail::Writer& frame) {
+    Outgoing out(target, request, frame, 0, 0, 0, dispatcher_of(route).name());
+    out.frame.onward = true;
+    return route.send(out.frame, nullptr);
 }
 
 } // namespace plexus::request

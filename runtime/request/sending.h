@@ -19,4 +19,9 @@ Status send_call(Calls& calls, detail::Route& route, std::uint64_t call, transpo
 Status send_call(Calls& calls, transport::Channel& to, std::uint64_t call, transport::Frame& frame,
                  std::string* why);
 
+/// The same as detail::try_send() for a request of a room above that carries links: it leaves also while the
+/// context closes. Inside a turn, so it never waits.
+Status send_onward(detail::Route& route, const detail::Target& target, const detail::RequestInfo& request,
+                   detail::Writer& frame);
+
 } // namespace plexus::request

@@ -83,7 +83,7 @@ Status Channel::slow_send(Frame& frame, std::string* why) {
 
 Status Channel::try_send(Frame& frame, Waiter& waiter, bool inside) {
     if (frame.size > outbox_.most()) return Status::too_large;
-    if (endpoint_.closing()) return Status::closed;
+    if (endpoint_.closing() && !frame.onward) return Status::closed;
     if (way_.state == State::dead) return Status::link_lost;
     if (way_.state == State::idle) connect();
     const Status accepted = outbox_.accept(frame, waiter, inside);

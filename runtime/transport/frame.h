@@ -30,6 +30,8 @@ struct Frame {
     std::shared_ptr<const void> pin{};
     /// A short answer that a full queue takes all the same, from a reserve of its own.
     bool from_reserve = false;
+    /// Belongs to a link that leads through other contexts: leaves also while this one closes.
+    bool onward = false;
     /// Belongs to a pointer that forbids fallback: never moves to another method.
     bool stays = false;
 

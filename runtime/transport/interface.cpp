@@ -25,7 +25,7 @@ Status describe(Interface& interface) {
     plexus_rows described{rows.data(), rows.size(), 0};
     const auto status = static_cast<Status>(interface.ops.describe(interface.instance, &described));
     if (status != Status::ok) return status;
-    if (described.size == 0 || described.size > rows.size()) return Status::bad_module;
+    if (described.size > rows.size()) return Status::bad_module;
     for (const plexus_row& row : std::span(rows).first(described.size)) {
         if (row.label.size > PLEXUS_LABEL_MAX || row.descriptor.size > PLEXUS_DESCRIPTOR_MAX)
             return Status::bad_module;
@@ -104,6 +104,7 @@ Result<std::unique_ptr<Interface>> Interface::open(const loader::Module& module,
 }
 
 const std::string& Interface::row_of(plexus_link* link) const {
+    if (rows.empty()) return name;
     std::uint32_t row = 0;
     const bool told = rows.size() > 1 && ops.row_of(link, &row) == PLEXUS_OK && row < rows.size();
     return rows[told ? row : 0].method;

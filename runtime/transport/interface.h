@@ -54,7 +54,7 @@ struct Interface {
     /// How far its links may reach: what the file says of it, and of the methods that it works over as far as
     /// these carry what others can read.
     method::Boundary within;
-    std::vector<Descriptor> rows; ///< by which others reach this context; at least one
+    std::vector<Descriptor> rows; ///< by which others reach this context; none: it reaches others only
     MethodCounts counts;
     struct Opening {
         bool under_way = false;

@@ -41,7 +41,7 @@ method::Applicable applicable(const Endpoint& here, const Peer* peer, const Desc
         for (const auto& [failed, reason] : peer->state.failed)
             if (share_rows(failed, row.method)) return {false, reason};
     }
-    return {true, "applies"};
+    return {true, why.size == 0 ? "applies" : "applies, " + std::string(room, why.size)};
 }
 
 method::Surroundings surroundings(const Endpoint& here, const Peer* peer, const DescriptorTable& table) {

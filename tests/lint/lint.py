@@ -32,7 +32,8 @@ ROOMS = {
     "transport": BELOW_TRANSPORT,
     "request": BELOW_TRANSPORT + ["transport"],
     "bulk": BELOW_TRANSPORT + ["transport", "request"],
-    "context": BELOW_TRANSPORT + ["transport", "request", "bulk", "bootstrap"],
+    "forward": BELOW_TRANSPORT + ["transport", "request", "bootstrap"],
+    "context": BELOW_TRANSPORT + ["transport", "request", "bulk", "bootstrap", "forward"],
 }
 # ECO is a library of its own; its rooms include each other by "<room>/<file>", and the locks of base. The
 # pure ones work on values: of the public headers they see these alone, and neither clock nor network.

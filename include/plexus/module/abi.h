@@ -212,15 +212,15 @@ struct plexus_ops {
     /* ---- addresses --------------------------------------------------------------------- */
 
     /* Describes every way by which others reach this context as a row of the context's table,
-       best first; at least one. A label makes a row "<name>:<label>": at most PLEXUS_LABEL_MAX of
-       [a-z0-9_], no two alike; it may be empty if there is one row only. A descriptor has at most
-       PLEXUS_DESCRIPTOR_MAX bytes. A link joins rows of one label, or without. TOO_LARGE: there is
-       no room for all rows. Thread `setup`. */
+       best first; none: the module only reaches others. A label makes a row "<name>:<label>": at most
+       PLEXUS_LABEL_MAX of [a-z0-9_], no two alike; it may be empty if there is one row only. A descriptor has
+       at most PLEXUS_DESCRIPTOR_MAX bytes. A link joins rows of one label, or without. TOO_LARGE: there is no
+       room for all rows. Thread `setup`. */
     int32_t (*describe)(plexus_module* module, struct plexus_rows* rows);
 
-    /* OK if this module can send to the owner of `descriptor`; else NO_METHOD and a reason in
-       *why ("other host"). No I/O, never blocks. The bytes come from the wire: check them.
-       Thread `any`. */
+    /* OK if this module can send to the owner of `descriptor`, and perhaps a remark in *why ("via
+       gate"); else NO_METHOD and a reason ("other host"). No I/O, never blocks. The bytes come from the wire:
+       check them. Thread `any`. */
     int32_t (*applies)(plexus_module* module, struct plexus_view descriptor, struct plexus_text* why);
 
     /* ---- links: thread `any`, none blocks ---------------------------------------------- */

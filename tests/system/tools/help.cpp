@@ -23,7 +23,7 @@ TEST_CASE("every verb is listed, and explains itself") {
     Command all({"--help"});
     CHECK(all.wait() == 0);
     for (const std::string verb :
-         {"run", "info", "explain", "bench", "probe", "map", "schedule", "lab", "check-module"}) {
+         {"run", "info", "explain", "bench", "probe", "map", "schedule", "forward", "lab", "check-module"}) {
         INFO(verb);
         CHECK(count_of(all.out(), "\n  " + verb + " ") == 1);
         Command help({verb, "--help"});

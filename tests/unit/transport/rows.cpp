@@ -45,9 +45,8 @@ TEST_CASE("a module's rows are named by its labels, in its order") {
     CHECK(std::string_view(bytes, rows[1].bytes.size()) == "bytes of slow");
 }
 
-TEST_CASE("a module that describes no row, too many, or the same twice is refused") {
+TEST_CASE("a module that describes too many rows, or the same twice, is refused") {
     for (const Describe wrong : std::initializer_list<Describe>{
-             [](plexus_module*, plexus_rows*) { return std::int32_t{PLEXUS_OK}; },
              [](plexus_module*, plexus_rows* rows) {
                  rows->size = rows->capacity + 1;
                  return std::int32_t{PLEXUS_OK};
@@ -73,6 +72,13 @@ TEST_CASE("a module that describes no row, too many, or the same twice is refuse
         CHECK(opened.status() == Status::bad_module);
         CHECK(opened.failure().why.find("method many has no usable description of its rows") == 0);
     }
+}
+
+TEST_CASE("a module without a row of its own reaches others only, and its links go by its name") {
+    const auto opened = open_with([](plexus_module*, plexus_rows*) { return std::int32_t{PLEXUS_OK}; });
+    REQUIRE(opened);
+    CHECK((*opened)->rows.empty());
+    CHECK((*opened)->row_of(nullptr) == "many");
 }
 
 TEST_CASE("the status of a module that can't describe itself is passed on") {

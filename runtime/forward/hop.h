@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What neighbours on a forwarded way say to each other: two requests, on the object that each context binds
+// for that. They travel by the ordinary channel between two contexts, so a hop keeps their order and loses
+// none.
+//
+//   open     target, instance, window, hello   the connecting end, by way of forwarders
+//   opened   window, answer                    the target; the window is the smallest that anybody has said
+//   confirm  proof                             the connecting end: handshake.h has these three records
+//   data     a message, or the first piece of one: bytes of its head and of all of it, bytes
+//   more     the next piece
+//   credit   so many bytes of data have been taken: as many more may be sent
+//   close    a status and a sentence; the number of the link is free again
+//
+// A link has a number at each hop, chosen by the side that opened it there.
+#pragma once
+
+#include "plexus/pointer.h"
+#include "wire/bytes.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace plexus::forward {
+
+class Hub;
+
+inline constexpr Request<void(Hub&, std::uint8_t, std::uint32_t, std::uint64_t, std::span<const std::byte>)>
+    kHop{"plexus.forward.hop"};
+/// "You reach me by this pointer": from whoever wants to be reached, or to relay, before the first hop.
+inline constexpr Request<void(Hub&, GlobalPointer<Hub>)> kAttach{"plexus.forward.attach"};
+
+enum class Kind : std::uint8_t { open = 1, opened, confirm, data, more, credit, close };
+
+/// In the first byte of a hop beside the kind: the receiver has chosen the number.
+inline constexpr std::uint8_t kYours = 0x80;
+
+/// The most bytes of a message in one hop, and what a hop counts beside its bytes.
+inline constexpr std::size_t kPiece = 60 * 1024;
+inline constexpr std::uint64_t kHopCost = 256;
+/// Two pieces are always under way.
+inline constexpr std::uint64_t kLeastWindow = 2 * (kPiece + kHopCost);
+
+struct Hop {
+    Kind kind{};
+    std::uint64_t number = 0; ///< window, sizes, credit or status
+    wire::View bytes;
+};
+
+/// Sizes of a message in one number: the head has at most PLEXUS_HEAD_MAX bytes.
+constexpr std::uint64_t sizes(std::size_t head, std::uint64_t total) noexcept { return total << 8 | head; }
+constexpr std::size_t head_in(std::uint64_t sizes) noexcept { return sizes & 0xff; }
+constexpr std::uint64_t total_in(std::uint64_t sizes) noexcept { return sizes >> 8; }
+
+/// Where an `open` leads.
+struct Destination {
+    ContextId context;
+    std::uint8_t instance = 0;
+    wire::View hello;
+};
+
+class Neighbour;
+
+/// A link at one hop.
+struct LinkName {
+    Neighbour* neighbour = nullptr;
+    std::uint32_t number = 0;
+    bool mine = false; ///< this context has chosen the number
+
+    auto operator<=>(const LinkName&) const = default;
+};
+
+/// Whatever a link ends in here: a module's link, or one side of a relayed one. @thread progress
+class HopEnd {
+  public:
+    virtual ~HopEnd() = default;
+    /// Calls no module and no program. The name is unbound before `close` is given.
+    virtual void take(const LinkName& from, const Hop& hop) = 0;
+    /// The neighbour is lost; the name is unbound.
+    virtual void cut(const LinkName& from, const std::string& why) = 0;
+};
+
+} // namespace plexus::forward

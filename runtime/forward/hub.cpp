@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "forward/hub.h"
+
+#include "base/crypto.h"
+#include "base/log.h"
+#include "bootstrap/directory.h"
+#include "config/settings.h"
+#include "plexus/caller.h"
+
+#include <algorithm>
+#include <future>
+#include <thread>
+
+namespace plexus::forward {
+namespace {
+
+constexpr const char* kMethod = "forward";
+/// A hop that found no room is tried again after so long: no event says when there is some.
+constexpr auto kRetryHops = std::chrono::milliseconds(1);
+/// A forwarder that was lost, or did not answer, is told of this context again after so long.
+constexpr auto kRetryAttach = std::chrono::seconds(1);
+/// Whoever listens and relays has published that by then.
+constexpr auto kLookup = std::chrono::seconds(1);
+constexpr auto kAskAgain = std::chrono::milliseconds(100);
+
+RankedMutex<15> hubs_mutex;
+std::map<ContextId, Hub*>& hubs() PLEXUS_REQUIRES(hubs_mutex) {
+    static auto& all = *new std::map<ContextId, Hub*>; // outlives contexts that end at exit
+    return all;
+}
+
+std::optional<Destination> destination_in(wire::View bytes) {
+    wire::In in(bytes);
+    Destination to;
+    const wire::View id = in.raw(to.context.bytes.size());
+    to.instance = in.u8();
+    if (!in.ok()) return {};
+    std::copy(id.begin(), id.end(), reinterpret_cast<std::byte*>(to.context.bytes.data()));
+    to.hello = in.rest();
+    return to;
+}
+
+} // namespace
+
+Hub::Hub(request::Dispatcher& dispatcher, transport::Endpoint& endpoint, const bootstrap::Key& key,
+         std::chrono::nanoseconds lookup_time)
+  : dispatcher_(dispatcher)
+  , endpoint_(endpoint)
+  , key_(key)
+  , lookup_time_(lookup_time)
+  , rules_(std::make_shared<const ForwardRules>()) {
+    Lock hold(hubs_mutex);
+    hubs()[endpoint.self()] = this;
+}
+
+Hub::~Hub() {
+    Lock hold(hubs_mutex);
+    hubs().erase(endpoint_.self());
+}
+
+Hub* Hub::of(const ContextId& context) {
+    Lock hold(hubs_mutex);
+    const auto found = hubs().find(context);
+    return found == hubs().end() ? nullptr : found->second;
+}
+
+Result<Via> Hub::ask(const std::string& url, Clock::time_point deadline) const {
+    auto directory = bootstrap::join(url, key_, endpoint_.self(), deadline);
+    if (!directory) return directory.failure();
+    std::promise<Result<bootstrap::Bytes>> answer;
+    auto answered = answer.get_future();
+    (*directory)
+        ->lookup(kPublished, std::min(deadline, Clock::now() + kLookup),
+                 [&](Result<bootstrap::Bytes> found) { answer.set_value(std::move(found)); });
+    const Result<bootstrap::Bytes> found = answered.get();
+    if (!found)
+        return fail(found.status(), "the context that listens there relays nothing (forward.allow): {}",
+                    found.failure().why);
+    auto via = decode(*found);
+    if (via && via->hub.context == endpoint_.self())
+        return fail(Status::bad_config, "it is this context itself");
+    return via;
+}
+
+// A forwarder may be started after those whom it serves: while none is there, all are asked again.
+Result<void> Hub::find_forwarders(const std::string& urls) {
+    if (!forwarders_.empty()) return {}; // asked by another module of the method
+    const auto deadline = Clock::now() + lookup_time_;
+    std::string why;
+    do {
+        why.clear();
+        for (const std::string& url : config::split_list(urls)) {
+            auto via = ask(url, deadline);
+            if (via)
+                forwarders_.push_back(std::move(*via));
+            else
+                why += fmt::format("{}no forwarder was found at {}: {}", why.empty() ? "" : "; ", url,
+                                   via.failure().why);
+        }
+        if (!forwarders_.empty()) {
+            if (!why.empty()) log::warn("forward", "{}", why);
+            return {};
+        }
+        std::this_thread::sleep_for(kAskAgain);
+    } while (Clock::now() < deadline);
+    return fail(Status::bad_config, "method.forward.via: {}", why);
+}
+
+std::uint8_t Hub::add(Acceptor& module) {
+    modules_.push_back(&module);
+    return static_cast<std::uint8_t>(modules_.size() - 1);
+}
+
+void Hub::serve() {
+    if (modules_.empty()) return; // the method is not in use here
+    detail::Target target;
+    while (target.key == 0) crypto::fill_random(&target.key, sizeof target.key);
+    target = dispatcher_.objects().add(this, 0, detail::object_type<Hub>(), target.key);
+    target.context = endpoint_.self();
+    own_ = {target, endpoint_.way(endpoint_.peer(endpoint_.self()), endpoint_.own_table())};
+    dispatcher_.install(kAttach.info(),
+                        detail::make_handler(kAttach, false, [](Hub& hub, const GlobalPointer<Hub>& from) {
+                            hub.take_attach(from);
+                        }));
+    dispatcher_.install(kHop.info(),
+                        detail::make_handler(kHop, false,
+                                             [](Hub& hub, std::uint8_t kind, std::uint32_t number,
+                                                std::uint64_t value, std::span<const std::byte> bytes) {
+                                                 hub.take_hop(kind, number, value, bytes);
+                                             }));
+    dispatcher_.observe(*this);
+    for (const Via& via : forwarders_) {
+        GlobalPointer<Hub> there{
+            via.hub, endpoint_.way(endpoint_.peer(via.hub.context), transport::KnownTable::make(via.table))};
+        neighbours_.try_emplace(via.hub.context, std::make_unique<Neighbour>(std::move(there)));
+    }
+}
+
+void Hub::attach() {
+    std::vector<std::pair<Neighbour*, Future<void>>> asked;
+    for (const Via& via : forwarders_) {
+        Neighbour& there = *neighbours_.at(via.hub.context);
+        asked.emplace_back(&there, there.pointer().with(deadline(lookup_time_)).call(kAttach, own_));
+    }
+    for (auto& [there, answer] : asked) {
+        try {
+            answer.get();
+        } catch (const Error& error) {
+            log::warn("forward", "{} does not know how this context is reached: {}", there->text(),
+                      error.what());
+        }
+    }
+}
+
+Result<wire::Bytes> Hub::published() const {
+    if (!own_)
+        return fail(Status::bad_config,
+                    "a context relays only if it has the method \"{}\" itself: see methods", kMethod);
+    Via self;
+    self.name = dispatcher_.name();
+    self.hub = own_.target();
+    self.table = own_.table();
+    return encode(std::move(self), bootstrap::kLongestValue);
+}
+
+void Hub::close() {
+    relays_.clear();
+    ends_.clear();
+    neighbours_.clear();
+    own_ = {};
+}
+
+void Hub::set_rules(ForwardRules rules) {
+    auto fresh = std::make_shared<const ForwardRules>(std::move(rules));
+    Lock hold(rules_mutex_);
+    rules_.swap(fresh);
+}
+
+std::shared_ptr<const ForwardRules> Hub::rules() const {
+    Lock hold(rules_mutex_);
+    return rules_;
+}
+
+std::string Hub::text() const {
+    Via self;
+    self.name = dispatcher_.name();
+    self.hub.context = endpoint_.self();
+    return "forwarder " + self.text();
+}
+
+Neighbour* Hub::find(const ContextId& context) {
+    const auto found = neighbours_.find(context);
+    return found == neighbours_.end() ? nullptr : found->second.get();
+}
+
+Neighbour* Hub::reach(const Via& via) {
+    auto& slot = neighbours_[via.hub.context];
+    if (slot == nullptr)
+        slot = std::make_unique<Neighbour>(GlobalPointer<Hub>(
+            via.hub, endpoint_.way(endpoint_.peer(via.hub.context), transport::KnownTable::make(via.table))));
+    slot->try_again();
+    return slot->introduce(own_) ? slot.get() : nullptr;
+}
+
+void Hub::say(const LinkName& to, const Hop& hop) {
+    const std::uint8_t kind = static_cast<std::uint8_t>(hop.kind) | (to.mine ? 0 : kYours);
+    to.neighbour->send(kind, to.number, hop.number, hop.bytes);
+    if (to.neighbour->waits() || to.neighbour->lost()) waits_.store(true, std::memory_order_relaxed);
+}
+
+void Hub::say_close(const LinkName& to, Status status, std::string_view why) {
+    say(to, {Kind::close, static_cast<std::uint64_t>(status), std::as_bytes(std::span(why))});
+}
+
+std::chrono::nanoseconds Hub::run() {
+    if (!waits_ && next_attach_ == Clock::time_point::max()) return std::chrono::nanoseconds::max();
+    if (waits_.load(std::memory_order_relaxed) && waits_.exchange(false, std::memory_order_relaxed))
+        for (const auto& [id, each] : neighbours_) {
+            if (!each->retry()) waits_ = true;
+            if (each->lost()) lose(*each);
+        }
+    std::chrono::nanoseconds next =
+        waits_ ? std::chrono::nanoseconds(kRetryHops) : std::chrono::nanoseconds::max();
+    if (next_attach_ == Clock::time_point::max()) return next;
+    const auto now = Clock::now();
+    if (now >= next_attach_) {
+        next_attach_ = Clock::time_point::max();
+        for (const Via& via : forwarders_)
+            if (Neighbour* const there = find(via.hub.context); !there->introduced) {
+                if (reach(via) == nullptr) next_attach_ = now + kRetryAttach;
+            }
+    }
+    return next_attach_ == Clock::time_point::max()
+               ? next
+               : std::min<std::chrono::nanoseconds>(next, next_attach_ - now);
+}
+
+// Every link by that neighbour ends.
+void Hub::lose(Neighbour& neighbour) {
+    neighbour.mark_lost();
+    if (is_forwarder(neighbour.id())) next_attach_ = Clock::now() + kRetryAttach;
+    for (;;) {
+        const auto first = ends_.lower_bound({&neighbour, 0, false});
+        if (first == ends_.end() || first->first.neighbour != &neighbour) return;
+        const LinkName name = first->first;
+        HopEnd& end = *first->second;
+        ends_.erase(first);
+        end.cut(name, neighbour.text() + " is lost");
+    }
+}
+
+void Hub::peer_lost(const transport::Peer& peer) {
+    Neighbour* const neighbour = find(peer.id);
+    if (neighbour == nullptr) return;
+    lose(*neighbour);
+    if (!is_forwarder(peer.id)) neighbours_.erase(peer.id); // it comes again with a pointer of its own
+}
+
+bool Hub::is_forwarder(const ContextId& context) const {
+    return std::any_of(forwarders_.begin(), forwarders_.end(),
+                       [&](const Via& via) { return via.hub.context == context; });
+}
+
+bool Hub::needs(const transport::Peer& peer) {
+    if (is_forwarder(peer.id)) return true;
+    Neighbour* const neighbour = find(peer.id);
+    if (neighbour == nullptr) return false;
+    const auto first = ends_.lower_bound({neighbour, 0, false});
+    return first != ends_.end() && first->first.neighbour == neighbour;
+}
+
+// It is reached as it has come: two forwarders of one context would reach it through each other, for ever.
+void Hub::take_attach(const GlobalPointer<Hub>& from) {
+    const Caller by = caller();
+    if (!from || from.context() != by.context)
+        throw Error(Status::bad_argument, "a context attaches with a pointer of its own");
+    GlobalPointer<Hub> back = from;
+    if (!means_row(kMethod, by.method)) {
+        DescriptorTable direct;
+        for (const Descriptor& row : from.table())
+            if (!means_row(kMethod, row.method)) direct.push_back(row);
+        direct.prefer({by.method});
+        back.set_table(std::move(direct));
+    }
+    auto& slot = neighbours_[from.context()];
+    if (slot == nullptr) slot = std::make_unique<Neighbour>(back);
+    slot->found(back);
+}
+
+void Hub::take_hop(std::uint8_t kind, std::uint32_t number, std::uint64_t value, wire::View bytes) {
+    Neighbour* const by = find(caller().context);
+    if (by == nullptr) return; // it was lost here meanwhile
+    const LinkName name{by, number, (kind & kYours) != 0};
+    const Hop hop{static_cast<Kind>(kind & ~kYours), value, bytes};
+    const auto end = ends_.find(name);
+    if (hop.kind == Kind::open) {
+        if (end != ends_.end() || name.mine) return;
+        by->try_again(); // it is there
+        return begin(name, hop);
+    }
+    if (end == ends_.end()) return; // it has ended here, and what ended it has been told
+    HopEnd& taker = *end->second;
+    if (hop.kind == Kind::close) ends_.erase(end);
+    taker.take(name, hop);
+}
+
+void Hub::begin(const LinkName& from, const Hop& hop) {
+    const auto to = destination_in(hop.bytes);
+    if (!to) return say_close(from, Status::bad_argument, "a link was asked for without saying to whom");
+    if (to->context != endpoint_.self()) return relays_.open(from, hop, *to);
+    if (to->instance >= modules_.size() || modules_[to->instance] == nullptr)
+        return say_close(from, Status::no_method, "the context has no such module of the method");
+    modules_[to->instance]->accept(from, hop, *to);
+}
+
+} // namespace plexus::forward

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The forwarding of one context: its neighbours, the forwarders that it attaches to, and which hop belongs to
+// which link. Modules of the method `forward` and Relays do the rest. The leader's own, but for what says
+// otherwise.
+#pragma once
+
+#include "base/mutex.h"
+#include "base/result.h"
+#include "bootstrap/key.h"
+#include "forward/neighbour.h"
+#include "forward/relays.h"
+#include "forward/via.h"
+#include "request/dispatcher.h"
+
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace plexus::forward {
+
+/// Takes the links that others open to this context. @thread progress
+class Acceptor {
+  public:
+    virtual ~Acceptor() = default;
+    virtual void accept(const LinkName& from, const Hop& open, const Destination& to) = 0;
+};
+
+class Hub final : public request::Observer {
+  public:
+    using Clock = std::chrono::steady_clock;
+    static constexpr const char* kPublished = "plexus.forward";
+
+    // @thread setup
+    /// `lookup_time`: how long a forwarder may take to be found.
+    Hub(request::Dispatcher& dispatcher, transport::Endpoint& endpoint, const bootstrap::Key& key,
+        std::chrono::nanoseconds lookup_time);
+    ~Hub() override;
+    Hub(const Hub&) = delete;
+    Hub& operator=(const Hub&) = delete;
+
+    /// The hub of a context of this process, for the modules that are opened for it; null: none.
+    static Hub* of(const ContextId& context);
+    /// Asks the directories at these URLs for their forwarders, the first time.
+    /// @error what directories say, bad_config none is a forwarder
+    Result<void> find_forwarders(const std::string& urls);
+    const std::vector<Via>& forwarders() const noexcept { return forwarders_; }
+    /// Gives the number by which others name the module.
+    std::uint8_t add(Acceptor& module);
+    void remove(std::uint8_t module) { modules_[module] = nullptr; }
+    /// After the last module was opened: takes hops from now on.
+    void serve();
+    /// Makes this context known to its forwarders: waits for them, and tries again later where it waits in
+    /// vain.
+    void attach();
+    /// How others reach this context's hub: what `kPublished` leads to. @error bad_config it has no such
+    /// method
+    Result<wire::Bytes> published() const;
+    /// Nothing holds the context any more.
+    void close();
+
+    /// @thread any
+    void set_rules(ForwardRules rules) PLEXUS_EXCLUDES(rules_mutex_);
+    std::shared_ptr<const ForwardRules> rules() const PLEXUS_EXCLUDES(rules_mutex_);
+
+    /// Hops wait for room. @thread any
+    bool waits() const noexcept { return waits_.load(std::memory_order_relaxed); }
+    /// "forwarder gate (1be4dae2)": this context, for sentences.
+    std::string text() const;
+    const transport::Endpoint& endpoint() const noexcept { return endpoint_; }
+
+    // @thread progress
+    Neighbour* find(const ContextId& context);
+    /// The neighbour that a row leads through, who knows this context from now on. Null: there is no way to
+    /// it.
+    Neighbour* reach(const Via& via);
+    void bind(const LinkName& name, HopEnd& end) { ends_[name] = &end; }
+    void unbind(const LinkName& name) { ends_.erase(name); }
+    void say(const LinkName& to, const Hop& hop);
+    void say_close(const LinkName& to, Status status, std::string_view why);
+    /// Work that is due by the clock; how long until the next, max(): none. Costs a load where there is none.
+    std::chrono::nanoseconds run();
+
+    // request::Observer
+    void peer_lost(const transport::Peer& peer) override;
+    bool needs(const transport::Peer& peer) override;
+
+  private:
+    Result<Via> ask(const std::string& url, Clock::time_point deadline) const;
+    bool is_forwarder(const ContextId& context) const;
+    void take_attach(const GlobalPointer<Hub>& from);
+    void take_hop(std::uint8_t kind, std::uint32_t number, std::uint64_t value, wire::View bytes);
+    void begin(const LinkName& from, const Hop& hop);
+    void lose(Neighbour& neighbour);
+
+    request::Dispatcher& dispatcher_;
+    transport::Endpoint& endpoint_;
+    const bootstrap::Key key_;
+    const std::chrono::nanoseconds lookup_time_;
+    std::vector<Via> forwarders_;
+    std::vector<Acceptor*> modules_;
+    GlobalPointer<Hub> own_;
+    std::map<ContextId, std::unique_ptr<Neighbour>> neighbours_;
+    std::map<LinkName, HopEnd*> ends_;
+    Relays relays_{*this};
+    Clock::time_point next_attach_ = Clock::time_point::max();
+    std::atomic<bool> waits_{
+        false}; ///< the leader sets it: a neighbour has hops that found no room, or is newly lost
+    mutable RankedMutex<25> rules_mutex_;
+    std::shared_ptr<const ForwardRules> rules_ PLEXUS_GUARDED_BY(rules_mutex_);
+};
+
+} // namespace plexus::forward

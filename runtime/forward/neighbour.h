@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A context one hop away: a pointer to its hub, and hops that found no room yet.
+#pragma once
+
+#include "forward/hop.h"
+
+#include <deque>
+#include <string>
+
+namespace plexus::forward {
+
+class Neighbour {
+  public:
+    explicit Neighbour(GlobalPointer<Hub> pointer)
+      : pointer_(std::move(pointer)) {}
+
+    const ContextId& id() const noexcept { return pointer_.context(); }
+    const GlobalPointer<Hub>& pointer() const noexcept { return pointer_; }
+    /// "context 0123abcd (ocean)"
+    std::string text() const;
+    std::string name() const;
+    std::uint32_t next_number() noexcept { return ++last_number_; }
+
+    // @thread progress
+    /// Says by which pointer `me` is reached.
+    bool introduce(const GlobalPointer<Hub>& me);
+    void send(std::uint8_t kind, std::uint32_t number, std::uint64_t value, wire::View bytes);
+    /// Sends what had found no room. True: none is left.
+    bool retry();
+    bool waits() const noexcept { return !queue_.empty(); }
+    /// No row reaches it: send() does nothing any more.
+    bool lost() const noexcept { return lost_; }
+    void mark_lost() noexcept {
+        lost_ = true;
+        attached = introduced = false;
+        queue_.clear();
+    }
+    /// It has said how it is reached, perhaps anew.
+    void found(const GlobalPointer<Hub>& by) {
+        pointer_ = by;
+        lost_ = false;
+        attached = true;
+    }
+    void try_again() noexcept { lost_ = false; }
+
+    bool attached = false;   ///< it has introduced itself
+    bool introduced = false; ///< it knows how this context is reached
+
+  private:
+    struct Waiting {
+        std::uint8_t kind;
+        std::uint32_t number;
+        std::uint64_t value;
+        wire::Bytes bytes;
+    };
+    Status try_send(std::uint8_t kind, std::uint32_t number, std::uint64_t value, wire::View bytes);
+
+    GlobalPointer<Hub> pointer_;
+    std::uint32_t last_number_ = 0;
+    bool lost_ = false;
+    std::deque<Waiting> queue_; ///< no longer than the windows of its links
+};
+
+} // namespace plexus::forward

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Forwarders that are killed, receivers that stand still, members that break the rules of relayed links.
+#include "sites.h"
+
+#include "forward/hop.h"
+#include "support/process.h"
+#include "unit/context/key_file.h"
+
+#include <csignal>
+#include <fstream>
+#include <thread>
+#include <unistd.h>
+
+namespace forward_lost_test {
+
+using namespace plexus;
+using namespace plexus::testing;
+
+constexpr auto kWait = kLimit;
+
+/// A forwarder in a process of its own.
+class Gate {
+  public:
+    Gate(const KeyFile& key, const std::string& name, Values more = {})
+      : process_([=, path = key.path()](Channel& channel) mutable {
+          more.emplace("job.key_file", path);
+          Context context(gate_options(name, std::move(more)));
+          const std::string url = context.url();
+          channel.put(std::as_bytes(std::span(url)));
+          context.run();
+          return 0;
+      }) {}
+    std::string url() {
+        const auto bytes = process_.channel().take(kWait);
+        return bytes ? std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size())
+                     : std::string();
+    }
+    /// Bytes of memory that the process has in use.
+    std::uint64_t resident() const {
+        std::ifstream statm("/proc/" + std::to_string(process_.pid()) + "/statm");
+        std::uint64_t all = 0;
+        std::uint64_t pages = 0;
+        statm >> all >> pages;
+        return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+    }
+    Process& process() noexcept { return process_; }
+
+  private:
+    Process process_;
+};
+
+TEST_CASE(
+    "a forwarder killed in the middle of a stream loses, doubles and reorders nothing if there is a second") {
+    const KeyFile key;
+    for (int round = 0; round < 5; ++round) {
+        Gate first(key, "first");
+        Gate second(key, "second");
+        const auto ignored = expect_warning("");
+        Target target(behind(first.url() + ", " + second.url(), {{"job.key_file", key.path()}}));
+        Context source(by("tcp, forward", {{"job.key_file", key.path()}}));
+        const auto far = handed(source, target.pointer());
+        std::vector<std::byte> load(3000);
+        constexpr std::uint64_t kCount = 6'000;
+        for (std::uint64_t i = 0; i < kCount; ++i) {
+            far.send(note, i, std::span(load).first(i % load.size()));
+            if (i == 1'000) CHECK(far.method() == "forward:first");
+            if (i == 2'000 + 100 * static_cast<std::uint64_t>(round)) first.process().kill(SIGKILL);
+        }
+        CHECK(eventually(kWait, [&] { return target.ledger().next == kCount; }));
+        CHECK(target.ledger().wrong == 0);
+        CHECK(far.method() == "forward:second");
+        CHECK(within(far.call(twice, 4)) == 8);
+    }
+}
+
+TEST_CASE("a target without any forwarder left is lost, and the reason names the way") {
+    const KeyFile key;
+    Gate only(key, "only");
+    const auto ignored = expect_warning("");
+    Target target(behind(only.url(), {{"job.key_file", key.path()}}));
+    Context source(by("tcp, forward", {{"job.key_file", key.path()}, {"fallback", "forbid"}}));
+    const auto far = handed(source, target.pointer());
+    CHECK(within(far.call(twice, 4)) == 8);
+    only.process().kill(SIGKILL);
+    const Refusal refusal = refusal_of(far.call(twice, 4));
+    INFO(refusal.why);
+    CHECK((refusal.status == Status::peer_lost || refusal.status == Status::message_lost ||
+           refusal.status == Status::no_method));
+}
+
+TEST_CASE("a receiver that is stopped fills its share of the forwarder, and slows no other pair") {
+    const KeyFile key;
+    Gate gate(key, "gate", {{"forward.memory", "2 MiB"}, {"forward.links", "4"}});
+    const std::string url = gate.url();
+    const auto ended = expect_warning("may not have been delivered"); // to whom is killed in the end
+    Process stopped([&, path = key.path()](Channel& channel) {
+        Target target(behind(url, {{"job.key_file", path}}));
+        channel.put(target.pointer().save());
+        target.context().run();
+        return 0;
+    });
+    const auto saved = stopped.channel().take(kWait);
+    REQUIRE(saved);
+    Target other(behind(url, {{"job.key_file", key.path()}}));
+    Context source(by("tcp, forward", {{"job.key_file", key.path()}}));
+    auto slow = GlobalPointer<Ledger>::load(source, *saved);
+    slow.use("forward");
+    CHECK(within(slow.call(twice, 1)) == 2);
+    const auto fast = handed(source, other.pointer());
+    CHECK(within(fast.call(twice, 1)) == 2);
+    const std::uint64_t before = gate.resident();
+    stopped.kill(SIGSTOP);
+    std::vector<std::byte> load(16 * 1024);
+    std::thread pusher([&] { // waits as soon as there is no room
+        for (std::uint64_t i = 0; i < 2'000; ++i) slow.send(note, i, load);
+    });
+    for (std::uint64_t i = 0; i < 2'000; ++i) fast.send(note, i, load);
+    CHECK(eventually(kWait, [&] { return other.ledger().next == 2'000; }));
+    CHECK(other.ledger().wrong == 0);
+    CHECK(gate.resident() < before + (std::uint64_t{12} << 20));
+    stopped.kill(SIGCONT);
+    pusher.join();
+    CHECK(within(slow.call(twice, 5)) == 10);
+    source.on_error([](const Error&) {});
+    stopped.kill(SIGKILL);
+}
+
+} // namespace forward_lost_test
