@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "plexus/module/table.h"
+#include "transport/reach.h"
 
 #include <algorithm>
 #include <cstring>
@@ -92,7 +93,8 @@ std::int32_t Module::applies(plexus_view descriptor, plexus_text& why) const {
     }
     std::string reasons;
     for (const Descriptor& row : via->table) {
-        const method::Applicable found = hub_.endpoint().applicable(nullptr, row);
+        const method::Applicable found =
+            transport::applicable(hub_.endpoint(), nullptr, row, via->table.place());
         if (found.applies) {
             module::write(why,
                           fmt::format("via {}, {} hop{}", via->text(), *length, *length == 1 ? "" : "s"));

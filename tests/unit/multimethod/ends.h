@@ -18,16 +18,16 @@
 namespace plexus::testing {
 
 /// Where the far end is.
-enum class Place { this_process, other_process };
+enum class FarEnd { this_process, other_process };
 
 class Ends {
   public:
-    explicit Ends(Place place)
+    explicit Ends(FarEnd far_end)
       : key_(folder_.file("key", "a secret of the multimethod tests\n").string()) {
         ::chmod(key_.c_str(), 0600);
-        if (place == Place::other_process) start_process(); // before this process has threads
+        if (far_end == FarEnd::other_process) start_process(); // before this process has threads
         near_ = std::make_unique<Context>(options());
-        if (place == Place::this_process) {
+        if (far_end == FarEnd::this_process) {
             far_ = std::make_unique<Context>(options());
             install(*far_);
             bound_ = far_->bind(log_);
@@ -55,7 +55,7 @@ class Ends {
     }
 
     Context& near() noexcept { return *near_; }
-    /// Of Place::this_process.
+    /// Of FarEnd::this_process.
     Context& far() noexcept { return *far_; }
     /// One without wishes.
     GlobalPointer<Log> pointer() { return GlobalPointer<Log>::load(*near_, saved_); }

@@ -41,9 +41,9 @@ TEST_CASE("an idle context with every method that is here uses no processor time
 }
 
 TEST_CASE("two contexts with a connection by every method use no processor time while they are idle") {
-    const Place place = GENERATE(Place::this_process, Place::other_process);
-    CAPTURE(static_cast<int>(place));
-    Ends ends(place);
+    const FarEnd far_end = GENERATE(FarEnd::this_process, FarEnd::other_process);
+    CAPTURE(static_cast<int>(far_end));
+    Ends ends(far_end);
     auto far = ends.pointer();
     std::uint32_t number = 0;
     for (const std::string& way : ends.ways()) {

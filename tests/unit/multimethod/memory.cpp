@@ -53,7 +53,7 @@ struct Lent {
 using namespace memory_test;
 
 TEST_CASE("every method reads and writes memory, whoever allocated it") {
-    Ends ends(Place::this_process);
+    Ends ends(FarEnd::this_process);
     const bool allocated = GENERATE(false, true);
     CAPTURE(allocated);
     Lent lent(ends, allocated);
@@ -83,9 +83,9 @@ TEST_CASE("every method reads and writes memory, whoever allocated it") {
 TEST_CASE("a stream of transfers does not keep memory from being unbound") {
     const bool allocated = GENERATE(false, true);
     CAPTURE(allocated);
-    for (const std::string& way : Ends(Place::this_process).ways()) {
+    for (const std::string& way : Ends(FarEnd::this_process).ways()) {
         CAPTURE(way);
-        Ends ends(Place::this_process);
+        Ends ends(FarEnd::this_process);
         Lent lent(ends, allocated);
         lent.far.use(way);
         std::atomic<std::uint64_t> done{0};
@@ -124,10 +124,10 @@ TEST_CASE("a process that is killed while it writes to memory does not keep that
     const bool allocated = GENERATE(false, true);
     CAPTURE(allocated);
     const char* const exempt = std::getenv("TESTED_WITHOUT_KILLS");
-    for (const std::string& way : Ends(Place::other_process).ways()) {
+    for (const std::string& way : Ends(FarEnd::other_process).ways()) {
         CAPTURE(way);
         if (exempt != nullptr && way == exempt) continue;
-        Ends ends(Place::other_process);
+        Ends ends(FarEnd::other_process);
         std::vector<std::uint64_t> own(allocated ? 0 : kElements);
         BoundSpan<std::uint64_t> memory =
             allocated ? ends.near().allocate<std::uint64_t>(kElements) : ends.near().bind(std::span(own));
@@ -145,7 +145,7 @@ TEST_CASE("a process that is killed while it writes to memory does not keep that
 }
 
 TEST_CASE("transfers go on while their pointer moves from method to method") {
-    Ends ends(Place::this_process);
+    Ends ends(FarEnd::this_process);
     Lent lent(ends, true);
     const std::vector<std::string> ways = ends.ways();
     std::vector<Future<void>> under_way;

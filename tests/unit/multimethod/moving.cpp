@@ -88,9 +88,9 @@ void check_arrived(const GlobalPointer<Log>& far, const std::array<Sender, kSend
 using namespace moving_test;
 
 TEST_CASE("two threads move their pointers through all methods while requests are on their way") {
-    const Place place = GENERATE(Place::this_process, Place::other_process);
-    CAPTURE(static_cast<int>(place));
-    Ends ends(place);
+    const FarEnd far_end = GENERATE(FarEnd::this_process, FarEnd::other_process);
+    CAPTURE(static_cast<int>(far_end));
+    Ends ends(far_end);
     const std::vector<std::string> ways = ends.ways();
     REQUIRE(ways.size() > 1);
     std::array<Sender, kSenders> senders{Sender(0, ends.pointer()), Sender(1, ends.pointer())};
@@ -106,9 +106,9 @@ TEST_CASE("two threads move their pointers through all methods while requests ar
 }
 
 TEST_CASE("tables, lists, policies and fallback move a pointer as safely as use() of one method") {
-    const Place place = GENERATE(Place::this_process, Place::other_process);
-    CAPTURE(static_cast<int>(place));
-    Ends ends(place);
+    const FarEnd far_end = GENERATE(FarEnd::this_process, FarEnd::other_process);
+    CAPTURE(static_cast<int>(far_end));
+    Ends ends(far_end);
     const std::vector<std::string> ways = ends.ways();
     REQUIRE(ways.size() > 1);
     std::array<Sender, kSenders> senders{Sender(0, ends.pointer()), Sender(1, ends.pointer())};

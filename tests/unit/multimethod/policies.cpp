@@ -44,9 +44,9 @@ RowFacts row_of(const std::vector<RowFacts>& rows, const std::string& method) {
 using namespace policies_test;
 
 TEST_CASE("explain gives a verdict on every method of two contexts that have several in common") {
-    const Place place = GENERATE(Place::this_process, Place::other_process);
-    CAPTURE(static_cast<int>(place));
-    Ends ends(place);
+    const FarEnd far_end = GENERATE(FarEnd::this_process, FarEnd::other_process);
+    CAPTURE(static_cast<int>(far_end));
+    Ends ends(far_end);
     auto far = ends.pointer();
     const Choice choice = far.choose();
     const std::string text = far.explain();
@@ -75,9 +75,9 @@ TEST_CASE("explain gives a verdict on every method of two contexts that have sev
 }
 
 TEST_CASE("a policy function chooses by size, and the order of requests holds across its choices") {
-    const Place place = GENERATE(Place::this_process, Place::other_process);
-    CAPTURE(static_cast<int>(place));
-    Ends ends(place);
+    const FarEnd far_end = GENERATE(FarEnd::this_process, FarEnd::other_process);
+    CAPTURE(static_cast<int>(far_end));
+    Ends ends(far_end);
     const std::vector<std::string> ways = ends.ways();
     REQUIRE(ways.size() > 1);
     auto far = ends.pointer();
@@ -96,7 +96,7 @@ TEST_CASE("a policy function chooses by size, and the order of requests holds ac
 }
 
 TEST_CASE("a policy function sees the load of a method and goes round it") {
-    Ends ends(Place::this_process);
+    Ends ends(FarEnd::this_process);
     std::atomic<bool> held{false};
     std::atomic<bool> released{false};
     ends.far().on(hold, [&](Log&) {
@@ -134,9 +134,9 @@ TEST_CASE("a policy function sees the load of a method and goes round it") {
 }
 
 TEST_CASE("a policy function sees what was measured, also by other pointers") {
-    const Place place = GENERATE(Place::this_process, Place::other_process);
-    CAPTURE(static_cast<int>(place));
-    Ends ends(place);
+    const FarEnd far_end = GENERATE(FarEnd::this_process, FarEnd::other_process);
+    CAPTURE(static_cast<int>(far_end));
+    Ends ends(far_end);
     for (const std::string& way : ends.ways()) {
         CAPTURE(way);
         auto busy = ends.pointer();
