@@ -12,13 +12,6 @@ namespace {
 
 constexpr std::string_view kMethodSection = "method.";
 
-std::string lower(std::string_view text) {
-    std::string result(text);
-    for (char& c : result)
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    return result;
-}
-
 // Edit distance in which two swapped neighbours are one slip.
 std::size_t distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> before(b.size() + 1);
@@ -83,6 +76,13 @@ std::optional<std::string> only_one_below(const Schema& schema, std::string_view
 }
 
 } // namespace
+
+std::string lower(std::string_view text) {
+    std::string result(text);
+    for (char& c : result)
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    return result;
+}
 
 std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& known) {
     const std::string wanted = lower(word);

@@ -28,6 +28,9 @@ bool resembles_key(const Schema& schema, std::string_view variable);
 /// "; did you mean \"tcp\"?", or nothing if no known word is near.
 std::string suggestion(std::string_view word, const std::vector<std::string>& known);
 
+/// In lower case; ASCII letters only: the micro sign stays as it is.
+std::string lower(std::string_view text);
+
 /// "local, shm, tcp".
 std::string joined(const std::vector<std::string>& words);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The grammars of single values: numbers with units, words, lists. Pure functions.
 #include "base/log.h"
+#include "config/names.h"
 #include "config/settings.h"
 
 #include <algorithm>
@@ -52,14 +53,6 @@ std::string_view trimmed(std::string_view text) noexcept {
     while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
     while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
     return text;
-}
-
-// Letters only: the micro sign stays as it is.
-std::string lower(std::string_view text) {
-    std::string result(text);
-    for (char& c : result)
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    return result;
 }
 
 std::size_t digits_at(std::string_view text) noexcept {

@@ -168,7 +168,7 @@ TEST_CASE("an unknown key in a file is refused with file, line, nearest key, and
     CHECK(refusal_of_file("[method.tcp]\nsndbuff = 1\n") ==
           "plexus.toml:2: unknown key \"method.tcp.sndbuff\"; did you mean \"method.tcp.sndbuf\"? "
           "[method.tcp] takes blocking, "
-          "connect_timeout, interfaces, nodelay, skip_poll, sndbuf");
+          "connect_timeout, interfaces, nodelay, skip_poll, sndbuf, within");
     CHECK(refusal_of_file("sndbuf = 1\n").find("did you mean \"method.tcp.sndbuf\"?") != std::string::npos);
     CHECK(refusal_of_file("weather = 1\n").find("`plexus info --config` lists all keys") !=
           std::string::npos);
