@@ -24,8 +24,9 @@ namespace plexus::tools {
 namespace {
 
 struct Present {
-    std::vector<std::string> wanted; ///< the entries of the list of methods
-    std::vector<Subject> subjects;   ///< a row of the context's table each
+    std::vector<std::string> wanted;  ///< the entries of the list of methods
+    std::vector<Subject> subjects;    ///< a row of the context's table each
+    std::vector<std::string> rowless; ///< methods that reach others only: nothing reaches a trial by them
     std::vector<Measured> refused;
 };
 
@@ -41,6 +42,9 @@ Present what_is_here(const CommandLine& line) {
     for (const std::string& name : names)
         present.subjects.push_back(
             {name, fmt::format("{}", fmt::join(list_of({name}, names, present.wanted), ", "))});
+    for (const LaneReport& lane : here.lanes())
+        if (!here.table().find(lane.method))
+            present.rowless.push_back(names_of_rows({lane.method}, present.wanted).front());
     for (const RefusedModule& each : here.refused())
         present.refused.push_back({each.what, false, {}, each.why});
     return present;
@@ -132,6 +136,8 @@ int measure(const CommandLine& line, const std::string& output) {
     }
     findings.methods.insert(findings.methods.end(), present.refused.begin(), present.refused.end());
     findings.ranges = recommend(findings.methods);
+    for (Range& range : findings.ranges) // they stay, and last: others are reached by nothing else
+        range.methods.insert(range.methods.end(), present.rowless.begin(), present.rowless.end());
     const bool found = !findings.ranges.empty();
     if (found) file.write(documented_configuration(findings));
 

@@ -3,6 +3,8 @@
 // in a map. Times in seconds, sizes in bytes. Which model needs which parameters is known to eco/model alone.
 #pragma once
 
+#include "plexus/export.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <map>

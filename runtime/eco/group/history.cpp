@@ -33,6 +33,8 @@ class HistoryReader {
       : name_(name) {}
 
     History read(const toml::table& root) const {
+        if (root.contains("hosts"))
+            refuse(Status::bad_config, "{}: this is the map of a network, and no history", name_);
         const auto version = want<std::int64_t>(root, "version", "a whole number");
         if (version != kHistoryVersion)
             refuse(Status::bad_config, "{}: the history has version {}, and this Plexus reads version {}",

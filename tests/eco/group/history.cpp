@@ -124,7 +124,8 @@ TEST_CASE("what is no history, or was damaged, is refused with a sentence that n
                    "a number of microseconds"));
     CHECK(contains(complaint(changed(good, "\"000000000000feed\"", "\"a map\"")), "hexadecimal"));
     CHECK(contains(complaint(std::string(100, '.')), "this many dots"));
-    CHECK(contains(complaint(to_toml(Map({"a", "b"}, {}, {1}, "2026-01-01T00:00:00Z"))), "is missing"));
+    CHECK(contains(complaint(to_toml(Map({"a", "b"}, {}, {1}, "2026-01-01T00:00:00Z"))),
+                   "past.toml: this is the map of a network, and no history"));
 }
 
 TEST_CASE("calls that make no sense are not added") {

@@ -145,21 +145,22 @@ TEST_CASE("a method with two rows shows both, and explain takes the one that rea
         SKIP_TEST("the module libfabric was not built");
     INFO(info.err());
     REQUIRE(info.wait() == 0);
-    const std::vector<std::string> rows = info.lines();
-    REQUIRE(rows.size() == 2);
-    CHECK(rows[0].starts_with("libfabric:shm "));
-    CHECK(rows[1].starts_with("libfabric:tcp "));
+    const std::vector<std::string> lines = info.lines();
+    REQUIRE(lines.size() == 3);
+    CHECK(lines[0].starts_with("@host "));
+    CHECK(lines[1].starts_with("libfabric:shm "));
+    CHECK(lines[2].starts_with("libfabric:tcp "));
 
     Command here(words({"explain", "--json", "--table", folder.file("here", info.out())}));
     CHECK(here.wait() == 0);
     CHECK(value_of(here.out(), "method") == "\"libfabric:shm\"");
 
     // Another host has another number of its boot, which stands behind the version.
-    std::string elsewhere = rows[0];
+    std::string elsewhere = lines[1];
     char& digit = elsewhere.at(elsewhere.find(' ') + 3);
     digit = digit == '0' ? '1' : '0';
     Command there(
-        words({"explain", "--json", "--table", folder.file("there", elsewhere + "\n" + rows[1] + "\n")}));
+        words({"explain", "--json", "--table", folder.file("there", elsewhere + "\n" + lines[2] + "\n")}));
     CHECK(there.wait() == 0);
     CHECK(value_of(there.out(), "method") == "\"libfabric:tcp\"");
     CHECK(there.out().find("shm: other host") != std::string::npos);

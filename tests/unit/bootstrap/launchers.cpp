@@ -148,7 +148,7 @@ TEST_CASE("a server waits for its guests to come, and to leave") {
     CHECK(Clock::now() - start >= 200ms);
 
     auto first = join(server->url(), key, some_context(), in(5s)).value();
-    first->publish("first", {}).value(); // its answer comes behind the count of guests
+    first->publish("first", {}).value();  // its answer comes behind the count of guests
     auto late = waiting(2, Clock::now()); // for the guest that is here alone
     auto both = waiting(2, in(1h));
     CHECK(late.wait_for(100ms) == std::future_status::timeout);
