@@ -15,6 +15,7 @@ using namespace plexus::tools::benchmark;
 namespace {
 
 inline constexpr Request<void(Player&)> barrier{"test.barrier"};
+inline constexpr Request<void(Echo&)> echo_barrier{"test.echo_barrier"};
 
 Context local_context() {
     Options options;
@@ -54,6 +55,7 @@ TEST_CASE("an answer to another game does not count") {
     Context here = local_context();
     Participant end(here);
     here.on(barrier, [](Player&) {});
+    here.on(echo_barrier, [](Echo&) {});
     const GlobalPointer<Echo> echo = end.add_echo();
     Player other(here);
     other.meet(echo, {}); // the echo answers `other`, which has no game under way
@@ -78,6 +80,9 @@ TEST_CASE("an answer to another game does not count") {
     play(3); // game 44
     CHECK(late([&] { player.pointer().send(pong_bytes, stamped(43, 3)); }) == 0);
     CHECK(late([&] { player.pointer().send(pong_bytes, stamped(44, 3)); }) == 1);
+    // What the echo still answers must find the other player.
+    echo.call(echo_barrier).get();
+    other.pointer().call(barrier).get();
 }
 
 TEST_CASE("what fails ends the wait, until it is forgotten") {

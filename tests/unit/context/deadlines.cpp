@@ -77,12 +77,12 @@ TEST_CASE("a call without an answer fails at its deadline, and a late answer end
 }
 
 TEST_CASE("deadlines come from the call, the pointer or the context, in this order") {
-    Two two("tcp", {}, {{"limits.call_deadline", "20 ms"}});
+    Two two("tcp", {}, {{"limits.call_deadline", "300 ms"}}); // long enough for an answer beside other work
     CHECK(refusal_of(two.far.call(never, 1)).status == Status::deadline_exceeded);
     auto patient = two.far;
     patient.set_deadline(no_deadline);
     Future<int> waits = patient.call(never, 2);
-    CHECK_FALSE(waits.wait_for(100ms));
+    CHECK_FALSE(waits.wait_for(500ms));
     auto quick = two.far.with(deadline(1h));
     CHECK(quick.deadline() == deadline(1h));
     CHECK(refusal_of(quick.with(deadline(5ms)).call(never, 3)).status == Status::deadline_exceeded);

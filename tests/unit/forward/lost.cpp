@@ -117,7 +117,8 @@ TEST_CASE("a receiver that is stopped fills its share of the forwarder, and slow
     for (std::uint64_t i = 0; i < 2'000; ++i) fast.send(note, i, load);
     CHECK(eventually(kWait, [&] { return other.ledger().next == 2'000; }));
     CHECK(other.ledger().wrong == 0);
-    CHECK(gate.resident() < before + (std::uint64_t{12} << 20));
+    if (!kSanitized)
+        CHECK(gate.resident() < before + (std::uint64_t{12} << 20)); // a sanitizer keeps what is freed
     stopped.kill(SIGCONT);
     pusher.join();
     CHECK(within(slow.call(twice, 5)) == 10);
