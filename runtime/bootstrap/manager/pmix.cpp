@@ -5,9 +5,9 @@
 // counts its users.
 #include "bootstrap/manager/process_manager.h"
 
-#ifdef PLEXUS_HAS_PMIX
-
 #include "base/log.h"
+
+#ifdef PLEXUS_HAS_PMIX
 
 #include <algorithm>
 #include <cstdlib>

@@ -21,7 +21,7 @@ for target in json.load(sys.stdin): print(target["name"], target["type"].replace
 has() { grep -q "^$1 " <<<"$names" || fail "$2: there is no $1"; }
 lacks() { ! grep -q "^$1 " <<<"$names" || fail "$2: there is $1"; }
 
-configure -Ducx=disabled -Dlibfabric=disabled -Dzstd=disabled -Dtls=disabled -Dtools=disabled -Dexamples=disabled -Dpeers=disabled -Ddefault_library=static ||
+configure -Ducx=disabled -Dlibfabric=disabled -Dpmix=disabled -Dzstd=disabled -Dtls=disabled -Dtools=disabled -Dexamples=disabled -Dpeers=disabled -Ddefault_library=static ||
     { tail -n 5 "$folder/log" >&2; fail "with everything disabled it does not configure"; }
 for name in plexus_ucx plexus_libfabric plexus_zstd plexus_tls hello coupled_climate plexus-limits 'plexus executable' unit_lab; do lacks "$name" "all disabled"; done
 for name in plexus_tcp 'plexus static_library True' 'plexus shared_library False' unit_wire eco_plan; do has "$name" "all disabled"; done
