@@ -15,7 +15,7 @@ constexpr char kFooter[] =
     "AAS\n"
     "(scatter). It prints the number of rounds and the bound that every schedule keeps, with its reason.\n"
     "The search ends at the bound, or when its time is over with the best schedule so far: exit code 0, and\n"
-    "the line says by how much it is above the bound; exit code 1 if there is none, which fast always has.\n"
+    "the line says by how much it is above the bound; exit code 1 if there is none: umda alone.\n"
     "Its first schedule may take longer than --time, as lengths of all ways and one way for each pair have\n"
     "to be found: seconds for a thousand terminals. The bound may be lower then. fast runs in two threads,\n"
     "and what it finds may differ between runs where both are needed; umda is the search of the paper, "

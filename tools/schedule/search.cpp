@@ -94,8 +94,12 @@ Found search_best(const SearchTask& task) {
     std::future<eco::SearchResult> other = std::async(std::launch::async, attempt, 2 * task.seed + 1);
     eco::SearchResult low = attempt(2 * task.seed);
     eco::SearchResult high = other.get();
-    const bool take_high = is_shorter(high.schedule, low.schedule);
-    return {take_high ? std::move(high) : std::move(low), Clock::now() - start};
+    // A search that ran out of time may have proved less than the other one.
+    const eco::RoundBound bound = low.bound.rounds >= high.bound.rounds ? low.bound : high.bound;
+    Found best{is_shorter(high.schedule, low.schedule) ? std::move(high) : std::move(low),
+               Clock::now() - start};
+    best.result.bound = bound;
+    return best;
 }
 
 } // namespace plexus::tools::schedule

@@ -64,8 +64,8 @@ PLEXUS_API RoundBound lower_bound(const LinkGraph& graph, CollectiveKind kind, s
 /// What a search tells while it runs, and what it is asked for.
 struct SearchProgress {
     std::uint64_t rounds = 0; ///< of the best schedule so far; 0: none yet
-    std::uint64_t bound = 0;
-    std::uint64_t tries = 0; ///< generations of the evolutionary search, restarts of the fast one
+    std::uint64_t bound = 0;  ///< 0: not known yet
+    std::uint64_t tries = 0;  ///< generations of the evolutionary search, restarts of the fast one
 };
 
 /// Asked often, on the caller's thread; false ends the search.

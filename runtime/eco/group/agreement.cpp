@@ -23,7 +23,7 @@ class WordReader {
         words_ = words_.subspan(1);
         return word;
     }
-    /// How many items follow, of at least so many words each: what is made room for has been sent.
+    /// How many items follow, of at least `words_of_each` words each, so no more room is made than was sent.
     std::uint32_t count(std::uint32_t words_of_each) {
         const std::uint32_t count = next();
         if (count > words_.size() / words_of_each)

@@ -45,11 +45,17 @@ class Filler {
         std::stable_sort(order_.begin(), order_.end(),
                          [this](std::uint32_t a, std::uint32_t b) { return left_[a] > left_[b]; });
         std::size_t next = 0;
-        for (; next < order_.size() && left_[order_[next]] > later(round) && go_on_(); ++next)
-            if (busy_[order_[next]] != round) serve(order_[next], round);
+        for (; next < order_.size() && left_[order_[next]] > later(round); ++next) {
+            if (busy_[order_[next]] == round) continue;
+            if (!go_on_()) break;
+            serve(order_[next], round);
+        }
         if (next > 0 && go_on_() && repair(next, round)) ++pass_;
-        for (; next < order_.size() && left_[order_[next]] > 0 && go_on_(); ++next)
-            if (busy_[order_[next]] != round) serve(order_[next], round);
+        for (; next < order_.size() && left_[order_[next]] > 0; ++next) {
+            if (busy_[order_[next]] == round) continue;
+            if (!go_on_()) break;
+            serve(order_[next], round);
+        }
     }
 
     Assignment finish() { return std::move(out_); }

@@ -8,10 +8,11 @@
 
 namespace plexus::eco {
 
-Placement::Placement(const Routes& routes)
+Placement::Placement(const Routes& routes, Ports ports)
   : routes_(&routes)
+  , ports_(ports)
   , resources_(static_cast<std::uint32_t>(routes.graph().links.size())) {
-    if (routes.graph().ports == Ports::one) resources_ += 2 * routes.terminals();
+    if (ports_ == Ports::one) resources_ += 2 * routes.terminals();
 }
 
 Placement Placement::of_root(const Routes& routes, std::uint32_t root, const std::function<bool()>& go_on) {
@@ -39,8 +40,7 @@ std::uint32_t Placement::add_ways(std::uint32_t src, std::uint32_t dst, std::siz
     auto paths = routes_->paths(src, dst, most);
     const auto links = static_cast<std::uint32_t>(routes_->graph().links.size());
     for (LinkPath& path : paths) {
-        if (routes_->graph().ports == Ports::one)
-            path.insert(path.end(), {links + src, links + routes_->terminals() + dst});
+        if (ports_ == Ports::one) path.insert(path.end(), {links + src, links + routes_->terminals() + dst});
         add_way(src, dst, path);
     }
     return static_cast<std::uint32_t>(paths.size());
@@ -58,7 +58,7 @@ void Placement::add_way(std::uint32_t src, std::uint32_t dst, const std::vector<
 
 Transfer Placement::transfer(std::uint32_t way) const {
     auto used = used_by(way);
-    if (routes_->graph().ports == Ports::one) used = used.first(used.size() - 2);
+    if (ports_ == Ports::one) used = used.first(used.size() - 2);
     return {src(way), dst(way), src(way), LinkPath(used.begin(), used.end())};
 }
 

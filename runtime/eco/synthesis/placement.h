@@ -32,12 +32,15 @@ struct Task {
     std::uint32_t ways;
 };
 
-/// A resource serves one transfer in a round: first the links by their numbers; of a one-port graph then each
-/// terminal's sending and after these each terminal's accepting.
+/// A resource serves one transfer in a round: first the links by their numbers; with one port a terminal then
+/// each terminal's sending and after these each terminal's accepting.
 class Placement {
   public:
-    /// Without tasks. `routes` has to outlive it.
-    explicit Placement(const Routes& routes);
+    /// Without tasks, with the graph's ports. `routes` has to outlive it.
+    explicit Placement(const Routes& routes)
+      : Placement(routes, routes.graph().ports) {}
+    /// What keeps to one port is valid with all of them, too.
+    Placement(const Routes& routes, Ports ports);
     /// A task for each pair of terminals, or with a root for each pair that begins there. `go_on` is asked
     /// now and then; once it says false a pair gets one way.
     static Placement of_pairs(const Routes& routes, const std::function<bool()>& go_on);
@@ -72,6 +75,7 @@ class Placement {
     void add_tasks(std::uint32_t src, std::size_t most, const std::function<bool()>& go_on);
 
     const Routes* routes_;
+    Ports ports_;
     std::uint32_t resources_;
     std::vector<Task> tasks_;
     std::vector<Ends> ends_;

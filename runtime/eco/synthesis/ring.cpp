@@ -57,7 +57,7 @@ class RingSearch {
   public:
     /// `go_on` as attempt() has it: once it says false there is no attempt.
     RingSearch(const Routes& routes, const GoOn& go_on)
-      : placement_(routes)
+      : placement_(routes, Ports::one) // in a ring each terminal sends to one and accepts from one
       , first_way_(std::size_t{routes.terminals()} * routes.terminals() + 1) {
         for (std::uint32_t src = 0; src < routes.terminals() && go_on(); ++src) {
             placement_.begin_task();
@@ -75,8 +75,7 @@ class RingSearch {
         for (const Task& each : placement_.tasks())
             assignment_.way.push_back(each.first_way + random.below(each.ways));
         if (!tabu_search(placement_, {.rounds = 1, .patience = 1000, .keep_rounds = true}, assignment_,
-                         random, go_on) ||
-            !is_permutation())
+                         random, go_on))
             return std::nullopt;
         busy_.assign(placement_.resources(), 0);
         for (const std::uint32_t way : assignment_.way) occupy(way, 1);
@@ -93,13 +92,6 @@ class RingSearch {
 
     void occupy(std::uint32_t way, int change) {
         for (const std::uint32_t resource : placement_.used_by(way)) busy_[resource] += change;
-    }
-
-    /// All-port terminals could accept from several.
-    bool is_permutation() const {
-        std::vector<bool> receives(terminals());
-        for (std::uint32_t each = 0; each < terminals(); ++each) receives[next(each)] = true;
-        return std::find(receives.begin(), receives.end(), false) == receives.end();
     }
 
     std::uint32_t find_cycles() {

@@ -5,6 +5,7 @@
 #include "eco/synthesis/validity.h"
 #include "support/catch.h"
 #include "support/eventually.h"
+#include "synthesis/random.h"
 
 #include "plexus/error.h"
 
@@ -13,6 +14,8 @@
 #include <ctime>
 #include <numeric>
 #include <random>
+#include <set>
+#include <utility>
 
 namespace find_schedule_test {
 
@@ -257,6 +260,35 @@ TEST_CASE("a ring serves every terminal, also where a terminal could accept from
             find_schedule(graph, CollectiveKind::aab, 0,
                           {seed, [&asked](const SearchProgress&) { return ++asked < 3000; }});
         CHECK(fault_of(graph, result.schedule) == "");
+    }
+}
+
+TEST_CASE("terminals with all ports get a ring where those with one port do") {
+    // A directed ring with chords: what one port allows is found with all ports as well.
+    constexpr std::uint32_t kTerminals = 24;
+    Random random(1);
+    LinkGraph graph;
+    std::set<std::pair<std::uint32_t, std::uint32_t>> links;
+    for (std::uint32_t each = 0; each < kTerminals; ++each) {
+        graph.vertices.push_back(std::to_string(each));
+        graph.terminals.push_back({each, each});
+        links.insert({each, (each + 1) % kTerminals});
+    }
+    while (links.size() < kTerminals + 20) {
+        const std::uint32_t from = 1 + random.below(kTerminals - 1);
+        const std::uint32_t to = 2 + random.below(kTerminals - 2);
+        if (from != to) links.insert({from, to});
+    }
+    for (const auto& [from, to] : links) graph.links.push_back({from, to});
+    std::size_t with_one = 0;
+    for (const Ports ports : {Ports::one, Ports::all}) {
+        graph.ports = ports;
+        std::uint32_t asked = 0;
+        const SearchResult result = find_schedule(
+            graph, CollectiveKind::aab, 0, {1, [&asked](const SearchProgress&) { return ++asked < 3000; }});
+        CHECK(fault_of(graph, result.schedule) == "");
+        if (ports == Ports::one) with_one = result.schedule.rounds.size();
+        CHECK(result.schedule.rounds.size() <= with_one);
     }
 }
 

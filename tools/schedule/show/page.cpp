@@ -51,7 +51,9 @@ std::string senders(const Drawing& drawing) {
 std::string judgement(const Drawing& drawing) {
     const std::size_t rounds = drawing.schedule.rounds.size();
     if (rounds == drawing.bound.rounds) return "No schedule has fewer rounds.";
-    if (rounds < drawing.bound.rounds) return "It has fewer rounds than the bound, which is wrong.";
+    if (rounds < drawing.bound.rounds)
+        return "This valid schedule has fewer rounds than the bound: the bound is wrong; please report it "
+               "with this file.";
     return fmt::format("At most {} more than the fewest possible.", rounds - drawing.bound.rounds);
 }
 
