@@ -151,4 +151,13 @@ TEST_CASE("a collective that cannot be measured ends with 3 and says why") {
     }
 }
 
+TEST_CASE("a schedule for another number of members is refused before anything starts") {
+    Command few({"bench", "collective", "--contexts", "2", "--operation", "all_gather", "--pattern",
+                 "schedule:btree-4"});
+    CHECK(few.wait() == 3);
+    CHECK(count_of(few.err(), "schedule:btree-4 is for 4 members, and 2 take part: start 4 contexts, or more "
+                              "with --members 4") == 1);
+    CHECK(few.left_nothing());
+}
+
 } // namespace bench_collective_test

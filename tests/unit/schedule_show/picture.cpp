@@ -90,7 +90,8 @@ TEST_CASE("a page has the certificate, the first round and every round's data") 
     CHECK(has(best, "No schedule has fewer rounds."));
     Drawing refuted = broadcast_on_ring();
     refuted.bound.rounds = 3;
-    CHECK(has(schedule_page(refuted), "This valid schedule has fewer rounds than the bound: the bound is wrong;"));
+    CHECK(has(schedule_page(refuted),
+              "This valid schedule has fewer rounds than the bound: the bound is wrong;"));
 }
 
 TEST_CASE("no name, title or reason breaks out of a page or a picture") {

@@ -79,7 +79,7 @@ struct CollectiveOptions {
     bool json = false;
 
     static constexpr double kSeconds = 0.5;
-    /// That a schedule is looked for while the other members wait, about.
+    /// How long member 0 looks for a schedule, about; the others wait.
     static constexpr std::chrono::seconds kSearchTime{10};
 };
 

@@ -192,6 +192,17 @@ void check_members(const CollectiveOptions& options, Rank contexts) {
     }
     if (options.root >= least)
         throw Error(Status::bad_config, fmt::format("--root {} is none of {} members", options.root, least));
+    const std::vector<Rank> counts = options.members.empty() ? std::vector{contexts} : options.members;
+    for (const NamedPattern& pattern : options.patterns) {
+        if (!pattern.schedule) continue;
+        const std::size_t terminals = pattern.schedule->graph.terminals.size();
+        for (const Rank members : counts)
+            if (members != terminals)
+                throw Error(Status::bad_config,
+                            fmt::format("{} is for {} members, and {} take part: start {} contexts, or more "
+                                        "with --members {}",
+                                        pattern.name, terminals, members, terminals, terminals));
+    }
 }
 
 int start_members(std::uint32_t contexts, std::vector<std::string> command, bool pin) {

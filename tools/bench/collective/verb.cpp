@@ -92,7 +92,7 @@ NamedPattern schedule_of(const std::string& word) {
     }
 }
 
-/// @error bad_argument a schedule was made for another root than the operations have (thrown)
+/// Ends the program if a schedule was made for another root than the operations have.
 void check_root(const NamedPattern& pattern, eco::Rank root) {
     if (!pattern.schedule || !pattern.schedule->made) return;
     const eco::RoundSchedule& made = *pattern.schedule->made;
