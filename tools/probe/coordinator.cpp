@@ -2,6 +2,7 @@
 #include "tools/probe/coordinator.h"
 
 #include "tools/probe/acquisition.h"
+#include "tools/probe/links.h"
 #include "tools/probe/start_map.h"
 #include "tools/probe/wires.h"
 #include "tools/probe/without_polling.h"
@@ -187,7 +188,7 @@ class Coordinator {
     /// Finds out for every subnet with two hosts in the job whether the subnet is one wire.
     void find_wires(std::vector<std::string>& unconfirmed) {
         const eco::Partition subnets = partition();
-        const auto judges = judges_of(subnets, place_);
+        const auto judges = judges_of(subnets, answering(members_.measuring, place_));
         std::vector<std::optional<bool>> shared(subnets.size());
         for (std::size_t at = 0; at < subnets.size(); ++at) {
             if (!judges[at]) continue;
@@ -224,10 +225,11 @@ class Coordinator {
     /// What the map had of pairs that are here is replaced. Returns how many models have parameters.
     std::size_t acquire_all() {
         saver_.now(map_); // whatever happens now, the costs are there
+        const std::vector<std::size_t> here = answering(members_.measuring, place_);
         std::vector<eco::AcquiredModel> all =
-            acquire_models(options_, members_, map_, partition(), place_, progress_);
+            acquire_models(options_, members_, map_, partition(), here, progress_);
         const auto is_here = [&](std::size_t host) {
-            return std::find(place_.begin(), place_.end(), host) != place_.end();
+            return std::find(here.begin(), here.end(), host) != here.end();
         };
         const auto count = std::count_if(
             all.begin(), all.end(), [](const eco::AcquiredModel& each) { return each.has_parameters(); });

@@ -2,6 +2,7 @@
 #include "tools/probe/links.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace plexus::tools::probe {
 namespace {
@@ -36,13 +37,21 @@ LinkParts between(const std::vector<std::size_t>& hosts, const std::vector<std::
     LinkParts out{hosts[0], far[0], subnet, false, {}, {}};
     for (std::size_t at = 1; at < std::min({hosts.size(), far.size(), kMostLoad + 1}); ++at)
         out.others.push_back({hosts[at], far[at]});
-    for (const auto* side : {&hosts, &far})
+    for (const auto* side : {&far, &hosts})
         for (std::size_t at = 1; at < side->size() && out.senders.size() < kMostLoad; ++at)
             out.senders.push_back((*side)[at]);
     return out;
 }
 
 } // namespace
+
+std::vector<std::size_t> answering(const std::vector<Member>& members, std::span<const std::size_t> here) {
+    constexpr std::size_t kNoHost = std::numeric_limits<std::size_t>::max();
+    std::vector<std::size_t> out(here.begin(), here.end());
+    for (std::size_t at = 0; at < out.size(); ++at)
+        if (members[at].lost) out[at] = kNoHost;
+    return out;
+}
 
 std::vector<LinkParts> links_of(const eco::Partition& subnets, std::span<const std::size_t> here) {
     const auto present = present_in(subnets, here);

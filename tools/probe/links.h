@@ -3,6 +3,8 @@
 // on values. Any thread.
 #pragma once
 
+#include "tools/probe/members.h"
+
 #include "plexus/eco/partition.h"
 
 #include <cstddef>
@@ -19,9 +21,13 @@ struct LinkParts {
     bool inside = false;    ///< both are of one subnet
     /// Pairs that load the network: of the same two subnets, no host twice, neither of them of the link.
     std::vector<eco::HostPair> others;
-    /// Hosts that load the receiver.
+    /// Hosts that load the receiver: first those of its own subnet.
     std::vector<std::size_t> senders;
 };
+
+/// `here` (of each member its place in the map) with a number that no host has in the place of lost members:
+/// these stand for nothing. Pure.
+std::vector<std::size_t> answering(const std::vector<Member>& members, std::span<const std::size_t> here);
 
 /// Hosts stand for their subnets: of each subnet with two hosts that are here the first two, between two
 /// subnets the first of each; of load at most three pairs or senders. First those inside. `here`: of each

@@ -24,8 +24,22 @@ TEST_CASE("two hosts stand for a subnet, and one of each for the way between two
     CHECK(links[1].senders.empty());
     CHECK((!links[2].inside && links[2].from == 0 && links[2].to == 5 && links[2].subnet == 0));
     CHECK(links[2].others == std::vector<HostPair>{{1, 6}});
-    CHECK(links[2].senders == std::vector<std::size_t>{1, 2, 3});
+    CHECK(links[2].senders == std::vector<std::size_t>{6, 1, 2}); // the receiver's neighbour first
     CHECK(links_of({{0}}, std::vector<std::size_t>{0}).empty());
+}
+
+TEST_CASE("a host that is lost stands for nothing, and its subnet has another one") {
+    const std::vector<std::size_t> here{10, 11, 12, 13, 14};
+    std::vector<Member> members(5);
+    members[0].lost = true;
+    members[3].lost = true;
+    const std::vector<LinkParts> links = links_of({{10, 11, 12}, {13, 14}}, answering(members, here));
+    REQUIRE(links.size() == 2); // of the second subnet one host is left
+    CHECK((links[0].inside && links[0].from == 1 && links[0].to == 2));
+    CHECK((links[0].others.empty() && links[0].senders.empty()));
+    CHECK((!links[1].inside && links[1].from == 1 && links[1].to == 4));
+    CHECK(links[1].senders == std::vector<std::size_t>{2});
+    CHECK(answering(std::vector<Member>(5), here) == here);
 }
 
 TEST_CASE("hosts that make load are in no pair twice, and are not those that are measured") {
