@@ -7,6 +7,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
+#include <string_view>
+#include <tuple>
 
 namespace plexus::eco {
 namespace {
@@ -22,33 +25,45 @@ PlanRequest inside(const PolyRequest& request, Rank members, Rank root) {
     return out;
 }
 
-bool has(const Subnet& hosts, std::size_t host) {
-    return std::find(hosts.begin(), hosts.end(), host) != hosts.end();
-}
+/// The acquired models of a map, by the clusters that their hosts stand for.
+class AcquiredModels {
+  public:
+    AcquiredModels(const Map& map, const Partition& clusters) {
+        std::vector<std::size_t> cluster_of(map.hosts().size());
+        for (std::size_t cluster = 0; cluster < clusters.size(); ++cluster)
+            for (const std::size_t host : clusters[cluster]) cluster_of[host] = cluster;
+        for (const AcquiredModel& each : map.acquired()) {
+            const Key key{each.model, cluster_of[each.from], cluster_of[each.to]};
+            // Its levels are of two clusters that the tolerance made one: operations inside have one level.
+            if (cluster_of[each.from] == cluster_of[each.to] && each.levels.size() > 1) continue;
+            const AcquiredModel*& known = by_link_[key];
+            if (known == nullptr || (!known->has_parameters() && each.has_parameters())) known = &each;
+        }
+    }
 
-/// Of one host of `senders` and one of `receivers`; nothing: the map has none of that name.
-const AcquiredModel* acquired_one_way(const Map& map, std::string_view name, const Subnet& senders,
-                                      const Subnet& receivers) {
-    const AcquiredModel* out = nullptr;
-    for (const AcquiredModel& each : map.acquired())
-        if (each.model == name && has(senders, each.from) && has(receivers, each.to) &&
-            (out == nullptr || (!out->has_parameters() && each.has_parameters())))
-            out = &each;
-    return out;
-}
+    /// Of this way, or else of the way back; null: nobody tried. One with parameters goes before one without.
+    const AcquiredModel* on(ModelKind kind, std::size_t from, std::size_t to) const {
+        const AcquiredModel* there = one_way(kind, from, to);
+        if (there != nullptr && there->has_parameters()) return there;
+        const AcquiredModel* back = one_way(kind, to, from);
+        return back != nullptr && (there == nullptr || back->has_parameters()) ? back : there;
+    }
 
-const AcquiredModel* acquired_on(const Map& map, ModelKind kind, const Subnet& senders,
-                                 const Subnet& receivers) {
-    const AcquiredModel* there = acquired_one_way(map, to_string(kind), senders, receivers);
-    if (there != nullptr && there->has_parameters()) return there;
-    const AcquiredModel* back = acquired_one_way(map, to_string(kind), receivers, senders);
-    return back != nullptr && (there == nullptr || back->has_parameters()) ? back : there;
-}
+  private:
+    using Key = std::tuple<std::string_view, std::size_t, std::size_t>;
+
+    const AcquiredModel* one_way(ModelKind kind, std::size_t from, std::size_t to) const {
+        const auto found = by_link_.find({to_string(kind), from, to});
+        return found == by_link_.end() ? nullptr : found->second;
+    }
+
+    std::map<Key, const AcquiredModel*> by_link_;
+};
 
 /// Messages from each of `senders` to each of `receivers`, which count as processors from `first_receiver`
-/// on.
+/// on, and the gaps of an acquired pLogP, if there is one.
 Sample sample_of(const Map& map, Statistic statistic, const Subnet& senders, const Subnet& receivers,
-                 std::size_t first_receiver) {
+                 std::size_t first_receiver, const AcquiredModel* plogp) {
     Sample out;
     for (std::size_t size = 0; size < map.sizes_bytes().size(); ++size)
         for (std::size_t from = 0; from < senders.size(); ++from)
@@ -58,7 +73,6 @@ Sample sample_of(const Map& map, Statistic statistic, const Subnet& senders, con
                 out.messages.push_back({{map.sizes_bytes()[size], 0, from, first_receiver + to},
                                         cost.at(statistic) * kSecondsPerUs});
             }
-    const AcquiredModel* const plogp = acquired_on(map, ModelKind::plogp, senders, receivers);
     if (plogp != nullptr && plogp->levels.size() == 1)
         for (const SizedTimes& each : plogp->levels.front().sizes)
             out.occupancy.push_back(
@@ -67,9 +81,7 @@ Sample sample_of(const Map& map, Statistic statistic, const Subnet& senders, con
 }
 
 /// Acquired, or else fitted: then words say why it was not acquired, if somebody tried.
-ModelFit model_on(const Map& map, ModelKind kind, const Subnet& senders, const Subnet& receivers,
-                  const Sample& sample) {
-    const AcquiredModel* const own = acquired_on(map, kind, senders, receivers);
+ModelFit model_on(const AcquiredModel* own, ModelKind kind, const Sample& sample) {
     std::string why;
     if (own != nullptr) {
         ModelFit out = fit(*own, sample);
@@ -81,16 +93,19 @@ ModelFit model_on(const Map& map, ModelKind kind, const Subnet& senders, const S
     return out;
 }
 
-ClusterPrediction cluster_of(const Map& map, const PolyRequest& request, const Subnet& hosts) {
+ClusterPrediction cluster_of(const Map& map, const PolyRequest& request, const Subnet& hosts,
+                             const AcquiredModels& acquired, std::size_t at) {
     ClusterPrediction out;
     out.hosts = hosts;
     const auto root = std::find(hosts.begin(), hosts.end(), request.root);
     const auto coordinator = root == hosts.end() ? hosts.begin() : root;
     out.coordinator = *coordinator;
     if (hosts.size() == 1) return out;
-    const Sample sample = sample_of(map, request.statistic, hosts, hosts, 0);
+    const Sample sample =
+        sample_of(map, request.statistic, hosts, hosts, 0, acquired.on(ModelKind::plogp, at, at));
     out.has_gaps = !sample.occupancy.empty();
-    for (const ModelKind kind : kModelKinds) out.models.push_back(model_on(map, kind, hosts, hosts, sample));
+    for (const ModelKind kind : kModelKinds)
+        out.models.push_back(model_on(acquired.on(kind, at, at), kind, sample));
     out.model = choose(out.models, request.bytes);
     if (!out.model) return out;
     out.patterns = predict_patterns(
@@ -103,9 +118,11 @@ ClusterPrediction cluster_of(const Map& map, const PolyRequest& request, const S
 /// The links between all clusters, and what is to be said of them.
 class ClusterLinks {
   public:
-    ClusterLinks(const Map& map, const PolyRequest& request, const std::vector<ClusterPrediction>& clusters)
+    ClusterLinks(const Map& map, const PolyRequest& request, const AcquiredModels& acquired,
+                 const std::vector<ClusterPrediction>& clusters)
       : map_(map)
       , request_(request)
+      , acquired_(acquired)
       , clusters_(clusters)
       , links_(clusters.size(), std::vector<Link>(clusters.size())) {
         for (std::size_t from = 0; from < clusters.size(); ++from)
@@ -152,14 +169,16 @@ class ClusterLinks {
     void measure(std::size_t from, std::size_t to) {
         const Subnet& senders = clusters_[from].hosts;
         const Subnet& receivers = clusters_[to].hosts;
-        const Sample sample = sample_of(map_, request_.statistic, senders, receivers, senders.size());
+        const Sample sample = sample_of(map_, request_.statistic, senders, receivers, senders.size(),
+                                        acquired_.on(ModelKind::plogp, from, to));
         if (sample.messages.empty()) return;
         LinkPrediction& link = predictions_.emplace_back(LinkPrediction{from, to, {}, {}});
         std::string words;
         for (const ModelKind kind : kModelKinds) {
             const bool is_usual = kind == ModelKind::hockney || kind == ModelKind::plogp;
-            if (!is_usual && acquired_on(map_, kind, senders, receivers) == nullptr) continue;
-            ModelFit each = model_on(map_, kind, senders, receivers, sample);
+            const AcquiredModel* const own = acquired_.on(kind, from, to);
+            if (!is_usual && own == nullptr) continue;
+            ModelFit each = model_on(own, kind, sample);
             if (!is_usual && !each.acquired)
                 continue; // a fit to messages alone tells no more than the usual two
             if (is_usual)
@@ -219,6 +238,7 @@ class ClusterLinks {
 
     const Map& map_;
     const PolyRequest& request_;
+    const AcquiredModels& acquired_;
     const std::vector<ClusterPrediction>& clusters_;
     std::vector<std::vector<Link>> links_;
     std::vector<LinkPrediction> predictions_;
@@ -244,12 +264,13 @@ bool is_segmented_without_gaps(const ClusterPrediction& cluster) {
            !cluster.has_gaps;
 }
 
-void schedule_between(const Map& map, const PolyRequest& request, PolyPrediction& out) {
+void schedule_between(const Map& map, const PolyRequest& request, const AcquiredModels& acquired,
+                      PolyPrediction& out) {
     out.missing = without_model(map, out.clusters);
     if (out.missing.empty() && out.clusters.size() > 1 && !has_schedules(request.operation))
         out.missing = "between clusters there are schedules of broadcast and reduce alone";
     if (!out.missing.empty()) return;
-    ClusterLinks links(map, request, out.clusters);
+    ClusterLinks links(map, request, acquired, out.clusters);
     out.links = links.take_predictions();
     out.missing = links.missing();
     if (!out.missing.empty()) return;
@@ -268,9 +289,11 @@ PolyPrediction predict(const Map& map, const PolyRequest& asked) {
     if (request.root >= map.hosts().size())
         refuse(Status::bad_argument, "root {} is no host: the map has {}", request.root, map.hosts().size());
     PolyPrediction out;
-    for (const Subnet& hosts :
-         partition(map.matrix(0, request.statistic, request.symmetry), request.tolerance))
-        out.clusters.push_back(cluster_of(map, request, hosts));
+    const Partition clusters =
+        partition(map.matrix(0, request.statistic, request.symmetry), request.tolerance);
+    const AcquiredModels acquired(map, clusters);
+    for (std::size_t at = 0; at < clusters.size(); ++at)
+        out.clusters.push_back(cluster_of(map, request, clusters[at], acquired, at));
     const std::vector<std::uint64_t>& sizes = map.sizes_bytes();
     if (request.bytes > sizes.back())
         out.remarks.push_back(fmt::format(
@@ -282,7 +305,7 @@ PolyPrediction predict(const Map& map, const PolyRequest& asked) {
         out.remarks.emplace_back("The map holds no gaps (plexus probe --models measures them): that a sender "
                                  "is busy with a message without bytes counts as "
                                  "latency, so small segments end later than predicted.");
-    schedule_between(map, request, out);
+    schedule_between(map, request, acquired, out);
     return out;
 }
 

@@ -282,6 +282,27 @@ TEST_CASE("a poly-model takes acquired parameters where the map has them, and fi
     for (const LinkPrediction& link : made.links) CHECK(link.models.size() == 2);
 }
 
+TEST_CASE("a model of several levels is for links between clusters, not for what a tolerance makes one") {
+    const Net net;
+    Map map = two_clusters(net);
+    AcquisitionOptions options = up_to(32768);
+    options.lower_levels = acquire(ModelKind::plogp, net.observe(), options).levels;
+    AcquiredModel levels = acquire(ModelKind::steffenel, net.observe(), options);
+    REQUIRE(levels.levels.size() == 2);
+    levels.from = 0;
+    levels.to = 3;
+    map.set_acquired({levels});
+    PolyRequest request;
+    request.bytes = 8192;
+    const PolyPrediction apart = predict(map, request);
+    REQUIRE(apart.links.size() == 2);
+    CHECK(by_kind(apart.links.front().models, ModelKind::steffenel).acquired);
+    request.tolerance = {100, 1};
+    const PolyPrediction merged = predict(map, request);
+    REQUIRE(merged.clusters.size() == 1);
+    CHECK_FALSE(by_kind(merged.clusters.front().models, ModelKind::steffenel).model);
+}
+
 TEST_CASE("a size that pLogP's table has is predicted by the others") {
     const AcquiredModel bent{
         0,  1, "plogp", {}, {{10 * kUs, {{8, 0, 0, 1 * kUs}, {1024, 0, 0, 9 * kUs}, {8192, 0, 0, 10 * kUs}}}},
