@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "plexus/eco/model.h"
 
+#include "topology/limits.h"
 #include "topology/refuse.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace plexus::eco {
 namespace {
 
 void check_time(double value, std::string_view model, std::string_view name) {
-    if (!(std::isfinite(value) && value >= 0))
-        refuse(Status::bad_argument, "{}: {} is {}: it is finite and not negative", model, name, value);
+    if (!(value >= 0 && value <= kMostTime))
+        refuse(Status::bad_argument, "{}: {} is {}: it is not negative, and at most {:g}", model, name, value,
+               kMostTime);
 }
 
 void check_bandwidth(double value, std::string_view model) {
-    if (!(std::isfinite(value) && value > 0))
-        refuse(Status::bad_argument, "{}: bytes_per_s is {}: it is finite and above 0", model, value);
+    if (!(value >= kLeastBandwidth && value <= kMostBandwidth))
+        refuse(Status::bad_argument, "{}: bytes_per_s is {}: it is from {:g} to {:g}", model, value,
+               kLeastBandwidth, kMostBandwidth);
 }
 
 template <class Values>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "model/sample.h"
 
+#include "topology/limits.h"
 #include "topology/refuse.h"
 
 #include <algorithm>
@@ -9,9 +10,6 @@
 namespace plexus::eco {
 namespace {
 
-// Beyond these no clock measures, and squares would leave the range of numbers.
-constexpr double kLeastTime = 1e-15;
-constexpr double kMostTime = 1e15;
 constexpr std::size_t kMostPlaces = std::size_t{1} << 20; // of levels and of processors
 
 using ValuesBySize = std::map<std::uint64_t, std::vector<double>>;

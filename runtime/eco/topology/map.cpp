@@ -2,6 +2,7 @@
 #include "plexus/eco/map.h"
 
 #include "base/utf8.h"
+#include "topology/limits.h"
 #include "topology/refuse.h"
 
 #include <algorithm>
@@ -60,8 +61,16 @@ void check_word(std::string_view word) {
 }
 
 void check_seconds(double time_s, std::string_view model, std::string_view what) {
-    if (!(time_s >= 0) || std::isinf(time_s))
-        refuse(Status::bad_argument, "{}: {} is a number from 0 up, not {}", model, what, time_s);
+    if (!(time_s >= 0 && time_s <= kMostTime))
+        refuse(Status::bad_argument, "{}: {} is a number from 0 to {:g}, not {}", model, what, kMostTime,
+               time_s);
+}
+
+/// Which of them are times only eco/model knows.
+void check_parameter(double value, std::string_view model, std::string_view name) {
+    if (!(value >= 0 && value <= kMostBandwidth))
+        refuse(Status::bad_argument, "{}: {} is a number from 0 to {:g}, not {}", model, name, kMostBandwidth,
+               value);
 }
 
 void check_level(const AcquiredLevel& level, std::string_view model) {
@@ -87,7 +96,7 @@ void check_acquired(const AcquiredModel& each) {
         refuse(Status::bad_argument, "{}: a model has parameters or levels, not both", each.model);
     for (const auto& [name, value] : each.parameters) {
         check_word(name);
-        check_seconds(value, each.model, name);
+        check_parameter(value, each.model, name);
     }
     for (const AcquiredLevel& level : each.levels) check_level(level, each.model);
 }

@@ -155,4 +155,21 @@ TEST_CASE("parameters that are missing, negative or not finite are refused by na
     CHECK_THROWS_AS(PLogP{}.at(1), plexus::Error);
 }
 
+TEST_CASE("times and bandwidths that would leave the range of numbers are refused, and others never do") {
+    check_refused(Hockney{1e300, 10}, "hockney: latency_s is 1e+300: it is not negative, and at most 1e+15");
+    check_refused(Hockney{1, 1e-300}, "hockney: bytes_per_s is 1e-300");
+    check_refused(Hockney{1, 1e300}, "hockney: bytes_per_s is 1e+300");
+    check_refused(LogP{1, 1, 1e308, 1}, "logp: gap_s is 1e+308");
+    check_refused(LogGP{1, 1, 1, 1e300}, "loggp: gap_s_per_byte is 1e+300");
+    check_refused(PLogP{1, {{0, 0, 0, 1e300}}}, "plogp: gap_s is 1e+300");
+    const double most = 1e15;
+    for (const Model& model :
+         {Model{Hockney{most, 1e-15}}, Model{Hockney{most, 1e18}}, Model{LogP{most, most, most, 1}},
+          Model{LogGP{most, most, most, most}}, Model{PLogP{most, {{0, 0, 0, 0}, {1, most, most, most}}}}}) {
+        const LinkCost of_most = cost(model, {std::numeric_limits<std::uint64_t>::max()});
+        CHECK(std::isfinite(of_most.spacing_s));
+        CHECK(std::isfinite(of_most.message_s()));
+    }
+}
+
 } // namespace models_test
