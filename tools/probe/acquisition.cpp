@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/probe/acquisition.h"
 
+#include "tools/probe/typical_time.h"
 #include "tools/probe/without_polling.h"
 
 #include "plexus/eco/acquire.h"
 
 #include <algorithm>
 #include <chrono>
-#include <exception>
 #include <fmt/format.h>
 #include <map>
 #include <optional>
@@ -20,13 +20,27 @@ using Clock = std::chrono::steady_clock;
 constexpr std::uint64_t kLoadBytes = 8 * 1024; // large beside headers, short on a slow wire
 constexpr std::uint64_t kLeastBytes = 1024;    // of a map of tiny messages
 constexpr double kSecondsOfAllPasses = 0.03;   // of one experiment
+constexpr std::uint32_t kFewestOfAllPasses = 5;
+constexpr double kLoadPatience = 2; // a load that nobody ends lasts so many patiences of the options
+
+/// What the passes saw of one experiment: a time of each.
+struct Seen {
+    std::vector<double> times_s;
+    eco::AcquisitionCost cost;
+};
 
 /// What one link showed.
 struct LinkRecord {
     LinkParts parts;
-    std::map<eco::Experiment, eco::Observation> seen;
-    std::map<eco::Experiment, std::string> failed; ///< and why: it is not tried again
+    std::map<eco::Experiment, Seen> seen;
+    std::map<eco::Experiment, std::string> failed; ///< and why: it is not tried again in this pass
 };
+
+bool is_loaded(const eco::Experiment& what) { return what.load != eco::Load::none; }
+
+eco::Observation observation_of(const eco::Experiment& what, const Seen& seen) {
+    return {typical_time(seen.times_s, is_loaded(what)), seen.cost};
+}
 
 class ModelProbe {
   public:
@@ -85,22 +99,28 @@ class ModelProbe {
     }
 
     eco::Observation observed(LinkRecord& record, const eco::Experiment& what) {
-        if (const auto known = record.seen.find(what); known != record.seen.end()) return known->second;
+        if (const auto known = record.seen.find(what); known != record.seen.end())
+            return observation_of(what, known->second);
         if (const auto failed = record.failed.find(what); failed != record.failed.end())
             throw Error(Status::unsupported, failed->second);
         try {
-            return record.seen[what] = made(record.parts, what);
+            const eco::Observation first = made(record.parts, what);
+            record.seen[what] = {{first.time_s}, first.cost};
+            return first;
         } catch (const Error& error) {
             record.failed[what] = error.what();
             throw;
         }
     }
 
+    /// A further pass: all that was seen again, and what failed, or was not asked for because something else
+    /// failed.
     void repeat(LinkRecord& record) {
+        record.failed.clear();
         for (auto& [what, known] : record.seen) {
             try {
                 const eco::Observation again = made(record.parts, what);
-                known.time_s = std::min(known.time_s, again.time_s);
+                known.times_s.push_back(again.time_s);
                 known.cost.messages += again.cost.messages;
                 known.cost.bytes += again.cost.bytes;
                 known.cost.seconds += again.cost.seconds;
@@ -108,57 +128,85 @@ class ModelProbe {
                 // What the earlier passes saw stands.
             }
         }
+        models_of(record);
     }
 
+    /// With its load, which lasts from before its first message until after its last, or it fails.
     eco::Observation made(const LinkParts& parts, const eco::Experiment& what) {
         const auto start = Clock::now();
         std::vector<std::size_t> loading;
         eco::Observation out;
-        std::exception_ptr failure;
+        std::string failure;
         try {
             begin(what.load, parts, loading);
             out = tried(parts, what);
-        } catch (const Error&) { failure = std::current_exception(); }
-        for (const std::size_t member : loading) end(member, out.cost);
+        } catch (const Error& error) { failure = error.what(); }
+        for (const std::size_t member : loading) {
+            const std::string why = end(member, out.cost);
+            if (failure.empty() && !why.empty())
+                failure = fmt::format("{} made no load to the end: {}", name(member), why);
+        }
         out.cost.seconds = std::chrono::duration<double>(Clock::now() - start).count();
-        if (failure) std::rethrow_exception(failure);
+        if (!failure.empty()) throw Error(Status::unsupported, failure);
         return out;
     }
 
     eco::Observation tried(const LinkParts& parts, const eco::Experiment& what) {
-        const Trial trial{static_cast<std::uint8_t>(what.quantity), what.bytes,
-                          kSecondsOfAllPasses / options_.passes};
+        const Trial trial{static_cast<std::uint8_t>(what.quantity),
+                          what.bytes,
+                          kSecondsOfAllPasses / options_.passes,
+                          (kFewestOfAllPasses + options_.passes - 1) / options_.passes,
+                          is_loaded(what),
+                          options_.patience_s};
         Member& one = members_.measuring[parts.from];
         const TrialTime seen =
             asked(parts.from, [&] { return one.station.call(attempt, member(parts.to).station, trial); });
         return {seen.time_s, {seen.messages, seen.bytes, 0}};
     }
 
+    /// Who sends to whom meanwhile.
+    std::vector<eco::HostPair> loads_of(eco::Load load, const LinkParts& parts) const {
+        std::vector<eco::HostPair> out;
+        switch (load) {
+        case eco::Load::none:
+            return out;
+        case eco::Load::receiver:
+            for (const std::size_t sender : parts.senders) out.push_back({sender, parts.to});
+            break;
+        case eco::Load::network:
+            for (const eco::HostPair& pair : parts.others) out.insert(out.end(), {pair, {pair.b, pair.a}});
+            break;
+        case eco::Load::same_way:
+            out = parts.others;
+            break;
+        }
+        if (out.empty())
+            throw Error(Status::unsupported, load == eco::Load::receiver
+                                                 ? "no other host is there to load the receiver"
+                                                 : "no other pair of hosts is there to load the network");
+        return out;
+    }
+
     void begin(eco::Load load, const LinkParts& parts, std::vector<std::size_t>& loading) {
-        std::vector<eco::HostPair> pairs;
-        if (load == eco::Load::network) pairs = parts.others;
-        if (load == eco::Load::receiver)
-            for (const std::size_t sender : parts.senders) pairs.push_back({sender, parts.to});
-        if (load != eco::Load::none && pairs.empty())
-            throw Error(Status::unsupported, load == eco::Load::network
-                                                 ? "no other pair of hosts is there to load the network"
-                                                 : "no other host is there to load the receiver");
-        for (const eco::HostPair& pair : pairs) {
+        for (const eco::HostPair& pair : loads_of(load, parts)) {
             loading.push_back(pair.a);
             asked(pair.a, [&] {
-                return member(pair.a).station.call(begin_load, member(pair.b).station, kLoadBytes);
+                return member(pair.a).station.call(begin_load, member(pair.b).station, kLoadBytes,
+                                                   kLoadPatience * options_.patience_s);
             });
         }
     }
 
-    void end(std::size_t loader, eco::AcquisitionCost& cost) {
+    /// Why there was no load until now; empty: there was.
+    std::string end(std::size_t loader, eco::AcquisitionCost& cost) {
+        const auto call = [&] { return members_.measuring[loader].station.call(end_load); };
         try {
-            const TrialTime sent = asked(loader, [&] { return member(loader).station.call(end_load); });
+            if (members_.measuring[loader].lost) static_cast<void>(call()); // it may go on one day
+            const TrialTime sent = asked(loader, call);
             cost.messages += sent.messages;
             cost.bytes += sent.bytes;
-        } catch (const Error&) {
-            // The load failed, or its station is lost: what was measured under it stands for less load.
-        }
+        } catch (const Error& error) { return error.what(); }
+        return {};
     }
 
     const Member& member(std::size_t at) const {

@@ -19,6 +19,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kShortPatience{5};
+constexpr Deadline kLostPatience = deadline(std::chrono::milliseconds(100));
 constexpr std::size_t kMostRepeatRounds = 3;
 
 std::string show_time(double seconds) {
@@ -45,7 +46,10 @@ class Dismissal {
         };
         for (const auto& station : members_.resting) tell(station);
         for (const Member& member : members_.measuring)
-            if (!member.lost) tell(member.station);
+            if (!member.lost)
+                tell(member.station);
+            else // it may go on one day; nobody waits for it
+                static_cast<void>(member.station.with(kLostPatience).try_send(finish));
         const auto deadline = Clock::now() + kShortPatience;
         for (auto& answer : answers) answer.wait_until(deadline);
     }

@@ -5,11 +5,17 @@
 #include <utility>
 
 namespace plexus::tools::probe {
+namespace {
+
+constexpr char kEnded[] = "the probe has ended";
+
+} // namespace
 
 void Errands::begin(Work work, const std::function<bool()>& is_void) {
     {
         std::unique_lock hold(mutex_);
-        changed_.wait(hold, [&] { return !is_taken_; });
+        changed_.wait(hold, [&] { return !is_taken_ || is_closed_ || is_void(); });
+        if (is_closed_) throw Error(Status::closed, kEnded);
         if (is_void()) throw Error(Status::timed_out, "it took too long");
         is_taken_ = true;
         is_done_ = false;
@@ -30,6 +36,24 @@ void Errands::finish() {
     changed_.notify_all();
     hold.unlock();
     if (refused != Status::ok) throw Error(refused, refusal);
+}
+
+void Errands::look() {
+    const std::lock_guard hold(mutex_);
+    changed_.notify_all();
+}
+
+void Errands::close() {
+    Work never;
+    const std::lock_guard hold(mutex_);
+    is_closed_ = true;
+    if (is_taken_ && !is_done_) {
+        never = std::move(work_);
+        is_done_ = true;
+        refused_ = Status::closed;
+        refusal_ = kEnded;
+    }
+    changed_.notify_all();
 }
 
 void Errands::do_work() {

@@ -23,18 +23,23 @@ class Errands {
       : wake_(std::move(wake)) {}
 
     /// Waits until earlier work is finished, and hands this over. `is_void`: it is not wanted any more, which
-    /// is asked when its turn comes.
-    /// @error timed_out it is not wanted any more (thrown)  @thread pool
+    /// is asked when its turn comes, and by look().
+    /// @error timed_out it is not wanted any more; closed close() was called (thrown)  @thread pool
     void begin(Work work, const std::function<bool()>& is_void);
     /// Waits for the end of what begin() handed over; called once for each, by whatever thread.
-    /// @error bad_argument nothing was begun; what the work threw, or too_large for want of memory (thrown)
+    /// @error bad_argument nothing was begun; closed close() came before it was done; what the work threw,
+    /// or too_large for want of memory (thrown)
     /// @thread pool
     void finish();
+    /// Who waits in begin() asks again whether the work is wanted. @thread any
+    void look();
 
     /// @thread main
     bool has_work() const noexcept { return has_work_.load(std::memory_order_relaxed); }
     /// Does it, if there is any. @thread main
     void do_work();
+    /// The main thread does no more: nobody waits for it any longer. @thread main
+    void close();
 
   private:
     Work wake_;
@@ -44,6 +49,7 @@ class Errands {
     Work work_;
     bool is_taken_ = false; // from begin() to finish()
     bool is_done_ = false;
+    bool is_closed_ = false;
     Status refused_ = Status::ok;
     std::string refusal_;
     std::atomic<bool> has_work_{false}; // a hint for the main thread: work_ is under mutex_

@@ -82,8 +82,8 @@ Options usual_settings(const CommandLine& line, const ProbeOptions& options) {
 }
 
 int be_rank_0(Context& here, const ProbeOptions& options) {
-    probe::Station station(here);
     std::atomic<bool> abandoned{false};
+    probe::Station station(here, abandoned);
     std::exception_ptr failure;
     std::optional<probe::Outcome> outcome;
     std::thread coordinator([&] {
@@ -94,7 +94,7 @@ int be_rank_0(Context& here, const ProbeOptions& options) {
         here.stop();
     });
     try {
-        station.serve(abandoned);
+        station.serve();
     } catch (...) {
         coordinator.join();
         throw;
@@ -185,9 +185,9 @@ int probe_verb(int count, char** arguments) {
                     "there is one context, and a pair has two: start it as a job, as plexus run does, "
                     "or on this machine with -n 4 --per-context");
     if (here.rank() == 0) return be_rank_0(here, options);
-    probe::Station station(here);
     const std::atomic<bool> never{false};
-    station.serve(never);
+    probe::Station station(here, never);
+    station.serve();
     return kOk;
 }
 

@@ -34,11 +34,14 @@ PLEXUS_FIELDS(Readings, method, samples_us)
 struct Trial {
     std::uint8_t quantity = 0; ///< an eco::Quantity
     std::uint64_t bytes = 0;
-    double seconds = 0; ///< as many repetitions as begin within, but some
+    double seconds = 0;       ///< as many repetitions as begin within,
+    std::uint32_t fewest = 1; ///< but so many
+    bool under_load = false;
+    double patience_s = 60; ///< a message that finds no room for so long is given up
 };
-PLEXUS_FIELDS(Trial, quantity, bytes, seconds)
+PLEXUS_FIELDS(Trial, quantity, bytes, seconds, fewest, under_load, patience_s)
 
-/// The least that was seen, and what was sent for it, both ways.
+/// What typical_time() says of the repetitions, and what was sent for it, both ways.
 struct TrialTime {
     double time_s = 0;
     std::uint64_t messages = 0;
@@ -70,11 +73,12 @@ inline constexpr Request<GlobalPointer<Answerer>(Station&, std::uint32_t, Global
     "plexus.probe.call_on"};
 /// Makes one experiment on the way to another station.
 inline constexpr Request<TrialTime(Station&, GlobalPointer<Station>, Trial)> attempt{"plexus.probe.attempt"};
-/// Sends messages of this size to another station until end_load(); the answer comes when the first have
-/// arrived.
-inline constexpr Request<void(Station&, GlobalPointer<Station>, std::uint64_t)> begin_load{
+/// Sends messages of this size to another station until end_load(), for so many seconds at most; the answer
+/// comes when so many are under way that more would only wait.
+inline constexpr Request<void(Station&, GlobalPointer<Station>, std::uint64_t, double)> begin_load{
     "plexus.probe.begin_load"};
-/// The result counts what was sent for the load; its time means nothing.
+/// The result counts what was sent for the load; its time means nothing. An error: there was no load, or not
+/// until now.
 inline constexpr Request<TrialTime(Station&)> end_load{"plexus.probe.end_load"};
 
 inline std::string station_name(std::uint32_t rank) { return "plexus.probe." + std::to_string(rank); }

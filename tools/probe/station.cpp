@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/probe/station.h"
 
+#include "tools/probe/typical_time.h"
+
 #include "plexus/eco/acquire.h"
 
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 #include <unistd.h>
 
 namespace plexus::tools::probe {
@@ -18,10 +21,9 @@ constexpr double kRepetitionSeconds = 0.002;
 constexpr double kMostTrips = 100;
 constexpr std::uint32_t kMostRepetitions = 20;
 // Of an experiment with single messages.
-constexpr std::size_t kFewestTrials = 5;
 constexpr std::size_t kMostTrials = 200;
 constexpr std::uint64_t kMostInRow = 4096;
-constexpr std::uint64_t kLoadWindow = 4; // messages
+constexpr double kLongRow = 3; // in rows of one message
 
 std::string host_name() {
     char name[256] = {};
@@ -32,21 +34,24 @@ std::string host_name() {
 
 std::uint64_t first_stamp(const Context& here) { return std::uint64_t{here.rank()} << 32; }
 
-/// The least of as many tries as begin within `seconds`, but some.
+/// Of as many tries as the trial says.
 template <class Try>
-double least_time(double seconds, Try&& attempt) {
-    double least = attempt();
+double time_of(const Trial& trial, Try&& attempt) {
+    std::vector<double> times{attempt()};
     const auto start = Clock::now();
-    for (std::size_t tries = 1;
-         tries < kFewestTrials || (tries < kMostTrials && seconds_since(start) < seconds); ++tries)
-        least = std::min(least, attempt());
-    return least;
+    while (times.size() < trial.fewest ||
+           (times.size() < kMostTrials && seconds_since(start) < trial.seconds))
+        times.push_back(attempt());
+    return typical_time(std::move(times), trial.under_load);
 }
+
+Deadline patience(double seconds) { return deadline(std::chrono::duration<double>(seconds)); }
 
 } // namespace
 
-Station::Station(Context& here)
-  : end_(here)
+Station::Station(Context& here, const std::atomic<bool>& abandoned)
+  : abandoned_(abandoned)
+  , end_(here)
   , player_(here, first_stamp(here)) // no other station's games have these numbers
   , caller_(end_, first_stamp(here))
   , echo_(end_.add_echo())
@@ -74,9 +79,13 @@ void Station::install() {
     });
     here.on(abandon, [](Station& station) {
         station.abandons_.fetch_add(1, std::memory_order_relaxed);
+        station.errands_.look();
         station.end_.fail("it took too long");
     });
-    here.on(finish, [](Station& station) { station.finished_.store(true, std::memory_order_relaxed); });
+    here.on(finish, [](Station& station) {
+        station.finished_.store(true, std::memory_order_relaxed);
+        station.end_.fail("the probe has ended");
+    });
     here.on(measure, threaded,
             [](Station& station, const GlobalPointer<Station>& partner, const Sizes& sizes,
                const Effort& effort) { return station.have_measured(partner, sizes, effort); });
@@ -85,8 +94,8 @@ void Station::install() {
                 return station.have_tried(partner, trial);
             });
     here.on(begin_load, threaded,
-            [](Station& station, const GlobalPointer<Station>& partner, std::uint64_t bytes) {
-                station.start_load(partner, bytes);
+            [](Station& station, const GlobalPointer<Station>& partner, std::uint64_t bytes, double limit_s) {
+                station.start_load(partner, bytes, limit_s);
             });
     here.on(end_load, threaded, [](Station& station) { return station.finish_load(); });
 }
@@ -127,7 +136,7 @@ TrialTime Station::have_tried(const GlobalPointer<Station>& partner, const Trial
         throw Error(Status::bad_argument, "there is no such experiment");
     TrialTime out;
     have_done(abandons, [&] {
-        caller_.face(far);
+        caller_.face(far.with(patience(trial.patience_s)));
         out.time_s = try_out(trial);
         out.messages = caller_.messages();
         out.bytes = caller_.bytes();
@@ -142,28 +151,43 @@ void Station::have_done(std::uint32_t abandons, Errands::Work work) {
     errands_.finish();
 }
 
-void Station::start_load(const GlobalPointer<Station>& partner, std::uint64_t bytes) {
+void Station::start_load(const GlobalPointer<Station>& partner, std::uint64_t bytes, double limit_s) {
     const std::uint32_t abandons = abandons_.load(std::memory_order_relaxed);
     const GlobalPointer<Answerer> far = meet_answerer(partner);
-    const auto begun = std::make_shared<std::promise<void>>();
+    auto begun = std::make_shared<std::promise<void>>();
     auto has_begun = begun->get_future();
+    const auto is_void = [this, abandons] { return abandons != abandons_.load(std::memory_order_relaxed); };
     ending_load_.store(false, std::memory_order_relaxed);
-    errands_.begin([this, far, bytes, begun] { make_load(far, bytes, *begun); },
-                   [&] { return abandons != abandons_.load(std::memory_order_relaxed); });
-    has_begun.wait(); // what fails is what finish_load() throws
+    errands_.begin([=, this, begun = std::move(begun)] { make_load(far, bytes, limit_s, is_void, *begun); },
+                   is_void);
+    try {
+        has_begun.get();
+    } catch (const std::exception&) {
+        errands_.finish(); // throws what the load threw, or why it never began
+        throw;
+    }
 }
 
-void Station::make_load(const GlobalPointer<Answerer>& far, std::uint64_t bytes, std::promise<void>& begun) {
+void Station::make_load(const GlobalPointer<Answerer>& far, std::uint64_t bytes, double limit_s,
+                        const std::function<bool()>& is_void, std::promise<void>& begun) {
+    const auto start = Clock::now();
+    std::uint64_t window = 1;
     try {
-        caller_.face(far);
-        caller_.row(bytes, kLoadWindow);
+        caller_.face(far.with(patience(limit_s)));
+        caller_.row(bytes, 1); // opens windows, meets page faults
+        // So many that the way is never empty: then a row lasts as long as its messages, not as its trip.
+        const double one = caller_.row(bytes, 1);
+        while (window < kMostInRow && caller_.row(bytes, window) < kLongRow * one) window *= 2;
     } catch (...) {
-        begun.set_value();
+        begun.set_exception(std::current_exception());
         throw;
     }
     begun.set_value();
-    while (!ending_load_.load(std::memory_order_relaxed) && !finished_.load(std::memory_order_relaxed))
-        caller_.row(bytes, kLoadWindow);
+    while (!ending_load_.load(std::memory_order_relaxed) && !is_over() && !is_void()) {
+        caller_.row(bytes, window);
+        if (seconds_since(start) > limit_s)
+            throw Error(Status::timed_out, fmt::format("nobody ended the load within {:g} s", limit_s));
+    }
 }
 
 TrialTime Station::finish_load() {
@@ -172,16 +196,18 @@ TrialTime Station::finish_load() {
     return {0, caller_.messages(), caller_.bytes()};
 }
 
-void Station::serve(const std::atomic<bool>& abandoned) {
-    const auto is_over = [&] {
-        return finished_.load(std::memory_order_relaxed) || abandoned.load(std::memory_order_relaxed);
-    };
+bool Station::is_over() const noexcept {
+    return finished_.load(std::memory_order_relaxed) || abandoned_.load(std::memory_order_relaxed);
+}
+
+void Station::serve() {
     while (!is_over()) {
         end_.serve([&] { return is_over() || errands_.has_work(); });
-        if (!errands_.has_work()) continue;
+        if (is_over() || !errands_.has_work()) continue;
         end_.forget_failure();
         errands_.do_work();
     }
+    errands_.close();
 }
 
 std::vector<double> Station::measure_size(const Effort& effort) {
@@ -208,14 +234,14 @@ double Station::try_out(const Trial& trial) {
     const double first = caller_.trip(bytes, 0).trip_s; // opens windows, meets page faults
     switch (static_cast<eco::Quantity>(trial.quantity)) {
     case eco::Quantity::ping_pong:
-        return least_time(trial.seconds, [&] { return caller_.trip(bytes, bytes).trip_s / 2; });
+        return time_of(trial, [&] { return caller_.trip(bytes, bytes).trip_s / 2; });
     case eco::Quantity::round_trip:
-        return least_time(trial.seconds, [&] { return caller_.trip(bytes, 0).trip_s; });
+        return time_of(trial, [&] { return caller_.trip(bytes, 0).trip_s; });
     case eco::Quantity::send:
-        return least_time(trial.seconds, [&] { return caller_.trip(bytes, 0).send_s; });
+        return time_of(trial, [&] { return caller_.trip(bytes, 0).send_s; });
     case eco::Quantity::receive: {
         const double absent = 1.5 * std::max(first, caller_.trip(0, bytes).trip_s);
-        return least_time(trial.seconds, [&] { return caller_.take_in(bytes, absent); });
+        return time_of(trial, [&] { return caller_.take_in(bytes, absent); });
     }
     case eco::Quantity::gap:
         break;
@@ -223,15 +249,14 @@ double Station::try_out(const Trial& trial) {
     return gap(trial);
 }
 
-/// A row of so many messages that they take longer than a trip, and a row of one.
+/// A row of so many messages that they take longer than a row of one does, and a row of one.
 double Station::gap(const Trial& trial) {
-    constexpr double kLongRow = 3; // in trips
-    const double one = least_time(0, [&] { return caller_.row(trial.bytes, 1); });
+    const double one = time_of(trial, [&] { return caller_.row(trial.bytes, 1); });
     std::uint64_t messages = 16;
     while (messages < kMostInRow &&
            caller_.row(trial.bytes, messages) < std::max(kLongRow * one, kRepetitionSeconds))
         messages *= 2;
-    const double row = least_time(trial.seconds, [&] { return caller_.row(trial.bytes, messages); });
+    const double row = time_of(trial, [&] { return caller_.row(trial.bytes, messages); });
     return std::max(row - one, 0.0) / static_cast<double>(messages - 1);
 }
 

@@ -9,6 +9,7 @@
 #include "tools/probe/requests.h"
 
 #include <atomic>
+#include <functional>
 #include <future>
 #include <map>
 #include <memory>
@@ -18,14 +19,15 @@ namespace plexus::tools::probe {
 
 class Station {
   public:
-    /// The station takes the context's errors, and publishes itself in the job.
-    explicit Station(Context& here);
+    /// The station takes the context's errors, and publishes itself in the job. It serves until `abandoned`
+    /// becomes true and the context is woken, if nobody tells it to finish.
+    Station(Context& here, const std::atomic<bool>& abandoned);
     Station(const Station&) = delete;
     Station& operator=(const Station&) = delete;
 
-    /// Until it is told to finish, or `abandoned` becomes true and the context is woken.
+    /// Until it is told to finish, or is abandoned. Once.
     /// @thread one, which is the one that measures
-    void serve(const std::atomic<bool>& abandoned);
+    void serve();
 
   private:
     /// Of one caller.
@@ -44,8 +46,10 @@ class Station {
     void install();
     Readings have_measured(const GlobalPointer<Station>& partner, const Sizes& sizes, const Effort& effort);
     TrialTime have_tried(const GlobalPointer<Station>& partner, const Trial& trial);
-    void start_load(const GlobalPointer<Station>& partner, std::uint64_t bytes);
-    void make_load(const GlobalPointer<Answerer>& far, std::uint64_t bytes, std::promise<void>& begun);
+    void start_load(const GlobalPointer<Station>& partner, std::uint64_t bytes, double limit_s);
+    void make_load(const GlobalPointer<Answerer>& far, std::uint64_t bytes, double limit_s,
+                   const std::function<bool()>& is_void, std::promise<void>& begun);
+    bool is_over() const noexcept;
     TrialTime finish_load();
     GlobalPointer<Answerer> answerer_of(std::uint32_t rank, GlobalPointer<Caller> caller);
     GlobalPointer<Answerer> meet_answerer(const GlobalPointer<Station>& partner);
@@ -54,6 +58,7 @@ class Station {
     double try_out(const Trial& trial);
     double gap(const Trial& trial);
 
+    const std::atomic<bool>& abandoned_; // a flag that goes with nothing else
     benchmark::Participant end_;
     benchmark::Player player_;
     Caller caller_;

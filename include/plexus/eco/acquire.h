@@ -26,7 +26,8 @@ enum class Quantity : std::uint8_t {
 /// What else goes on meanwhile.
 enum class Load : std::uint8_t {
     none,
-    network,  ///< other pairs exchange messages over the same network
+    network,  ///< other pairs exchange messages over the same network, both ways
+    same_way, ///< other pairs send over the same network, the way of the message alone
     receiver, ///< other hosts send to the receiver
 };
 
@@ -38,7 +39,8 @@ struct Experiment {
 };
 
 struct Observation {
-    double time_s = 0; ///< the least that was seen
+    /// The least that was seen; under load the median: the least is that of a moment without load.
+    double time_s = 0;
     AcquisitionCost cost;
 };
 

@@ -97,7 +97,7 @@ void acquire_loggp(Experiments& at, const AcquisitionOptions& options, AcquiredM
                       {"gap_s_per_byte", longer / further_bytes(options.most_bytes)}};
 }
 
-/// What a message takes longer under load. What rounding and a clock make negative is 0, and is said.
+/// What half a round trip takes longer under load. What rounding and a clock make negative is 0, and is said.
 double wait_under(Load load, Experiments& at, std::uint64_t bytes, std::string& words) {
     const double longer = at(Quantity::ping_pong, bytes, load) - at(Quantity::ping_pong, bytes);
     if (longer < 0) words = "a message under load was no slower";
@@ -217,7 +217,7 @@ void acquire_steffenel(Experiments& at, const AcquisitionOptions& options, Acqui
     if (options.lower_levels.empty()) refuse_sample("one level was measured: that is plogp");
     GapTable table(at, options);
     const AcquiredLevel mine = table.take(out.words);
-    const AcquiredLevel loaded = table.under(Load::network, mine);
+    const AcquiredLevel loaded = table.under(Load::same_way, mine);
     out.levels = options.lower_levels;
     out.levels.push_back(loaded);
 }

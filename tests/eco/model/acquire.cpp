@@ -42,7 +42,7 @@ struct Net {
     }
     double time(const Experiment& what) const {
         const double message = latency_s + gap(what.bytes);
-        // The receiver's load is on one of the two ways.
+        // The receiver's load, and that of pairs that send the same way, is on one of the two ways.
         const double one = what.load == Load::none ? 0 : network_wait_s;
         const double both = what.load == Load::network ? 2 * one : one;
         const double end = what.load == Load::receiver ? receiver_wait_s : 0;
@@ -168,7 +168,7 @@ TEST_CASE("waits under load are taken apart: the network's in both directions, t
     REQUIRE(levels.size() == 2);
     CHECK(levels[0].latency_s == 1 * kUs);
     CHECK(levels[1].latency_s == Approx(40 * kUs));
-    CHECK(levels[1].at(4096).gap_s == Approx(net.gap(4096) + 40 * kUs));
+    CHECK(levels[1].at(4096).gap_s == Approx(net.gap(4096) + 20 * kUs));
 }
 
 TEST_CASE("what does not fit a model is said in words, with what it cost") {

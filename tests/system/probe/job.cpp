@@ -4,30 +4,11 @@
 
 #include <csignal>
 #include <fstream>
-#include <iterator>
 
 namespace job_test {
 
 using namespace plexus;
 using namespace plexus::testing;
-
-namespace {
-
-int rank_of(pid_t pid) {
-    std::ifstream file("/proc/" + std::to_string(pid) + "/environ", std::ios::binary);
-    const std::string all{std::istreambuf_iterator<char>(file), {}};
-    const std::string key = "PLEXUS_JOB_RANK=";
-    const std::size_t at = all.find(key);
-    return at == std::string::npos ? -1 : std::atoi(all.c_str() + at + key.size());
-}
-
-pid_t process_of(const Command& job, int rank) {
-    for (const pid_t pid : job.ranks())
-        if (rank_of(pid) == rank) return pid;
-    return -1;
-}
-
-} // namespace
 
 TEST_CASE("every pair of a job is in the map, with all sizes, and partition reads it") {
     const TmpDir folder;

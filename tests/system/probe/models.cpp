@@ -7,6 +7,7 @@
 #include "plexus/eco/poly_model.h"
 
 #include <algorithm>
+#include <csignal>
 
 namespace probed_models_test {
 
@@ -99,6 +100,30 @@ TEST_CASE("models are acquired in subnets and between them, and predictions take
     Command page({"map", "show", file, "--tolerance", "100%"});
     CHECK(page.wait() == 0);
     CHECK(page.out().find("from the cluster of l1 to that of r1") != std::string::npos);
+}
+
+TEST_CASE("a host that stands still while it makes load is given up, and ends with the job when it goes on") {
+    const TmpDir folder;
+    const std::string file = (folder / "net.toml").string();
+    Command job(probe_words(4, file,
+                            {"--models", "--patience", "1", "--repeat", "30", "--confirm", "0", "--sizes",
+                             "8,1KiB", "--tolerance", "1000000%"}));
+    REQUIRE(
+        eventually(20s, [&] { return std::ifstream(file).good() && pairs_in(eco::load_map(file)) == 6; }));
+    const pid_t loader = process_of(job, 2);
+    REQUIRE(loader > 0);
+    ::kill(loader, SIGSTOP);
+    REQUIRE(eventually(60s, [&] { return !eco::load_map(file).acquired().empty(); }));
+    ::kill(loader, SIGCONT);
+    CHECK(job.wait(60s).has_value());
+    INFO(job.out() << job.err());
+    CHECK(job.left_nothing());
+    const eco::Map map = eco::load_map(file);
+    const eco::AcquiredModel& waits = one_of(map, map.hosts()[0], map.hosts()[1], "logpc");
+    INFO(waits.words);
+    CHECK_FALSE(waits.has_parameters());
+    CHECK(waits.words.find("2") != std::string::npos); // who it was
+    CHECK(one_of(map, map.hosts()[0], map.hosts()[1], "hockney").has_parameters());
 }
 
 TEST_CASE("a probe without models keeps acquired ones, but for hosts that are measured anew") {

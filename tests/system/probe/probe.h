@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <string>
 
 namespace plexus::testing {
@@ -37,6 +39,22 @@ inline std::string probed(int contexts, const std::string& file, Words more = {}
 
 /// The program that is tested, for command lines in which it is not the first.
 inline std::string tested_plexus() { return std::getenv("TESTED_PLEXUS"); }
+
+/// -1: it is none of a job.
+inline int rank_of(pid_t pid) {
+    std::ifstream file("/proc/" + std::to_string(pid) + "/environ", std::ios::binary);
+    const std::string all{std::istreambuf_iterator<char>(file), {}};
+    const std::string key = "PLEXUS_JOB_RANK=";
+    const std::size_t at = all.find(key);
+    return at == std::string::npos ? -1 : std::atoi(all.c_str() + at + key.size());
+}
+
+/// -1: there is none.
+inline pid_t process_of(const Command& job, int rank) {
+    for (const pid_t pid : job.ranks())
+        if (rank_of(pid) == rank) return pid;
+    return -1;
+}
 
 /// How many pairs of the map have a cost of each size.
 inline std::size_t pairs_in(const eco::Map& map) {
