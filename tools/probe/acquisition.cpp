@@ -52,25 +52,26 @@ class ModelProbe {
         acquisition_.most_bytes = std::max(map.sizes_bytes().back(), kLeastBytes);
     }
 
-    std::vector<eco::AcquiredModel> take(const std::vector<LinkParts>& links,
-                                         std::span<const std::size_t> here) {
+    void take(const std::vector<LinkParts>& links, std::span<const std::size_t> here,
+              const KeepModels& keep) {
+        const auto keep_all = [&](LinkRecord& record) {
+            std::vector<eco::AcquiredModel> models = models_of(record);
+            for (eco::AcquiredModel& each : models) {
+                each.from = here[record.parts.from];
+                each.to = here[record.parts.to];
+            }
+            keep(models);
+        };
         for (const LinkParts& parts : links) records_.push_back({parts, {}, {}});
         for (std::uint32_t pass = 1; pass <= options_.passes; ++pass)
             for (std::size_t at = 0; at < records_.size(); ++at) {
                 show(at, pass);
                 if (pass == 1)
-                    models_of(records_[at]);
+                    keep_all(records_[at]);
                 else
                     repeat(records_[at]);
             }
-        std::vector<eco::AcquiredModel> out;
-        for (LinkRecord& record : records_)
-            for (eco::AcquiredModel& each : models_of(record)) {
-                each.from = here[record.parts.from];
-                each.to = here[record.parts.to];
-                out.push_back(std::move(each));
-            }
-        return out;
+        for (LinkRecord& record : records_) keep_all(record);
     }
 
   private:
@@ -242,11 +243,10 @@ class ModelProbe {
 
 } // namespace
 
-std::vector<eco::AcquiredModel> acquire_models(const ProbeOptions& options, Members& members,
-                                               const eco::Map& map, const eco::Partition& subnets,
-                                               std::span<const std::size_t> here,
-                                               benchmark::Progress& progress) {
-    return ModelProbe(options, members, map, progress).take(links_of(subnets, here), here);
+void acquire_models(const ProbeOptions& options, Members& members, const eco::Map& map,
+                    const eco::Partition& subnets, std::span<const std::size_t> here,
+                    benchmark::Progress& progress, const KeepModels& keep) {
+    ModelProbe(options, members, map, progress).take(links_of(subnets, here), here, keep);
 }
 
 } // namespace plexus::tools::probe

@@ -12,17 +12,20 @@
 #include "plexus/eco/map.h"
 #include "plexus/eco/partition.h"
 
+#include <functional>
 #include <span>
 #include <vector>
 
 namespace plexus::tools::probe {
 
+/// Takes the models of one link; places are those of the map.
+using KeepModels = std::function<void(const std::vector<eco::AcquiredModel>&)>;
+
 /// Acquires every model on each of these links, as often as the options say that pairs are measured: of each
-/// experiment the least time is kept. Places in the result are those of the map. A member that does not
-/// answer is marked as lost.
-std::vector<eco::AcquiredModel> acquire_models(const ProbeOptions& options, Members& members,
-                                               const eco::Map& map, const eco::Partition& subnets,
-                                               std::span<const std::size_t> here,
-                                               benchmark::Progress& progress);
+/// experiment typical_time() is kept. `keep` gets what there is of a link after its first pass, and after the
+/// last pass once more. A member that does not answer is marked as lost.
+void acquire_models(const ProbeOptions& options, Members& members, const eco::Map& map,
+                    const eco::Partition& subnets, std::span<const std::size_t> here,
+                    benchmark::Progress& progress, const KeepModels& keep);
 
 } // namespace plexus::tools::probe

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <map>
 #include <set>
+#include <tuple>
 
 namespace plexus::tools::probe {
 namespace {
@@ -74,11 +75,9 @@ class Coordinator {
 
     Outcome run() {
         const auto start = Clock::now();
-        const auto due = [&](const HostPair& pair) { return is_due(pair); };
         std::vector<std::string> missing;
         std::vector<std::string> unconfirmed;
-        const std::size_t measured =
-            measure_passes(only(rounds_of(members_.measuring.size()), due), missing, unconfirmed);
+        const std::size_t measured = measure_passes(missing, unconfirmed);
         const std::size_t repeated = repeat_deciding_edges(unconfirmed);
         if (!options_.per_context) find_wires(unconfirmed);
         const std::size_t acquired = options_.models ? acquire_all() : 0;
@@ -100,38 +99,53 @@ class Coordinator {
 
     HostPair in_map(const HostPair& pair) const { return {place_[pair.a], place_[pair.b]}; }
 
-    bool is_due(const HostPair& pair) const {
-        if (!options_.continues()) return true;
-        const auto anew = [&](std::size_t member) {
+    bool is_anew(const HostPair& pair) const {
+        const auto is_refreshed = [&](std::size_t member) {
             return std::find(options_.refresh.begin(), options_.refresh.end(),
                              members_.measuring[member].name) != options_.refresh.end();
         };
-        return anew(pair.a) || anew(pair.b) || (options_.resume && !is_measured(map_, in_map(pair)));
+        return !options_.continues() || is_refreshed(pair.a) || is_refreshed(pair.b);
+    }
+
+    /// How many passes the pair lacks.
+    std::uint32_t passes_due(const HostPair& pair) const {
+        if (is_anew(pair)) return options_.passes;
+        if (!options_.resume) return 0;
+        return options_.passes - std::min(options_.passes, passes_of(map_, in_map(pair)));
     }
 
     /// ECO's characterisation: all pairs, the whole of it several times, and the least is kept. What disturbs
     /// a pair for a while is over, or somewhere else, in another pass. Returns the number of pairs measured.
-    std::size_t measure_passes(const std::vector<Round>& rounds, std::vector<std::string>& missing,
-                               std::vector<std::string>& unconfirmed) {
+    std::size_t measure_passes(std::vector<std::string>& missing, std::vector<std::string>& unconfirmed) {
+        const std::vector<Round> all = rounds_of(members_.measuring.size());
+        std::map<HostPair, std::uint32_t> due;
+        for (const Round& round : all)
+            for (const HostPair& pair : round) due[pair] = passes_due(pair);
+        std::map<HostPair, std::vector<std::string>> failed; // and why, in each pass
         for (std::uint32_t pass = 1; pass <= options_.passes; ++pass) {
-            const auto was_measured = [&](const HostPair& pair) { return passes_.contains(in_map(pair)); };
             const std::string what =
                 options_.passes == 1 ? "pairs" : fmt::format("pairs, pass {} of {}", pass, options_.passes);
-            measure_all(
-                pass == 1 ? rounds : only(rounds, was_measured), what,
-                [&](const HostPair& pair, const std::vector<eco::Cost>& costs) { keep(pair, costs); });
+            measure_all(only(all, [&](const HostPair& pair) { return due[pair] >= pass; }), what,
+                        [&](const HostPair& pair, const std::vector<eco::Cost>& costs) {
+                            keep(pair, costs, due[pair] < options_.passes);
+                        });
             for (const auto& [pair, why] : missing_)
-                (pass == 1 ? missing : unconfirmed)
-                    .push_back(pass == 1 ? fmt::format("{} and {}: {}", name(pair.a), name(pair.b), why)
-                                         : fmt::format("{} and {}, pass {}: {}", name(pair.a), name(pair.b),
-                                                       pass, why));
+                failed[pair].push_back(
+                    fmt::format("{} and {}, pass {}: {}", name(pair.a), name(pair.b), pass, why));
         }
+        for (const auto& [pair, whys] : failed)
+            if (passes_.contains(in_map(pair)) || due[pair] < options_.passes)
+                unconfirmed.insert(unconfirmed.end(), whys.begin(), whys.end());
+            else
+                missing.push_back(whys.front()); // later ones may say no more than that a host is lost
         return passes_.size();
     }
 
-    void keep(const HostPair& pair, const std::vector<eco::Cost>& costs) {
+    /// `goes_on`: the map has passes of an earlier probe, which count.
+    void keep(const HostPair& pair, const std::vector<eco::Cost>& costs, bool goes_on) {
         const HostPair hosts = in_map(pair);
         std::vector<eco::Cost>& passes = passes_[hosts];
+        if (passes.empty() && goes_on) passes.push_back(map_.cost(deciding_size(), hosts.a, hosts.b));
         for (std::size_t size = 0; size < costs.size(); ++size)
             map_.set_both(size, hosts.a, hosts.b,
                           passes.empty() ? costs[size]
@@ -179,7 +193,9 @@ class Coordinator {
                     costs.push_back(map_.cost(size, hosts.a, hosts.b));
                 else
                     costs.insert(costs.end(), earlier->second.begin(), earlier->second.end());
-                map_.set_both(size, hosts.a, hosts.b, second_least_of(costs));
+                eco::Cost second = second_least_of(costs);
+                second.passes = map_.cost(size, hosts.a, hosts.b).passes; // repeats are none
+                map_.set_both(size, hosts.a, hosts.b, second);
                 repeated.insert(hosts);
             }
             for (const auto& [pair, why] : missing_)
@@ -226,21 +242,20 @@ class Coordinator {
         return true;
     }
 
-    /// What the map had of pairs that are here is replaced. Returns how many models have parameters.
+    /// Returns how many models have parameters now.
     std::size_t acquire_all() {
         saver_.now(map_); // whatever happens now, the costs are there
-        const std::vector<std::size_t> here = answering(members_.measuring, place_);
-        std::vector<eco::AcquiredModel> all =
-            acquire_models(options_, members_, map_, partition(), here, progress_);
-        const auto is_here = [&](std::size_t host) {
-            return std::find(here.begin(), here.end(), host) != here.end();
-        };
-        const auto count = std::count_if(
-            all.begin(), all.end(), [](const eco::AcquiredModel& each) { return each.has_parameters(); });
-        for (const eco::AcquiredModel& each : map_.acquired())
-            if (!is_here(each.from) || !is_here(each.to)) all.push_back(each);
-        map_.set_acquired(std::move(all));
-        return static_cast<std::size_t>(count);
+        const eco::Partition subnets = partition();
+        std::map<std::tuple<std::size_t, std::size_t, std::string>, bool> acquired;
+        acquire_models(options_, members_, map_, subnets, answering(members_.measuring, place_), progress_,
+                       [&](const std::vector<eco::AcquiredModel>& models) {
+                           for (const eco::AcquiredModel& each : models)
+                               acquired[{each.from, each.to, each.model}] = each.has_parameters();
+                           keep_models(map_, subnets, models);
+                           saver_.now(map_);
+                       });
+        return static_cast<std::size_t>(
+            std::count_if(acquired.begin(), acquired.end(), [](const auto& each) { return each.second; }));
     }
 
     /// `sizes`: nothing means those of the map.

@@ -30,7 +30,7 @@ constexpr char kFooter[] =
     "size a pass gives the least time and quantiles over its repetitions. All pairs are measured\n"
     "in several passes, and of these the map keeps the least of each number: what disturbs the\n"
     "network for a while does not stay in it. The map is saved now and then: --resume goes on\n"
-    "after an interruption, with the pairs that no pass has measured. Edges that decide which hosts\n"
+    "after an interruption, with the passes that each pair lacks. Edges that decide which hosts\n"
     "share a subnet are measured again, and of these the second least is kept. The subnets\n"
     "are printed.\n"
     "\n"
@@ -145,7 +145,7 @@ int probe_verb(int count, char** arguments) {
                  "Pairs without a common host at the same time: right where they share no wire either");
     app.add_flag("--models", options.models,
                  "Acquire the parameters of models as well, in each subnet and between each two");
-    app.add_flag("--resume", options.resume, "Measure what is missing in the FILE");
+    app.add_flag("--resume", options.resume, "Measure the passes that pairs in the FILE lack");
     app.add_option("--refresh", options.refresh, "Measure this host of the FILE anew; may be repeated")
         ->type_name("HOST")
         ->allow_extra_args(false);

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <set>
+#include <tuple>
 
 namespace plexus::tools::probe {
 namespace {
@@ -43,11 +46,12 @@ std::vector<Round> one_by_one(const std::vector<Round>& rounds) {
     return out;
 }
 
-bool is_measured(const eco::Map& map, const HostPair& pair) {
+std::uint32_t passes_of(const eco::Map& map, const HostPair& pair) {
+    std::uint32_t out = std::numeric_limits<std::uint32_t>::max();
     for (std::size_t size = 0; size < map.sizes_bytes().size(); ++size)
-        if (!map.cost(size, pair.a, pair.b).measured() || !map.cost(size, pair.b, pair.a).measured())
-            return false;
-    return true;
+        for (const eco::Cost* cost : {&map.cost(size, pair.a, pair.b), &map.cost(size, pair.b, pair.a)})
+            out = std::min(out, cost->measured() ? cost->passes : 0);
+    return out;
 }
 
 eco::Map extended(const eco::Map& old, const std::vector<std::string>& hosts,
@@ -66,6 +70,30 @@ eco::Map extended(const eco::Map& old, const std::vector<std::string>& hosts,
     return map;
 }
 
+void keep_models(eco::Map& map, const eco::Partition& subnets, const std::vector<eco::AcquiredModel>& fresh) {
+    std::vector<std::size_t> subnet_of(map.hosts().size());
+    for (std::size_t at = 0; at < subnets.size(); ++at)
+        for (const std::size_t host : subnets[at]) subnet_of[host] = at;
+    using Key = std::tuple<std::size_t, std::size_t, std::string>;
+    const auto key = [&](const eco::AcquiredModel& each) -> Key {
+        const auto [low, high] = std::minmax(subnet_of[each.from], subnet_of[each.to]);
+        return {low, high, each.model};
+    };
+    std::set<Key> had;
+    for (const eco::AcquiredModel& each : map.acquired())
+        if (each.has_parameters()) had.insert(key(each));
+    std::set<Key> replaced;
+    std::vector<eco::AcquiredModel> kept;
+    for (const eco::AcquiredModel& each : fresh) {
+        if (!each.has_parameters() && had.contains(key(each))) continue;
+        replaced.insert(key(each));
+        kept.push_back(each);
+    }
+    for (const eco::AcquiredModel& each : map.acquired())
+        if (!replaced.contains(key(each))) kept.push_back(each);
+    map.set_acquired(std::move(kept));
+}
+
 eco::Cost rounded(eco::Cost cost) {
     constexpr double kSteps = 1e4; // of a microsecond
     for (const auto number : kNumbers) cost.*number = std::round(cost.*number * kSteps) / kSteps;
@@ -75,6 +103,7 @@ eco::Cost rounded(eco::Cost cost) {
 eco::Cost least_of(const eco::Cost& one, const eco::Cost& other) {
     eco::Cost out = other.min_us < one.min_us ? other : one;
     out.samples = one.samples + other.samples;
+    out.passes = one.passes + other.passes;
     // The lesser ones of numbers that rise in both rise as well.
     for (const auto number : kNumbers) out.*number = std::min(one.*number, other.*number);
     return out;

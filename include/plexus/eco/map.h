@@ -20,7 +20,7 @@
 namespace plexus::eco {
 
 /// Of the map's file as it is written. A reader takes every version from 1 to this one and refuses any other.
-/// 1: without acquired models.
+/// 1: without acquired models, and without the passes of costs.
 inline constexpr std::uint32_t kMapVersion = 2;
 inline constexpr std::size_t kMaxHosts = 4096;
 
@@ -37,6 +37,7 @@ struct Cost {
     double p95_us = 0;
     std::uint32_t samples = 0;        ///< 0: not measured, and the numbers mean nothing
     std::uint16_t method = kNoMethod; ///< a place in Map::methods()
+    std::uint32_t passes = 1;         ///< of a probe over all pairs, whose samples are in it
 
     bool measured() const noexcept { return samples > 0; }
     PLEXUS_API double at(Statistic which) const noexcept;

@@ -10,8 +10,9 @@
 namespace plexus::eco {
 namespace {
 
-// from, to, method, samples, five numbers
+// from, to, method, samples, five numbers; from version 2 on also passes
 constexpr std::size_t kCells = 9;
+constexpr std::size_t kNewestCells = 10;
 constexpr std::size_t kNumbers = 5;
 
 // The parser destroys dotted names by recursion, so one of many thousand parts would exhaust
@@ -44,6 +45,7 @@ class Reader : private TomlValues {
         else
             know(root, {"version", "date", "hosts", "methods", "sizes_bytes", "both_ways", "shared_wires",
                         "acquired", "size"});
+        most_cells_ = version == 1 ? kCells : kNewestCells;
         const bool both_ways = want<bool>(root, "both_ways", "true or false");
         Map map = head(root);
         for (std::size_t at = 0; at < map.hosts().size(); ++at) host_places_[map.hosts()[at]] = at;
@@ -132,10 +134,10 @@ class Reader : private TomlValues {
 
     void add(Map& map, std::size_t size, const toml::node& node, bool both_ways) const {
         const toml::array* row = node.as_array();
-        if (row == nullptr || row->size() != kCells)
+        if (row == nullptr || row->size() < kCells || row->size() > most_cells_)
             refuse(Status::bad_config,
-                   "{}: a row of costs is a list of {}: from, to, method, samples, {} numbers", origin(node),
-                   kCells, kNumbers);
+                   "{}: a row of costs is a list of {}: from, to, method, samples, {} numbers{}",
+                   origin(node), most_cells_, kNumbers, most_cells_ > kCells ? ", passes" : "");
         const std::size_t from = host(*row->get(0));
         const std::size_t to = host(*row->get(1));
         const std::string pair =
@@ -150,6 +152,12 @@ class Reader : private TomlValues {
         if (!samples || *samples < 1 || *samples > UINT32_MAX)
             refuse(Status::bad_config, "{}: the number of samples is a whole number from 1 up", pair);
         cost.samples = static_cast<std::uint32_t>(*samples);
+        if (row->size() > kCells) { // rows from before there were passes have none
+            const auto passes = row->get(kCells)->value_exact<std::int64_t>();
+            if (!passes || *passes < 1 || *passes > UINT32_MAX)
+                refuse(Status::bad_config, "{}: the number of passes is a whole number from 1 up", pair);
+            cost.passes = static_cast<std::uint32_t>(*passes);
+        }
         double* const numbers[kNumbers] = {&cost.min_us, &cost.p25_us, &cost.median_us, &cost.p75_us,
                                            &cost.p95_us};
         for (std::size_t at = 0; at < kNumbers; ++at) {
@@ -166,6 +174,7 @@ class Reader : private TomlValues {
         } catch (const Error& error) { refuse(Status::bad_config, "{}: {}", origin(node), error.what()); }
     }
 
+    std::size_t most_cells_ = kNewestCells;
     std::unordered_map<std::string, std::size_t> host_places_;
     std::unordered_map<std::string, std::size_t> method_places_;
 };

@@ -53,19 +53,20 @@ std::string to_toml(const Map& map) {
     }
     out += acquired_to_toml(map, quote); // before the sizes: their number tells whether the file was cut off
     for (std::size_t size = 0; size < map.sizes_bytes().size(); ++size) {
-        out += fmt::format("\n[[size]]\nbytes = {}\n"
-                           "# from, to, method, samples, then microseconds: min, 25 %, median, 75 %, 95 %\n"
-                           "costs = [\n",
-                           map.sizes_bytes()[size]);
+        out += fmt::format(
+            "\n[[size]]\nbytes = {}\n"
+            "# from, to, method, samples, then microseconds: min, 25 %, median, 75 %, 95 %; passes\n"
+            "costs = [\n",
+            map.sizes_bytes()[size]);
         for (std::size_t from = 0; from < hosts; ++from)
             for (std::size_t to = both_ways ? from + 1 : 0; to < hosts; ++to) {
                 const Cost& cost = map.cost(size, from, to);
                 if (from == to || !cost.measured()) continue;
                 const std::string method =
                     cost.method == Cost::kNoMethod ? "\"\"" : quote(map.methods()[cost.method]);
-                fmt::format_to(std::back_inserter(out), "  [{}, {}, {}, {}, {}, {}, {}, {}, {}],\n",
+                fmt::format_to(std::back_inserter(out), "  [{}, {}, {}, {}, {}, {}, {}, {}, {}, {}],\n",
                                names[from], names[to], method, cost.samples, cost.min_us, cost.p25_us,
-                               cost.median_us, cost.p75_us, cost.p95_us);
+                               cost.median_us, cost.p75_us, cost.p95_us, cost.passes);
             }
         out += "]\n";
     }

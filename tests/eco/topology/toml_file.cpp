@@ -166,6 +166,18 @@ TEST_CASE("a map of version 1 is read, and written as version 2 with the same co
     CHECK(read_map(text, "net.map") == map);
 }
 
+TEST_CASE("from version 2 on a row says how many passes it has, and one without has one") {
+    const std::string text = with("version = 1\n", "version = 2\n");
+    CHECK(read_map(text, "net.map").cost(0, 1, 2).passes == 1);
+    const std::size_t end = text.find(']', text.find("[\"b\", \"c\""));
+    const auto with_passes = [&](const char* passes) { return std::string(text).insert(end, passes); };
+    CHECK(read_map(with_passes(", 4"), "net.map").cost(0, 1, 2).passes == 4);
+    CHECK_THAT(wrong(with_passes(", 0")), Contains("b to c: the number of passes"));
+    CHECK_THAT(wrong(with_passes(", 4, 4")), Contains("a list of 10"));
+    CHECK_THAT(wrong(with_passes(", 4").replace(text.find("version = 2"), 11, "version = 1")),
+               Contains("a list of 9"));
+}
+
 TEST_CASE("acquired models are read with their numbers, and every mistake in them is named with its line") {
     const auto with_model = [](const std::string& rest) {
         return with("version = 1\n", "version = 2\n") + "[[acquired]]\nfrom = \"a\"\nto = \"c\"\n" + rest;

@@ -57,11 +57,34 @@ TEST_CASE("what needs no measuring is left out, and one pair at a time is a roun
     CHECK(only(rounds_of(6), [](const HostPair&) { return false; }).empty());
 }
 
-TEST_CASE("a pair counts as measured when every size is") {
-    const Map map = three();
-    CHECK(is_measured(map, {0, 1}));
-    CHECK(is_measured(map, {0, 2}));
-    CHECK_FALSE(is_measured(map, {1, 2}));
+TEST_CASE(
+    "models that were acquired now replace earlier ones of their link, unless they have no parameters") {
+    Map map({"a", "b", "c", "d"}, {}, {8}, "then");
+    const auto model = [](std::size_t from, std::size_t to, double latency, const char* name = "hockney") {
+        AcquiredModel out{from, to, name, {}, {}, {}, {}};
+        if (latency > 0) out.parameters = {{"latency_s", latency}, {"bytes_per_s", 1e9}};
+        return out;
+    };
+    const Partition subnets{{0, 1}, {2, 3}};
+    map.set_acquired({model(0, 1, 1), model(0, 1, 2, "logp"), model(0, 2, 3), model(2, 3, 0)});
+    keep_models(map, subnets, {model(0, 1, 0), model(0, 1, 5, "logp"), model(0, 1, 0, "plogp")});
+    keep_models(map, subnets, {model(1, 3, 6)}); // another pair of the same two subnets
+    keep_models(map, subnets, {model(3, 2, 7)});
+    CHECK(map.acquired() == std::vector<AcquiredModel>{model(0, 1, 5, "logp"), model(0, 1, 0, "plogp"),
+                                                       model(0, 1, 1), model(1, 3, 6), model(3, 2, 7)});
+}
+
+TEST_CASE("a pair has as many passes as the size that has the fewest") {
+    Map map = three();
+    CHECK(passes_of(map, {0, 1}) == 1);
+    CHECK(passes_of(map, {1, 2}) == 0);
+    Cost more = map.cost(1, 0, 2);
+    more.passes = 4;
+    map.set(1, 0, 2, more);
+    CHECK(passes_of(map, {0, 2}) == 1); // the other size and direction have one
+    map.set_both(0, 0, 2, more);
+    map.set(1, 2, 0, more);
+    CHECK(passes_of(map, {0, 2}) == 4);
 }
 
 TEST_CASE("a map that goes on keeps its costs, hosts and sizes, and gets new hosts at the end") {
@@ -92,13 +115,13 @@ TEST_CASE("of repeats the second least is kept, number by number") {
     CHECK(rounded({1.23456789, 2, 2, 2, 2, 1, 0}).min_us == 1.2346);
 }
 
-TEST_CASE("of passes the least of each number is kept") {
+TEST_CASE("of passes the least of each number is kept, and they are counted") {
     const Cost quiet{2, 3, 4, 5, 90, 4, 0};
     const Cost disturbed{70, 71, 72, 73, 74, 3, 1};
-    const Cost kept{2, 3, 4, 5, 74, 7, 0};
+    const Cost kept{2, 3, 4, 5, 74, 7, 0, 2};
     CHECK(least_of(quiet, disturbed) == kept);
     CHECK(least_of(disturbed, quiet) == kept);
-    CHECK(least_of(quiet, quiet) == Cost{2, 3, 4, 5, 90, 8, 0});
+    CHECK(least_of(quiet, quiet) == Cost{2, 3, 4, 5, 90, 8, 0, 2});
 }
 
 } // namespace schedule_test
