@@ -12,9 +12,9 @@ constexpr std::size_t kCostCells = 3; // messages, bytes, seconds
 
 class AcquiredReader {
   public:
-    AcquiredReader(const TomlValues& values, const Map& map)
+    AcquiredReader(const TomlValues& values, const PlacesByName& hosts)
       : values_(values)
-      , map_(map) {}
+      , hosts_(hosts) {}
 
     AcquiredModel read(const toml::node& node) const {
         const toml::table* table = node.as_table();
@@ -36,11 +36,11 @@ class AcquiredReader {
   private:
     std::size_t host(const toml::table& table, std::string_view key) const {
         const auto name = values_.want<std::string>(table, key, "a text");
-        const auto found = std::find(map_.hosts().begin(), map_.hosts().end(), name);
-        if (found == map_.hosts().end())
+        const auto found = hosts_.find(name);
+        if (found == hosts_.end())
             refuse(Status::bad_config, "{}: {} is not among the map's hosts", values_.origin(*table.get(key)),
                    name);
-        return static_cast<std::size_t>(found - map_.hosts().begin());
+        return found->second;
     }
 
     double number(const toml::node& node) const {
@@ -86,7 +86,7 @@ class AcquiredReader {
     }
 
     const TomlValues& values_;
-    const Map& map_;
+    const PlacesByName& hosts_;
 };
 
 std::string to_toml(const AcquiredLevel& level) {
@@ -99,13 +99,21 @@ std::string to_toml(const AcquiredLevel& level) {
 
 } // namespace
 
-void read_acquired(const TomlValues& values, const toml::array& rows, Map& map) {
-    const AcquiredReader reader(values, map);
+void read_acquired(const TomlValues& values, const toml::array& rows, const PlacesByName& hosts, Map& map) {
+    const AcquiredReader reader(values, hosts);
     std::vector<AcquiredModel> models;
-    for (const toml::node& row : rows) models.push_back(reader.read(row));
-    try {
-        map.set_acquired(std::move(models));
-    } catch (const Error& error) { refuse(Status::bad_config, "{}: {}", values.origin(rows), error.what()); }
+    const auto set = [&](const toml::node& place, std::vector<AcquiredModel> some) {
+        try {
+            map.set_acquired(std::move(some));
+        } catch (const Error& error) {
+            refuse(Status::bad_config, "{}: {}", values.origin(place), error.what());
+        }
+    };
+    for (const toml::node& row : rows) {
+        models.push_back(reader.read(row));
+        set(row, {models.back()}); // what is wrong with one alone names its row
+    }
+    set(rows, std::move(models));
 }
 
 std::string acquired_to_toml(const Map& map, std::string (*quote)(std::string_view)) {

@@ -51,7 +51,7 @@ class Reader : private TomlValues {
         for (std::size_t at = 0; at < map.hosts().size(); ++at) host_places_[map.hosts()[at]] = at;
         for (std::size_t at = 0; at < map.methods().size(); ++at) method_places_[map.methods()[at]] = at;
         if (root.contains("shared_wires")) add_wires(map, list(root, "shared_wires"));
-        if (root.contains("acquired")) read_acquired(*this, list(root, "acquired"), map);
+        if (root.contains("acquired")) read_acquired(*this, list(root, "acquired"), host_places_, map);
         const toml::array& sizes = list(root, "size");
         for (std::size_t at = 0; at < std::max(sizes.size(), map.sizes_bytes().size()); ++at) {
             if (at >= sizes.size())
@@ -175,7 +175,7 @@ class Reader : private TomlValues {
     }
 
     std::size_t most_cells_ = kNewestCells;
-    std::unordered_map<std::string, std::size_t> host_places_;
+    PlacesByName host_places_;
     std::unordered_map<std::string, std::size_t> method_places_;
 };
 

@@ -213,7 +213,8 @@ TEST_CASE("acquired models are read with their numbers, and every mistake in the
         {head + "levels = [[1, [[8, 1, 1, 1], [8, 1, 1, 1]]]]\n", "the sizes of a level rise"},
         {head + "levels = [[1, [[8, 1, inf, 1]]]]\n", "an overhead or gap is a number from 0 to"},
         {head + "[[acquired]]\nfrom = \"a\"\nto = \"c\"\n" + head, "plogp is there twice from a to c"},
-        {head + "[[acquired]]\nfrom = \"a\"\nto = \"a\"\n" + head, "between two hosts of the map"},
+        {head + "[[acquired]]\nfrom = \"a\"\nto = \"a\"\n" + head,
+         "net.map:18: a model is acquired between two hosts of the map"},
         {head + "[[acquired]]\nfrom = \"x\"\nto = \"a\"\n" + head,
          "net.map:19: x is not among the map's hosts"},
     };
