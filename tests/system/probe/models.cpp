@@ -102,14 +102,19 @@ TEST_CASE("models are acquired in subnets and between them, and predictions take
     CHECK(page.out().find("from the cluster of l1 to that of r1") != std::string::npos);
 }
 
-TEST_CASE("a host that stands still while it makes load is given up, and ends with the job when it goes on") {
+TEST_CASE(
+    "a host that stands still while models are acquired is given up, and ends with the job when it goes on") {
     const TmpDir folder;
     const std::string file = (folder / "net.toml").string();
     Command job(probe_words(4, file,
                             {"--models", "--patience", "1", "--repeat", "30", "--confirm", "0", "--sizes",
                              "8,1KiB", "--tolerance", "1000000%"}));
-    REQUIRE(
-        eventually(20s, [&] { return std::ifstream(file).good() && pairs_in(eco::load_map(file)) == 6; }));
+    const auto has_all_passes = [&] { // from then on models are acquired
+        if (!std::ifstream(file).good()) return false;
+        const eco::Map map = eco::load_map(file);
+        return pairs_in(map) == 6 && map.cost(0, 2, 3).passes == 30;
+    };
+    REQUIRE(eventually(60s, has_all_passes));
     const pid_t loader = process_of(job, 2);
     REQUIRE(loader > 0);
     ::kill(loader, SIGSTOP);
@@ -119,10 +124,6 @@ TEST_CASE("a host that stands still while it makes load is given up, and ends wi
     INFO(job.out() << job.err());
     CHECK(job.left_nothing());
     const eco::Map map = eco::load_map(file);
-    const eco::AcquiredModel& waits = one_of(map, map.hosts()[0], map.hosts()[1], "logpc");
-    INFO(waits.words);
-    CHECK_FALSE(waits.has_parameters());
-    CHECK(waits.words.find("2") != std::string::npos); // who it was
     CHECK(one_of(map, map.hosts()[0], map.hosts()[1], "hockney").has_parameters());
 }
 
