@@ -192,7 +192,6 @@ void Adaptation::run(const CollectiveArgs& args, const Algorithm& algorithm, Dea
         check(deadline);
         planned = group_->prepare(args, algorithm, true);
     }
-    --calls_until_check_;
     Algorithm used = algorithm;
     if (const Choice* const choice = choice_for(*planned, args, algorithm)) {
         used = choice->options;
@@ -200,6 +199,7 @@ void Adaptation::run(const CollectiveArgs& args, const Algorithm& algorithm, Dea
     }
     const Clock::time_point begin = Clock::now();
     group_->run(planned, args, group_->ends_at(deadline));
+    --calls_until_check_; // not of a call that was refused: the others know nothing of it
     note(*planned, args, used, us_since(begin));
 }
 

@@ -120,6 +120,32 @@ TEST_CASE("calls with futures and persistent collectives run beside an adaptatio
     CHECK(complaints(said) == "");
 }
 
+TEST_CASE("a call that is refused inside an inline handler leaves the members in step") {
+    static constexpr Request<bool(int&)> kTry{"test.adaptation.wait_inside"};
+    Party party(3, "tcp");
+    const auto said = party.run_with(on(even_map(3, 1e7)), [&](const Group& all) -> std::string {
+        AdaptOptions options;
+        options.share = 1e9;
+        options.drift = 1000;
+        const Group adaptive = all.adapt(options);
+        if (all.rank() == 1) {
+            int object = 0;
+            Context& here = party.context(1);
+            here.on(kTry, [&](int&) {
+                try {
+                    adaptive.barrier();
+                } catch (const Error& error) { return error.status() == Status::would_deadlock; }
+                return false;
+            });
+            const Bound<int> bound = here.bind(object);
+            if (!within(bound.pointer().call(kTry))) return "the call in the handler was not refused";
+        }
+        if (const std::string wrong = use(adaptive, 5); !wrong.empty()) return wrong;
+        return adaptation_of(adaptive).checks == 2 ? "" : "checks";
+    });
+    CHECK(complaints(said) == "");
+}
+
 TEST_CASE("a group without a map is not adapted, and options that make no sense are refused by all") {
     Party party(2, "local");
     CHECK(complaints(party.run([](const Group& all) -> std::string {
