@@ -42,6 +42,35 @@ std::vector<Rank> hosts_of(const Network& network) {
     return first;
 }
 
+struct ChangedCost {
+    Edge pair;
+    std::size_t size;
+    double was_us;
+    double is_us;
+};
+
+/// Of each pair the largest size that differs by drift, or the smallest; the greatest change first.
+std::vector<ChangedCost> changed_costs(const Map& before, const Map& after, const AdaptOptions& options) {
+    const std::size_t largest = before.sizes_bytes().size() - 1;
+    std::vector<ChangedCost> out;
+    for (Place a = 0; a < before.hosts().size(); ++a)
+        for (Place b = a + 1; b < before.hosts().size(); ++b)
+            for (const std::size_t size : {largest, std::size_t{0}}) {
+                const double was = before.cost(size, a, b).min_us;
+                const double is = after.cost(size, a, b).min_us;
+                if (drift_of(was, is, options) == Drift::none) continue;
+                out.push_back({{a, b}, size, was, is});
+                break;
+            }
+    const auto change = [](const ChangedCost& each) {
+        return std::abs(std::log(std::max(each.is_us, 1e-9) / std::max(each.was_us, 1e-9)));
+    };
+    std::stable_sort(out.begin(), out.end(), [&](const ChangedCost& one, const ChangedCost& other) {
+        return change(one) > change(other);
+    });
+    return out;
+}
+
 /// What follows others: the change of each size as a ratio, the least of all that were added.
 class LeastChange {
   public:
@@ -97,8 +126,9 @@ class Refinement {
         return back.measured() ? (there.min_us + back.min_us) / 2 : there.min_us;
     }
 
-    /// A latency and a time for each byte, as two sizes show them. A latency that has not drifted stays: the
-    /// groups of close hosts hang on small differences.
+    /// A latency and a time for each byte, as two sizes show them. What of these has not drifted stays: the
+    /// groups of close hosts hang on small differences of latencies, and the difference of two latencies is
+    /// no time of bytes.
     void set_measured(const MeasuredEdge& each) {
         const std::vector<std::uint64_t>& sizes = map_.sizes_bytes();
         const Edge pair = edge(each.one, each.other);
@@ -106,9 +136,13 @@ class Refinement {
             std::max(0.0, each.large_us - each.small_us) / std::max(1.0, large_bytes_ - 1);
         for (std::size_t size = 0; size < sizes.size(); ++size) {
             const double bytes = std::max(0.0, static_cast<double>(sizes[size]) - 1);
+            const double before = mean_us(size, pair);
             const bool is_small = bytes * per_byte < each.small_us;
-            if (is_small && each.small_drift == Drift::none && mean_us(size, pair) > 0) continue;
-            costs_[{size, pair}] = each.small_us + bytes * per_byte;
+            if (is_small && each.small_drift == Drift::none && before > 0) continue;
+            const double of_bytes = each.bytes_drift == Drift::none && before > 0
+                                        ? std::max(0.0, before - mean_us(0, pair))
+                                        : bytes * per_byte;
+            costs_[{size, pair}] = each.small_us + of_bytes;
         }
     }
 
@@ -208,6 +242,14 @@ std::vector<MemberPair> edges_of(const Plan& plan, const Network& network) {
     return out;
 }
 
+void add_edges(std::vector<MemberPair>& edges, std::span<const MemberPair> more, const Network& network) {
+    const std::vector<Rank> host = hosts_of(network);
+    std::set<Edge> have;
+    for (const MemberPair& each : edges) have.insert(edge(host[each.from], host[each.to]));
+    for (const MemberPair& each : more)
+        if (have.insert(edge(host[each.from], host[each.to])).second) edges.push_back(each);
+}
+
 std::vector<MemberPair> edges_beside(std::span<const MemberPair> drifted, std::span<const MemberPair> known,
                                      const Network& network, const Partition& closest) {
     const std::vector<Rank> host = hosts_of(network);
@@ -284,6 +326,11 @@ MeasuredEdge compared(MemberPair pair, double small_us, double large_us, std::ui
     MeasuredEdge out{places[pair.from], places[pair.to], small_us, std::max(small_us, large_us)};
     out.small_drift = drift_of(latency + per_byte, out.small_us, options);
     out.large_drift = drift_of(latency + per_byte * static_cast<double>(large_bytes), out.large_us, options);
+    // Two parts that have drifted by less each may drift together.
+    out.bytes_drift = out.small_drift == Drift::none
+                          ? out.large_drift
+                          : drift_of(per_byte * (static_cast<double>(large_bytes) - 1),
+                                     out.large_us - out.small_us, options);
     return out;
 }
 
@@ -294,34 +341,42 @@ std::vector<CostChange> refine(const Map& map, std::span<const MeasuredEdge> edg
 
 Map with_changes(const Map& map, std::span<const CostChange> changes) {
     Map out = map;
+    std::set<Edge> changed;
     for (const CostChange& each : changes) {
         if (each.size >= map.sizes_bytes().size())
             refuse(Status::bad_argument, "a change of size {} in a map of {}", each.size,
                    map.sizes_bytes().size());
         out.set_both(each.size, each.one, each.other,
                      {each.us, each.us, each.us, each.us, each.us, 1, Cost::kNoMethod});
+        changed.insert(edge(each.one, each.other));
     }
+    std::vector<AcquiredModel> acquired = map.acquired();
+    std::erase_if(acquired,
+                  [&](const AcquiredModel& each) { return changed.contains(edge(each.from, each.to)); });
+    out.set_acquired(std::move(acquired));
     return out;
 }
 
 std::vector<DriftedEdge> drifted_edges(const Map& before, const Map& after, const AdaptOptions& options) {
-    const std::size_t largest = before.sizes_bytes().size() - 1;
     std::vector<DriftedEdge> out;
-    for (Place a = 0; a < before.hosts().size(); ++a)
-        for (Place b = a + 1; b < before.hosts().size(); ++b)
-            for (const std::size_t size : {largest, std::size_t{0}}) {
-                const double was = before.cost(size, a, b).min_us;
-                const double is = after.cost(size, a, b).min_us;
-                if (drift_of(was, is, options) == Drift::none) continue;
-                out.push_back({before.hosts()[a], before.hosts()[b], before.sizes_bytes()[size], was, is});
-                break;
-            }
-    const auto change = [](const DriftedEdge& each) {
-        return std::abs(std::log(std::max(each.now_us, 1e-9) / std::max(each.map_us, 1e-9)));
-    };
-    std::stable_sort(out.begin(), out.end(), [&](const DriftedEdge& one, const DriftedEdge& other) {
-        return change(one) > change(other);
-    });
+    for (const ChangedCost& each : changed_costs(before, after, options))
+        out.push_back({before.hosts()[each.pair.first], before.hosts()[each.pair.second],
+                       before.sizes_bytes()[each.size], each.was_us, each.is_us});
+    return out;
+}
+
+std::vector<MemberPair> changed_edges(const Map& before, const Map& after,
+                                      std::span<const std::size_t> places, const AdaptOptions& options,
+                                      std::size_t most) {
+    std::vector<MemberPair> out;
+    for (const ChangedCost& each : changed_costs(before, after, options)) {
+        if (out.size() == most) break;
+        const auto one = std::find(places.begin(), places.end(), each.pair.first);
+        const auto other = std::find(places.begin(), places.end(), each.pair.second);
+        if (one != places.end() && other != places.end())
+            out.push_back(
+                {static_cast<Rank>(one - places.begin()), static_cast<Rank>(other - places.begin())});
+    }
     return out;
 }
 
@@ -346,7 +401,7 @@ std::vector<std::string> slow_hosts(const Map& before, const Map& after, const A
 
 std::uint32_t calls_until_check(double check_us, double call_us, const AdaptOptions& options) noexcept {
     const double least = options.every;
-    const double most = least * kLatestCheck;
+    const double most = std::min(least * kLatestCheck, double{UINT32_MAX});
     const double wanted = check_us / std::max(options.share * call_us, 1e-9);
     return static_cast<std::uint32_t>(std::isfinite(wanted) ? std::clamp(std::ceil(wanted), least, most)
                                                             : most);

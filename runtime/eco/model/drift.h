@@ -33,6 +33,15 @@ using ProbeRound = std::vector<MemberPair>;
 /// The edges between hosts on which the plan sends most, each once: at most four for each host.
 std::vector<MemberPair> edges_of(const Plan& plan, const Network& network);
 
+/// Appends those between two hosts of which there is no edge yet.
+void add_edges(std::vector<MemberPair>& edges, std::span<const MemberPair> more, const Network& network);
+
+/// Edges whose cost differs, the greatest change first: at most so many. `places`: of the members' hosts in
+/// the maps.
+std::vector<MemberPair> changed_edges(const Map& before, const Map& after,
+                                      std::span<const std::size_t> places, const AdaptOptions& options,
+                                      std::size_t most);
+
 /// Further edges that tell what is slow where `drifted` are: a host, the way between two groups of hosts, or
 /// one edge. `closest` are groups of members; edges in `known` are left out.
 std::vector<MemberPair> edges_beside(std::span<const MemberPair> drifted, std::span<const MemberPair> known,
@@ -51,6 +60,7 @@ struct MeasuredEdge {
     double large_us = 0; ///< of `large_bytes`
     Drift small_drift = Drift::none;
     Drift large_drift = Drift::none;
+    Drift bytes_drift = Drift::none; ///< of the time per byte
     bool drifted() const noexcept { return small_drift != Drift::none || large_drift != Drift::none; }
 };
 
@@ -75,7 +85,8 @@ struct CostChange {
 std::vector<CostChange> refine(const Map& map, std::span<const MeasuredEdge> edges, std::uint64_t large_bytes,
                                const Partition& closest);
 
-/// The map with these changes. @error bad_argument as Map::set() (thrown)
+/// The map with these changes, and without models that were acquired on changed edges. @error bad_argument as
+/// Map::set() (thrown)
 Map with_changes(const Map& map, std::span<const CostChange> changes);
 
 /// Edges that differ, the greatest change first.
@@ -84,7 +95,7 @@ std::vector<DriftedEdge> drifted_edges(const Map& before, const Map& after, cons
 /// Hosts all of whose edges are slower, by the largest or the smallest size. Of two or more other hosts.
 std::vector<std::string> slow_hosts(const Map& before, const Map& after, const AdaptOptions& options);
 
-/// Calls until the next check: see AdaptOptions::share.
+/// Calls until the next check, at least `every`: see AdaptOptions::share.
 std::uint32_t calls_until_check(double check_us, double call_us, const AdaptOptions& options) noexcept;
 
 } // namespace plexus::eco

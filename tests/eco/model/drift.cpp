@@ -134,6 +134,49 @@ TEST_CASE("a latency that has drifted changes costs of all sizes") {
     CHECK(now.cost(1, kB0, kA0).min_us == Approx(5000 + 0.8 * 65536).epsilon(0.01));
 }
 
+TEST_CASE("a latency that has drifted leaves the time per byte as it is, whatever noise the probes have") {
+    const Map map = three_clusters();
+    const Network network(map, kPlaces);
+    for (const double noise : {0.5, 0.8, 1.0, 1.3}) { // of the time per byte inside a cluster
+        const MeasuredEdge edge =
+            compared({0, 1}, 3000, 3000 + noise * 0.08 * kLarge, kLarge, network, kPlaces, {});
+        CHECK(edge.small_drift == Drift::slower);
+        CHECK(edge.bytes_drift == (noise == 0.5 ? Drift::faster : Drift::none));
+        if (noise == 0.5) continue;
+        const Map now = refined(map, {edge});
+        CHECK(now.cost(0, kA0, kA1).min_us == Approx(3000));
+        CHECK(now.cost(1, kA0, kA1).min_us == Approx(3000 + 65535 * 0.08).epsilon(1e-9));
+    }
+}
+
+TEST_CASE("edges between the same two hosts are one edge, in whichever direction") {
+    const Network network(three_clusters(), {0, 0, 1, 2, 3, 4, 5});
+    std::vector<MemberPair> edges{{0, 2}};
+    add_edges(edges, std::vector<MemberPair>{{2, 0}, {1, 2}, {3, 1}, {1, 3}, {0, 2}}, network);
+    CHECK(edges == std::vector<MemberPair>{{0, 2}, {3, 1}});
+}
+
+TEST_CASE("edges that changed most are looked back at, as long as they differ from the first map") {
+    const Map map = three_clusters();
+    CHECK(changed_edges(map, map, kPlaces, {}, 16).empty());
+    const Map now = refined(map, {probe_of(map, kA0, kB0, 10), probe_of(map, kA1, kB1, 4)});
+    CHECK(changed_edges(map, now, kPlaces, {}, 1) == std::vector<MemberPair>{{0, 2}});
+    CHECK(changed_edges(map, now, kPlaces, {}, 16).size() == 4);
+    CHECK(changed_edges(map, now, std::vector<std::size_t>{0, 0, 2}, {}, 16) ==
+          std::vector<MemberPair>{{0, 2}}); // no member on the other hosts
+    const Map back = refined(now, {probe_of(now, kA0, kB0, 1), probe_of(now, kA1, kB1, 1)});
+    CHECK(changed_edges(map, back, kPlaces, {}, 16).empty());
+}
+
+TEST_CASE("models that were acquired on an edge are left out when it changes") {
+    Map map = three_clusters();
+    map.set_acquired({{kA0, kB0, "hockney", {{"latency_s", 1e-4}, {"gap_s_per_byte", 1e-9}}, {}, {}, {}},
+                      {kA0, kC0, "hockney", {{"latency_s", 1e-4}, {"gap_s_per_byte", 1e-9}}, {}, {}, {}}});
+    const Map now = refined(map, {probe_of(map, kA0, kB0, 10)});
+    REQUIRE(now.acquired().size() == 1);
+    CHECK(now.acquired()[0] == map.acquired()[1]);
+}
+
 TEST_CASE("the plan by the refined map goes round the slow way") {
     const Map map = three_clusters();
     const PlanRequest request{Operation::broadcast, 6, 0, 65536, 1, true};
@@ -207,6 +250,9 @@ TEST_CASE("checks take at most their share of the time of calls") {
     CHECK(calls_until_check(1000, 1000, options) == 20);
     CHECK(calls_until_check(1000, 1, options) == 1024);
     CHECK(calls_until_check(0, 0, options) == 4);
+    AdaptOptions rare;
+    rare.every = UINT32_MAX / 2;
+    CHECK(calls_until_check(1e30, 1, rare) == UINT32_MAX);
     CHECK(calls_until_check(std::numeric_limits<double>::infinity(), 1, options) == 1024);
 }
 
