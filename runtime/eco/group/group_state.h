@@ -52,10 +52,10 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
     Planner& planner() noexcept { return planner_; }
     /// Sets the members' hosts. Before any call except the calls that gather them.
     /// @error not_found the map lacks one (thrown)
-    void learn_hosts(const std::vector<std::string>& hosts);
+    void learn_hosts(const std::vector<std::string>& hosts) PLEXUS_EXCLUDES(mutex_);
     /// From the next call on plans follow this map, which has the hosts of the first one. All members call it
     /// between the same two calls. `epoch`: how often the map has changed.
-    void learn_map(const Map& map, std::uint32_t epoch);
+    void learn_map(const Map& map, std::uint32_t epoch) PLEXUS_EXCLUDES(mutex_);
     /// If all members are on one host, they agree on memory that all of them share, or that there is none.
     /// All members call it, after learn_hosts(). @error as a collective call (thrown)
     void share_memory();

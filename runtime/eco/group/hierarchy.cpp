@@ -149,6 +149,10 @@ void Hierarchy::run(const PlannedCall& planned, const CollectiveArgs& args, std:
         all[i].group->run(planned.steps[i], all[i].args, deadline);
 }
 
+void Hierarchy::learn_map(const Map& map, std::uint32_t epoch) const {
+    if (leaders_ != nullptr) leaders_->learn_map(map, epoch);
+}
+
 void Hierarchy::break_up(Status status, const std::string& why) const {
     node_group_->break_up(status, why, false);
     if (leaders_ != nullptr) leaders_->break_up(status, why, false);

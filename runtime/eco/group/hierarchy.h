@@ -5,6 +5,7 @@
 #pragma once
 
 #include "group/execution.h"
+#include "plexus/eco/map.h"
 #include "plexus/error.h"
 
 #include <array>
@@ -31,6 +32,8 @@ class Hierarchy {
     /// Executes one call. @error as GroupState::run() (thrown)
     void run(const PlannedCall& planned, const CollectiveArgs& args, std::byte* scratch,
              Clock::time_point deadline) const;
+    /// As GroupState::learn_map() of the whole group: the leaders' plans follow the map as well.
+    void learn_map(const Map& map, std::uint32_t epoch) const;
     /// The whole group is broken: breaks its parts, so that no member waits in them any more.
     void break_up(Status status, const std::string& why) const;
 

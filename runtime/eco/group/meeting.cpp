@@ -140,6 +140,12 @@ void GroupState::learn_map(const Map& map, std::uint32_t epoch) {
     for (const Member& each : members_) places.push_back(map.index_of(each.host));
     planner_.learn(one_host_, Network(map, std::move(places), options_.tolerance),
                    number_of(map, options_.tolerance), epoch);
+    std::shared_ptr<const Hierarchy> hierarchy;
+    {
+        const Lock hold(mutex_);
+        hierarchy = hierarchy_;
+    }
+    if (hierarchy != nullptr) hierarchy->learn_map(map, epoch); // of the first map they know from the options
 }
 
 void GroupState::make_hierarchy() {
