@@ -155,6 +155,11 @@ class PLEXUS_API Group : public Collectives<Group> {
     /// measured itself. Called by every member, with the same options; the calls of the new group must be
     /// blocking on all members or on none. A persistent collective keeps its plan. Calls through shared
     /// memory and v forms are counted and not timed.
+    /// A call before which members check has its deadline for itself, and so has each step of the check: the
+    /// times, each decision, each message of a measurement. Edges are left out that are expected to take more
+    /// than a quarter of the deadline, and all that is measured in one check is expected to take at most one
+    /// deadline. So such a call may take about three deadlines.
+    /// @error bad_archive member 0 sends what no member 0 would; the group is broken (thrown)
     /// @error bad_argument the group has no map; members have other options (the text names one); options
     /// that make no sense. Thrown on all members
     /// @error as Collectives (thrown)

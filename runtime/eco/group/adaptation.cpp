@@ -4,10 +4,10 @@
 #include "topology/refuse.h"
 
 #include <algorithm>
-#include <bit>
 #include <chrono>
 #include <cmath>
-#include <numeric>
+#include <limits>
+#include <new>
 #include <tuple>
 #include <utility>
 
@@ -22,9 +22,14 @@ constexpr std::uint64_t kLeastProbeBytes = 1024;
 /// Exchanges of each size. The first one waits for the other member.
 constexpr int kSmallExchanges = 4;
 constexpr int kLargeExchanges = 3;
-/// Edges that had drifted are measured again in every so many checks.
+/// Edges whose cost has changed are measured again in every so many checks.
 constexpr std::uint64_t kChecksUntilLookingBack = 16;
 constexpr std::size_t kMostLookedBackAt = 16;
+/// An edge is measured if that is expected to take at most this part of the deadline, and in one check so
+/// many that all of it is expected to take at most one deadline.
+constexpr double kProbePart = 0.25;
+/// What calls are expected to take falls after so many checks in which they took less.
+constexpr int kChecksUntilLess = 2;
 
 double us_since(Clock::time_point begin) {
     return std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
@@ -37,18 +42,36 @@ double lower_median(std::vector<double> values) {
     return *middle;
 }
 
-std::uint64_t number_of(const AdaptOptions& options) {
-    using plexus::detail::mix;
-    std::uint64_t number = mix(0xcbf29ce484222325ull, options.every);
-    for (const double each : {options.share, options.drift, options.least_us})
-        number = mix(number, std::bit_cast<std::uint64_t>(each));
-    return number;
+/// Infinite: there is no deadline.
+double us_until(Clock::time_point end) {
+    return end == Clock::time_point::max()
+               ? std::numeric_limits<double>::infinity()
+               : std::chrono::duration<double, std::micro>(end - Clock::now()).count();
 }
 
-double mean_of(const std::vector<double>& values) {
-    return values.empty()
-               ? 0
-               : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+std::uint64_t large_bytes_of(const Map& map) {
+    return std::clamp(map.sizes_bytes().back(), kLeastProbeBytes, kMostProbeBytes);
+}
+
+/// A member that fails between two collectives breaks the group: the others would wait for it in the next
+/// one. Does nothing if the group is broken already.
+template <class Body>
+void or_break_up(GroupState& group, Body body) {
+    const auto why = [&](const char* what) {
+        return fmt::format("member {} failed in the group's adaptation: {}", group.me(), what);
+    };
+    try {
+        body();
+    } catch (const Error& error) {
+        group.break_up(error.status(), why(error.what()), true);
+        throw;
+    } catch (const std::bad_alloc& error) {
+        group.break_up(Status::too_large, why(error.what()), true);
+        throw;
+    } catch (const std::exception& error) {
+        group.break_up(Status::runtime_lost, why(error.what()), true);
+        throw;
+    }
 }
 
 /// As parse_algorithm() reads it. Nothing: there are no words for it.
@@ -91,10 +114,10 @@ class Adaptation::Direct : public Collectives<Direct> {
     void begin(const CollectiveArgs& args) const {
         group_.run(group_.prepare(args, Algorithm(), true), args, group_.ends_at(deadline_));
     }
-    template <class T>
-    void from_first(std::vector<T>& items, std::uint64_t count) const {
-        items.resize(count);
-        broadcast(std::span(items));
+    /// Member 0's words; on other members, `count` of them are there afterwards.
+    void from_first(std::vector<std::uint64_t>& words, std::uint64_t count) const {
+        words.resize(count);
+        broadcast(std::span(words));
     }
 
   private:
@@ -121,12 +144,7 @@ Adaptation::Adaptation(std::shared_ptr<GroupState> group, const AdaptOptions& op
         places_.push_back(first_map_->index_of(each.host));
     }
     place_ = history_place(*first_map_, names);
-    if (group_->me() == 0 && options.history != nullptr) chosen_ = choose(*options.history);
-    const Direct direct(*group_, no_deadline);
-    std::uint64_t chosen = chosen_.size();
-    direct.broadcast(std::span(&chosen, 1));
-    if (chosen > 0) direct.from_first(chosen_, chosen);
-    report_.chosen = chosen;
+    or_break_up(*group_, [&] { agree_on_choices(); });
     const Tolerance tolerance = group_->options().tolerance;
     network_.emplace(*first_map_, places_, tolerance);
     closest_hosts_ = partition(first_map_->matrix(0, Statistic::min, Symmetry::mean), tolerance);
@@ -138,13 +156,28 @@ Adaptation::Adaptation(std::shared_ptr<GroupState> group, const AdaptOptions& op
     }
 }
 
+void Adaptation::agree_on_choices() {
+    if (group_->me() == 0 && options_.history != nullptr) chosen_ = choose(*options_.history);
+    const Direct direct(*group_, no_deadline);
+    std::vector<std::uint64_t> words = to_words(chosen_);
+    std::uint64_t count = chosen_.size();
+    direct.broadcast(std::span(&count, 1));
+    check_choices(count);
+    if (count > 0) {
+        direct.from_first(words, count * kChoiceWords);
+        chosen_ = choices_in(words, group_->size());
+    }
+    const Lock hold(mutex_);
+    report_.chosen = count;
+}
+
 /// On member 0: the fastest algorithm of each kind of calls for which it is not the automatic one.
-std::vector<Adaptation::Choice> Adaptation::choose(const History& history) {
+std::vector<Choice> Adaptation::choose(const History& history) {
     std::vector<Choice> out;
     bool knows_place = false;
     for (const PastCalls& each : history.calls()) {
         knows_place = knows_place || each.place == place_;
-        if (each.place != place_ || each.algorithm != "auto") continue;
+        if (each.place != place_ || each.algorithm != "auto" || out.size() == kMostChoices) continue;
         const PastCalls* const best = history.fastest(place_, each.operation, each.root, each.bytes);
         const std::optional<Algorithm> algorithm = parse_algorithm(best->algorithm);
         if (!algorithm || !algorithm->options() || !supports(algorithm->options()->pattern, each.operation))
@@ -162,8 +195,8 @@ std::vector<Adaptation::Choice> Adaptation::choose(const History& history) {
 }
 
 /// Null: the call goes by the algorithm that its caller has given.
-const Adaptation::Choice* Adaptation::choice_for(const PlannedCall& planned, const CollectiveArgs& args,
-                                                 const Algorithm& algorithm) const {
+const Choice* Adaptation::choice_for(const PlannedCall& planned, const CollectiveArgs& args,
+                                     const Algorithm& algorithm) const {
     const Signature& call = planned.signature;
     const bool is_automatic = !algorithm.options() && !algorithm.follows_map() && !algorithm.uses_memory() &&
                               algorithm.schedule() == nullptr;
@@ -218,135 +251,189 @@ void Adaptation::note(const PlannedCall& planned, const CollectiveArgs& args, co
     });
     if (found != timed_.end()) {
         found->us.push_back(us);
-    } else if (timed_.size() < kMostTimed) {
-        timed_.push_back({request, algorithm, call.algorithm, {us}, {}});
+        return;
     }
+    if (timed_.size() == kMostTimed) {
+        const auto unused = std::find_if(timed_.begin(), timed_.end(),
+                                         [](const TimedCalls& each) { return each.us.empty(); });
+        if (unused == timed_.end()) return;
+        timed_.erase(unused);
+    }
+    timed_.push_back({request, algorithm, call.algorithm, {us}, {}});
 }
 
 void Adaptation::check(Deadline deadline) {
-    const Direct all(*group_, deadline);
-    const bool judges = group_->me() == 0;
     const Clock::time_point begin = Clock::now();
     std::vector<double> mine;
     for (const TimedCalls& each : timed_) mine.push_back(lower_median(each.us));
     std::vector<double> slowest(mine.size());
-    all.reduce(std::span(std::as_const(mine)), std::span(slowest), Max{});
-    const double check_us = 2 * us_since(begin); // and as long to send the decision
-    Judgement judgement;
-    if (judges) judge(slowest, judgement);
-    Decision decision;
+    Direct(*group_, deadline).reduce(std::span(std::as_const(mine)), std::span(slowest), Max{});
+    or_break_up(*group_, [&] {
+        Judgement judgement{begin, us_since(begin), us_until(group_->ends_at(deadline))};
+        if (group_->me() == 0) judge(slowest, judgement);
+        carry_out(judgement, deadline);
+    });
+    for (TimedCalls& each : timed_) each.us.clear();
+    const Lock hold(mutex_);
+    ++report_.checks;
+}
+
+/// As member 0 decides, step by step. A step begins on all members when the one before is over on all: each
+/// reduces to member 0, which sends the next decision after that.
+void Adaptation::carry_out(Judgement& judgement, Deadline deadline) {
+    const Direct all(*group_, deadline);
+    const bool judges = group_->me() == 0;
     for (;;) {
-        if (judges) {
-            decision.edges = judgement.edges.size();
-            decision.large_bytes = judgement.large_bytes;
-        }
+        ProbeRound round;
         std::vector<CostChange> changes;
-        if (judges && decision.edges == 0) {
-            const Lock hold(mutex_);
-            changes = refine(*map_, judgement.measured, judgement.large_bytes, closest_hosts_);
-            decision.changes = changes.size();
-            decision.epoch = report_.epoch + (changes.empty() ? 0 : 1);
-            decision.calls_until_check =
-                changes.empty() ? calls_until_check(check_us, mean_of(slowest), options_) : options_.every;
-        }
+        Decision decision;
+        if (judges) decision = decide(judgement, round, changes);
         all.broadcast(std::span(&decision, 1));
+        detail::check(decision, options_, group_->size(), *first_map_);
         if (decision.edges == 0) {
             if (decision.changes > 0) {
-                all.from_first(changes, decision.changes);
-                apply(changes, decision.epoch);
+                std::vector<std::uint64_t> words = to_words(changes);
+                all.from_first(words, decision.changes * kChangeWords);
+                apply(changes_in(words, *first_map_), static_cast<std::uint32_t>(decision.epoch));
             }
-            break;
+            calls_until_check_ = static_cast<std::uint32_t>(decision.calls_until_check);
+            return;
         }
-        all.from_first(judgement.edges, decision.edges);
-        const std::vector<double> own = probe(judgement.edges, decision.large_bytes, deadline);
+        std::vector<std::uint64_t> words = to_words(round);
+        all.from_first(words, decision.edges * kEdgeWords);
+        round = edges_in(words, group_->size());
+        const std::vector<double> own = probe(round, deadline);
         std::vector<double> us(own.size());
         all.reduce(std::span(own), std::span(us), Max{});
         {
             const Lock hold(mutex_);
             report_.probed += decision.edges;
         }
-        if (judges) take_measured(us, judgement);
+        if (judges) take_measured(round, us, judgement);
     }
-    calls_until_check_ = decision.calls_until_check;
-    std::erase_if(timed_, [](const TimedCalls& each) { return each.us.empty(); });
-    for (TimedCalls& each : timed_) each.us.clear();
-    const Lock hold(mutex_);
-    ++report_.checks;
 }
 
 /// Which edges are to be measured: all of the plans whose calls take too long.
 void Adaptation::judge(const std::vector<double>& slowest_us, Judgement& out) {
-    std::uint64_t most = 0;
+    std::vector<MemberPair> edges;
+    double total_us = 0;
+    std::size_t count = 0;
     for (std::size_t each = 0; each < timed_.size(); ++each) {
         TimedCalls& calls = timed_[each];
         if (calls.us.empty()) continue;
-        const Plan plan = group_->planner().plan_of(calls.request, calls.algorithm);
-        const double predicted = estimate_us(plan, *network_);
-        remember(calls, predicted, slowest_us[each]);
-        const double expected = calls.expected_us ? *calls.expected_us : predicted;
-        const Drift drift = drift_of(expected, slowest_us[each], options_);
-        if (drift != Drift::none || !calls.expected_us) calls.expected_us = slowest_us[each];
+        const double us = slowest_us[each];
+        total_us += us * static_cast<double>(calls.us.size());
+        count += calls.us.size();
+        std::optional<Plan> plan;
+        const auto make_plan = [&] { plan = group_->planner().plan_of(calls.request, calls.algorithm); };
+        const bool is_first = !calls.expected;
+        if (is_first) {
+            make_plan();
+            const double predicted = estimate_us(*plan, *network_);
+            calls.expected = {predicted, predicted, 0};
+        }
+        Expected& expected = *calls.expected;
+        remember(calls, expected.predicted_us, us);
+        const Drift drift = drift_of(expected.us, us, options_);
+        expected.checks_with_less = drift == Drift::faster ? expected.checks_with_less + 1 : 0;
+        if (is_first || drift == Drift::slower || expected.checks_with_less == kChecksUntilLess) {
+            expected.us = us;
+            expected.checks_with_less = 0;
+        }
         if (drift != Drift::slower) continue;
-        for (const MemberPair& edge : edges_of(plan, *network_))
-            if (std::find(out.edges.begin(), out.edges.end(), edge) == out.edges.end())
-                out.edges.push_back(edge);
-        for (const Message& message : plan.messages) most = std::max(most, plan.bytes_of(message));
+        if (!plan) make_plan();
+        add_edges(edges, edges_of(*plan, *network_), *network_);
+        out.slower = std::max(out.slower, us / std::max(expected.predicted_us, 1e-9));
     }
-    std::uint64_t checks = 0;
-    {
+    out.call_us = count == 0 ? 0 : total_us / static_cast<double>(count);
+    const std::shared_ptr<const Map> now = map();
+    const bool looks_back = [&] {
         const Lock hold(mutex_);
-        checks = report_.checks;
-    }
-    if (!out.edges.empty() || checks % kChecksUntilLookingBack == kChecksUntilLookingBack - 1)
-        for (const MemberPair& edge : refined_)
-            if (std::find(out.edges.begin(), out.edges.end(), edge) == out.edges.end())
-                out.edges.push_back(edge);
-    if (most == 0) most = kMostProbeBytes;
-    out.large_bytes = std::clamp(most, kLeastProbeBytes, kMostProbeBytes);
+        return report_.checks % kChecksUntilLookingBack == kChecksUntilLookingBack - 1;
+    }();
+    if (!edges.empty() || looks_back)
+        add_edges(edges, changed_edges(*first_map_, *now, places_, options_, kMostLookedBackAt), *network_);
+    plan_rounds(edges, out);
 }
 
-/// The first edges show where to measure others; these are the last.
-void Adaptation::take_measured(const std::vector<double>& us, Judgement& out) {
-    const bool are_first = out.known.empty();
-    std::vector<MemberPair> drifted;
-    for (std::size_t each = 0; each < out.edges.size(); ++each) {
-        const MemberPair edge = out.edges[each];
-        const MeasuredEdge measured =
-            compared(edge, us[2 * each], us[2 * each + 1], out.large_bytes, *network_, places_, options_);
-        out.measured.push_back(measured);
-        out.known.push_back(edge);
-        if (!measured.drifted()) continue;
-        drifted.push_back(edge);
-        if (std::find(refined_.begin(), refined_.end(), edge) == refined_.end() &&
-            refined_.size() < kMostLookedBackAt)
-            refined_.push_back(edge);
+/// Leaves out what is expected to take too long. Calls that take so many times what the map says may have met
+/// an edge that does.
+void Adaptation::plan_rounds(const std::vector<MemberPair>& edges, Judgement& out) const {
+    const auto expected_us = [&](const MemberPair& edge) {
+        const double small = network_->latency_us(edge.from, edge.to);
+        const double large = small + network_->us_per_byte(edge.from, edge.to) *
+                                         static_cast<double>(large_bytes_of(*first_map_));
+        return 2 * out.slower * (kSmallExchanges * small + kLargeExchanges * large);
+    };
+    std::vector<MemberPair> quick;
+    for (const MemberPair& edge : edges)
+        if (expected_us(edge) <= kProbePart * out.deadline_us) quick.push_back(edge);
+    for (ProbeRound& round : rounds_of(quick, *network_, closest_members_)) {
+        double longest_us = 0;
+        for (const MemberPair& edge : round) longest_us = std::max(longest_us, expected_us(edge));
+        if (out.probes_us + longest_us > out.deadline_us) break;
+        out.probes_us += longest_us;
+        out.rounds.push_back(std::move(round));
     }
-    out.edges =
-        are_first ? edges_beside(drifted, out.known, *network_, closest_members_) : std::vector<MemberPair>();
+}
+
+/// On member 0. The first edges show where to measure others; these are the last.
+Decision Adaptation::decide(Judgement& judgement, ProbeRound& round, std::vector<CostChange>& changes) {
+    if (judgement.rounds.empty() && !judgement.looked_beside) {
+        judgement.looked_beside = true;
+        std::vector<MemberPair> drifted;
+        for (std::size_t each = 0; each < judgement.known.size(); ++each)
+            if (judgement.measured[each].drifted()) drifted.push_back(judgement.known[each]);
+        plan_rounds(edges_beside(drifted, judgement.known, *network_, closest_members_), judgement);
+    }
+    Decision out;
+    if (!judgement.rounds.empty()) {
+        round = std::move(judgement.rounds.front());
+        judgement.rounds.pop_front();
+        out.edges = round.size();
+        return out;
+    }
+    const std::shared_ptr<const Map> now = map();
+    changes = refine(*now, judgement.measured, large_bytes_of(*now), closest_hosts_);
+    out.changes = changes.size();
+    {
+        const Lock hold(mutex_);
+        out.epoch = report_.epoch + (changes.empty() ? 0 : 1);
+    }
+    // The decision goes back as long as the times came.
+    const double check_us = us_since(judgement.begin) + judgement.reduce_us;
+    out.calls_until_check = calls_until_check(check_us, judgement.call_us, options_);
+    return out;
+}
+
+void Adaptation::take_measured(const ProbeRound& round, const std::vector<double>& us, Judgement& out) const {
+    for (std::size_t each = 0; each < round.size(); ++each) {
+        out.known.push_back(round[each]);
+        out.measured.push_back(compared(round[each], us[2 * each], us[2 * each + 1],
+                                        large_bytes_of(*first_map_), *network_, places_, options_));
+    }
 }
 
 /// Of each edge two times, of a small and a large message one way: on the edge's first member. Else 0.
-std::vector<double> Adaptation::probe(const std::vector<MemberPair>& edges, std::uint64_t large_bytes,
-                                      Deadline deadline) {
+std::vector<double> Adaptation::probe(const ProbeRound& round, Deadline deadline) {
     const Rank me = group_->me();
-    std::vector<double> us(2 * edges.size());
+    std::vector<double> us(2 * round.size());
+    std::optional<MemberPair> mine;
+    std::size_t place = 0;
+    for (std::size_t each = 0; each < round.size(); ++each)
+        if (round[each].from == me || round[each].to == me) {
+            mine = round[each];
+            place = each;
+        }
     std::uint64_t number = 0;
-    for (const ProbeRound& round : rounds_of(edges, *network_, closest_members_)) {
-        std::optional<MemberPair> mine;
-        for (const MemberPair& each : round)
-            if (each.from == me || each.to == me) mine = each;
-        std::size_t place = 0;
-        if (mine)
-            place = static_cast<std::size_t>(std::find(edges.begin(), edges.end(), *mine) - edges.begin());
-        for (const auto& [bytes, times, which] : {std::tuple{std::uint64_t{1}, kSmallExchanges, 0u},
-                                                  std::tuple{large_bytes, kLargeExchanges, 1u}})
-            for (int exchange = 0; exchange < times; ++exchange) {
-                const double both_us = exchange_us(mine, bytes, ++number, deadline);
-                if (exchange == 0 || !mine || mine->from != me) continue;
-                double& least = us[2 * place + which];
-                least = exchange == 1 ? both_us / 2 : std::min(least, both_us / 2);
-            }
-    }
+    for (const auto& [bytes, times, which] : {std::tuple{std::uint64_t{1}, kSmallExchanges, 0u},
+                                              std::tuple{large_bytes_of(*first_map_), kLargeExchanges, 1u}})
+        for (int exchange = 0; exchange < times; ++exchange) {
+            const double both_us = exchange_us(mine, bytes, ++number, deadline);
+            if (exchange == 0 || !mine || mine->from != me) continue;
+            double& least = us[2 * place + which];
+            least = exchange == 1 ? both_us / 2 : std::min(least, both_us / 2);
+        }
     return us;
 }
 
@@ -385,7 +472,7 @@ void Adaptation::apply(const std::vector<CostChange>& changes, std::uint32_t epo
     auto refined = std::make_shared<const Map>(with_changes(*map(), changes));
     network_.emplace(*refined, places_, group_->options().tolerance);
     group_->learn_map(*refined, epoch);
-    for (TimedCalls& each : timed_) each.expected_us.reset();
+    timed_.clear();
     chosen_.clear(); // it was measured on the map before
     const Lock hold(mutex_);
     report_.chosen = 0;

@@ -7,10 +7,12 @@
 #pragma once
 
 #include "base/mutex.h"
+#include "group/decision.h"
 #include "group/group_state.h"
 #include "model/drift.h"
 #include "plexus/eco/adapt.h"
 
+#include <deque>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -33,39 +35,36 @@ class Adaptation {
     AdaptReport report() const PLEXUS_EXCLUDES(mutex_);
 
   private:
+    /// What calls of one kind are to take, on member 0.
+    struct Expected {
+        double predicted_us;  ///< by the map
+        double us;            ///< what was measured from the first check on
+        int checks_with_less; ///< in a row
+    };
     /// Calls that have one plan, and how long this member was in each since the last check.
     struct TimedCalls {
         PlanRequest request;
         Algorithm algorithm;
         std::uint64_t number; ///< of the algorithm
         std::vector<double> us;
-        std::optional<double> expected_us; ///< on member 0, since the last change of the map
-    };
-    /// The history says that this algorithm is the fastest for such calls.
-    struct Choice {
-        Operation operation;
-        Rank root;
-        std::uint64_t bytes;
-        AlgorithmOptions options;
-    };
-    /// What member 0 sends to all: edges to be measured, or if there are none, the outcome of the check.
-    struct Decision {
-        std::uint64_t edges = 0;
-        std::uint64_t large_bytes = 0;
-        std::uint64_t changes = 0;
-        std::uint32_t epoch = 0;
-        std::uint32_t calls_until_check = 0;
+        std::optional<Expected> expected; ///< since the last change of the map
     };
     /// One check on member 0.
     struct Judgement {
-        std::vector<MemberPair> edges; ///< to be measured next
-        std::vector<MemberPair> known; ///< measured in this check
-        std::vector<MeasuredEdge> measured;
-        std::vector<TimedCalls*> suspects;
-        std::uint64_t large_bytes = 0;
+        Clock::time_point begin; ///< of the check
+        double reduce_us;        ///< until the members' times were there
+        double deadline_us;      ///< for each step
+        double call_us = 0;      ///< the mean of calls
+        double slower = 1;       ///< the most by which calls took longer than the map says, as a ratio
+        double probes_us = 0;    ///< what all that is measured is expected to take
+        std::deque<ProbeRound> rounds = {};      ///< to be measured next
+        std::vector<MemberPair> known = {};      ///< measured in this check
+        std::vector<MeasuredEdge> measured = {}; ///< the same edges
+        bool looked_beside = false;
     };
     class Direct;
 
+    void agree_on_choices() PLEXUS_EXCLUDES(mutex_);
     std::vector<Choice> choose(const History& history) PLEXUS_EXCLUDES(mutex_);
     const Choice* choice_for(const PlannedCall& planned, const CollectiveArgs& args,
                              const Algorithm& algorithm) const;
@@ -74,9 +73,12 @@ class Adaptation {
         PLEXUS_EXCLUDES(mutex_);
     void check(Deadline deadline) PLEXUS_EXCLUDES(mutex_);
     void judge(const std::vector<double>& slowest_us, Judgement& out) PLEXUS_EXCLUDES(mutex_);
-    void take_measured(const std::vector<double>& us, Judgement& out);
-    std::vector<double> probe(const std::vector<MemberPair>& edges, std::uint64_t large_bytes,
-                              Deadline deadline);
+    void plan_rounds(const std::vector<MemberPair>& edges, Judgement& out) const;
+    void carry_out(Judgement& judgement, Deadline deadline) PLEXUS_EXCLUDES(mutex_);
+    Decision decide(Judgement& judgement, ProbeRound& round, std::vector<CostChange>& changes)
+        PLEXUS_EXCLUDES(mutex_);
+    void take_measured(const ProbeRound& round, const std::vector<double>& us, Judgement& out) const;
+    std::vector<double> probe(const ProbeRound& round, Deadline deadline);
     double exchange_us(std::optional<MemberPair> mine, std::uint64_t bytes, std::uint64_t number,
                        Deadline deadline);
     void apply(const std::vector<CostChange>& changes, std::uint32_t epoch) PLEXUS_EXCLUDES(mutex_);
@@ -89,9 +91,8 @@ class Adaptation {
     Partition closest_hosts_;
     Partition closest_members_;
     std::vector<TimedCalls> timed_;
-    std::vector<Choice> chosen_;      ///< the same on all members
-    std::vector<MemberPair> refined_; ///< on member 0: edges that had drifted when they were measured
-    std::optional<Network> network_;  ///< of the present map
+    std::vector<Choice> chosen_;     ///< the same on all members
+    std::optional<Network> network_; ///< of the present map
     std::uint32_t calls_until_check_;
 
     mutable RankedMutex<11> mutex_;

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Groups that adapt: members come to the same refined map at the same call, and go on as before.
 #include "eco/group/party.h"
+#include "group/decision.h"
 #include "group/group_state.h"
+#include "support/arguments.h"
 
 #include <algorithm>
+#include <chrono>
+#include <filesystem>
 #include <numeric>
+#include <thread>
 
 namespace adaptation_test {
 
@@ -274,6 +279,239 @@ TEST_CASE("a member that follows a map of another epoch is found out by name") {
         CHECK(each.find("member 1 ") != std::string::npos);
         CHECK(each.find("by the map of epoch 3") != std::string::npos);
     }
+}
+
+TEST_CASE("leaders of hosts on which members share memory follow the refined map as well") {
+    Party party(6, "shm, tcp");
+    const auto map = even_map(3, 100);
+    Map changed = *map;
+    for (const std::size_t size : {0, 1}) changed.set_both(size, 0, 1, {1e6, 1e6, 1e6, 1e6, 1e6, 3, 0});
+    const auto by_two = [&](Rank rank) {
+        GroupOptions options = on(map)(rank / 2);
+        return options;
+    };
+    const auto said = party.run_with(by_two, [&](const Group& all) -> std::string {
+        std::vector<std::byte> data(100);
+        eco::detail::CollectiveArgs args;
+        args.operation = Operation::broadcast;
+        args.receive = data.data();
+        args.receive_elements = data.size();
+        args.element_bytes = 1;
+        // To whom the first member of host0 sends by messages, among the leaders.
+        const auto peers = [&] {
+            std::vector<Rank> out;
+            for (const auto& step : all.state()->prepare(args, Algorithm(), true)->steps)
+                for (const eco::detail::ScheduleOp& op : step->schedule.ops)
+                    if (op.send && !step->signature.memory) out.push_back(op.peer);
+            std::sort(out.begin(), out.end());
+            return out;
+        };
+        const std::vector<Rank> before = peers();
+        all.state()->learn_map(changed, 1);
+        const std::vector<Rank> after = peers();
+        for (const std::byte value : {std::byte{1}, std::byte{2}}) {
+            data.assign(100, all.rank() == 0 ? value : std::byte{0});
+            all.broadcast(std::span(data));
+            if (data.back() != value) return "broadcast";
+        }
+        if (all.rank() != 0) return {};
+        if (std::find(before.begin(), before.end(), 1u) == before.end())
+            return "no message went to host1 before";
+        return after == std::vector<Rank>{2} ? "" : "messages still go the slow way";
+    });
+    CHECK(complaints(said) == "");
+}
+
+TEST_CASE("what member 0 sends has bounds: a group in which it sends more breaks, and nobody waits") {
+    const auto late = expect_warning("plexus.eco.arrive");
+    Party party(3, "local");
+    const auto said = party.run_with(on(even_map(3, 100)), [](const Group& all) -> std::string {
+        if (all.rank() != 0) {
+            (void)all.adapt();
+            return "adapted";
+        }
+        const Group as_if = all.dup();
+        const std::uint64_t number = eco::detail::number_of(AdaptOptions());
+        std::vector<std::uint64_t> numbers(all.size());
+        as_if.all_gather(std::span(&number, 1), std::span(numbers));
+        std::uint64_t choices = std::uint64_t{1} << 40;
+        as_if.broadcast(std::span(&choices, 1));
+        as_if.barrier();
+        return "went on";
+    });
+    for (const std::string& each : said) {
+        CAPTURE(each);
+        CHECK(each.find("member 0 has chosen algorithms for 1099511627776 kinds of calls") !=
+              std::string::npos);
+    }
+}
+
+TEST_CASE("members take no edge, change or choice that their group can't have") {
+    const Map map = *even_map(3, 100);
+    const auto refuses = [](auto body) {
+        try {
+            body();
+        } catch (const Error& error) { return error.status() == Status::bad_archive; }
+        return false;
+    };
+    using eco::detail::changes_in, eco::detail::choices_in, eco::detail::edges_in, eco::detail::to_words;
+    using eco::detail::Decision;
+    const std::vector<MemberPair> edges{{0, 2}, {1, 0}};
+    CHECK(edges_in(to_words(edges), 3) == edges);
+    CHECK(refuses([&] { edges_in(to_words(edges), 2); }));
+    CHECK(refuses([&] { edges_in(to_words(std::vector<MemberPair>{{1, 1}}), 3); }));
+    const std::vector<CostChange> changes{{1, 0, 2, 5.5}, {0, 2, 1, 7}};
+    CHECK(changes_in(to_words(changes), map) == changes);
+    for (const CostChange& bad :
+         {CostChange{2, 0, 1, 5}, {0, 3, 1, 5}, {0, 0, 3, 5}, {0, 1, 1, 5}, {0, 0, 1, -5}})
+        CHECK(refuses([&] { changes_in(to_words(std::vector{bad}), map); }));
+    const eco::detail::Choice star{Operation::gather, 2, 4096, {Pattern::star}};
+    const eco::detail::Choice back = choices_in(to_words(std::vector{star}), 3).at(0);
+    CHECK((back.operation == star.operation && back.root == 2 && back.bytes == 4096));
+    CHECK((back.options.pattern == Pattern::star && back.options.halve_from_bytes == 8192));
+    CHECK(refuses([&] { choices_in(to_words(std::vector{star}), 2); }));
+    CHECK(refuses([&] {
+        choices_in(to_words(std::vector<eco::detail::Choice>{{Operation::scan, 0, 8, {Pattern::star}}}), 3);
+    }));
+    CHECK(refuses([&] {
+        choices_in(
+            to_words(std::vector<eco::detail::Choice>{{static_cast<Operation>(99), 0, 8, {Pattern::star}}}),
+            3);
+    }));
+    eco::detail::check(Decision{9, 0, 0, 0}, {}, 3, map);
+    eco::detail::check(Decision{0, 18, 1, 4}, {}, 3, map);
+    for (const Decision& bad :
+         {Decision{10, 0, 0, 0}, {0, 19, 1, 4}, {0, 0, 0, 3}, {0, 0, 0, 1ull << 32}, {0, 0, 1ull << 32, 4}})
+        CHECK(refuses([&] { eco::detail::check(bad, {}, 3, map); }));
+    CHECK(refuses([&] { eco::detail::check_choices(4097); }));
+}
+
+TEST_CASE("more kinds of calls than are timed at once are timed one after the other") {
+    Party party(2, "local");
+    const auto said = party.run_with(on(even_map(2, 1e7)), [](const Group& all) -> std::string {
+        AdaptOptions options;
+        options.share = 1e9;
+        options.drift = 1000;
+        const Group adaptive = all.adapt(options);
+        std::vector<std::uint64_t> data(1 << 12);
+        for (int kind = 0; kind < 40; ++kind)
+            for (int call = 0; call < 4; ++call)
+                adaptive.broadcast(std::span(data).first(static_cast<std::size_t>(8 + 100 * kind)),
+                                   call % 2 == 0 ? 0u : 1u);
+        const AdaptReport report = adaptation_of(adaptive);
+        if (report.checks != 39) return "checks";
+        const auto& measured = report.measured.calls();
+        return all.rank() != 0 || std::any_of(measured.begin(), measured.end(),
+                                              [](const PastCalls& each) { return each.bytes == 28672; })
+                   ? ""
+                   : "the last kinds were not timed";
+    });
+    CHECK(complaints(said) == "");
+}
+
+namespace {
+
+/// Contexts that receive each message so much later.
+struct LateParty : Party {
+    LateParty(Rank size, std::chrono::milliseconds delay)
+      : Party(size, "faults?delay=" + std::to_string(delay.count()) + " ms", more()) {}
+    static Values more() {
+        Values out{{"progress.close_timeout", "500 ms"}};
+        out["module_path"] = std::filesystem::path(arguments().objects.at("faults")).parent_path().string();
+        return out;
+    }
+};
+
+} // namespace
+
+TEST_CASE("edges on one shared wire are measured one after the other", "[.faults]") {
+    const auto broken = expect_warning("");
+    constexpr std::chrono::milliseconds delay{4};
+    LateParty party(4, delay);
+    Map map = *even_map(4, 1e-3);
+    map.set_shared_wires({{0, 1, 2, 3}});
+    const auto said =
+        party.run_with(on(std::make_shared<const Map>(map)), [&](const Group& all) -> std::string {
+            const Group adaptive = all.adapt(impatient());
+            const Group exchanging = adaptive.with(Pattern::butterfly);
+            std::uint64_t one = 1;
+            for (int call = 0; call < 4; ++call) (void)exchanging.all_reduce(one, std::plus<>{});
+            const auto begin = std::chrono::steady_clock::now();
+            (void)exchanging.all_reduce(one, std::plus<>{});
+            const auto took = std::chrono::steady_clock::now() - begin;
+            const auto probed = static_cast<int>(adaptation_of(adaptive).probed);
+            if (probed < 4) return "edges that were measured: " + std::to_string(probed);
+            return took >= 14 * probed * delay ? "" : "edges were measured at the same time";
+        });
+    CHECK(complaints(said) == "");
+}
+
+TEST_CASE("edges that are too slow for the deadline are not measured, and the group stays whole",
+          "[.faults]") {
+    const auto broken = expect_warning("");
+    const auto delay = 40ms * kPatience;
+    LateParty party(3, std::chrono::duration_cast<std::chrono::milliseconds>(delay));
+    const auto said = party.run_with(on(even_map(3, 1e-3)), [&](const Group& all) -> std::string {
+        std::vector<int> sent(3);
+        std::vector<int> received(3);
+        all.with(Pattern::pairwise)
+            .all_to_all(std::span(std::as_const(sent)), std::span(received)); // connects all
+        const Group adaptive = all.adapt(impatient());
+        const Group tight = adaptive.with(deadline(12 * delay)); // a probe has 14 messages
+        std::vector<int> data(100);
+        for (int call = 0; call < 6; ++call) tight.all_reduce(std::span(data), std::plus<>{});
+        const AdaptReport report = adaptation_of(adaptive);
+        if (report.checks != 1 || report.probed != 0) return "edges were measured";
+        for (int call = 0; call < 4; ++call)
+            adaptive.all_reduce(std::span(data), std::plus<>{}); // without a deadline
+        return {};
+    });
+    CHECK(complaints(said) == "");
+}
+
+TEST_CASE("a member that is late now and then raises one suspicion, and not one each time", "[.faults]") {
+    const auto broken = expect_warning("");
+    LateParty party(3, 2ms);
+    const auto said = party.run_with(on(even_map(3, 2000)), [&](const Group& all) -> std::string {
+        AdaptOptions options;
+        options.drift = 4; // above what messages differ from the map's 2 ms
+        options.share = 1e9;
+        const Group adaptive = all.adapt(options);
+        std::vector<std::byte> data(100);
+        for (int check = 0; check < 13; ++check)
+            for (int call = 0; call < 4; ++call) {
+                if (check % 2 == 1 && all.rank() == 0) std::this_thread::sleep_for(60ms);
+                adaptive.broadcast(std::span(data));
+            }
+        const AdaptReport report = adaptation_of(adaptive);
+        if (report.checks != 12 || report.epoch != 0) return "checks, or a change of the map";
+        if (report.probed == 0) return "no suspicion";
+        return report.probed <= 6 ? "" : "edges that were measured: " + std::to_string(report.probed);
+    });
+    CHECK(complaints(said) == "");
+}
+
+TEST_CASE("a kind of calls that pauses is still known afterwards, and suspected once", "[.faults]") {
+    const auto broken = expect_warning("");
+    LateParty party(3, 2ms);
+    const auto said = party.run_with(on(even_map(3, 2000)), [&](const Group& all) -> std::string {
+        AdaptOptions options;
+        options.drift = 4;
+        options.share = 1e9;
+        const Group adaptive = all.adapt(options);
+        std::vector<std::byte> data(5000);
+        for (int check = 0; check < 11; ++check)
+            for (int call = 0; call < 4; ++call) {
+                const bool is_late = check % 2 == 0;
+                if (is_late && all.rank() == 0) std::this_thread::sleep_for(60ms);
+                adaptive.broadcast(std::span(data).first(is_late ? 100 : 5000));
+            }
+        const AdaptReport report = adaptation_of(adaptive);
+        if (report.checks != 10 || report.epoch != 0) return "checks, or a change of the map";
+        if (report.probed == 0) return "no suspicion";
+        return report.probed <= 6 ? "" : "edges that were measured: " + std::to_string(report.probed);
+    });
+    CHECK(complaints(said) == "");
 }
 
 } // namespace adaptation_test
