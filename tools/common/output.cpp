@@ -2,7 +2,7 @@
 #include "tools/common/output.h"
 
 #include "plexus/error.h"
-#include "tools/common/replace_file.h"
+#include "runtime/base/replace_file.h"
 
 #include <cerrno>
 #include <cstdio>

@@ -156,12 +156,16 @@ const Part* Fabric::find_part(const std::string& name) const {
     return found == parts.end() ? nullptr : &*found;
 }
 
-bool Fabric::set_rate(const std::string& name, std::uint64_t bits_per_second) {
+Fabric::RateChange Fabric::set_rate(const std::string& name, std::uint64_t bits_per_second) {
     const Part* const found = find_part(name);
-    if (found == nullptr) return false;
-    for (const std::uint32_t pipe : found->pipes)
-        if (rate(pipe) != 0) pipes_[pipe].bits_per_second = bits_per_second;
-    return true;
+    if (found == nullptr) return RateChange::no_such_part;
+    RateChange out = RateChange::no_limit;
+    for (const std::uint32_t pipe : found->pipes) {
+        if (rate(pipe) == 0) continue;
+        pipes_[pipe].bits_per_second = bits_per_second;
+        out = RateChange::changed;
+    }
+    return out;
 }
 
 bool Fabric::set_up(const std::string& name, bool up) {

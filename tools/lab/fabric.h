@@ -54,9 +54,10 @@ class Fabric {
     /// Switches a part off or on; frames under way on the part are lost when they leave it. False: there is
     /// no such part.
     bool set_up(const std::string& part, bool up);
+    enum class RateChange : std::uint8_t { changed, no_such_part, no_limit };
     /// Frames that start on a part's pipes from now on travel at this rate; above 0. Pipes without a limit
-    /// keep none. False: there is no such part.
-    bool set_rate(const std::string& part, std::uint64_t bits_per_second);
+    /// keep none; no_limit: all of them have none.
+    RateChange set_rate(const std::string& part, std::uint64_t bits_per_second);
     /// 0: without limit.
     std::uint64_t rate(std::uint32_t pipe) const { return pipes_[pipe].bits_per_second; }
     bool is_up(std::uint32_t pipe) const { return pipes_[pipe].down == 0; }

@@ -207,7 +207,11 @@ class Switch {
             const auto rate = parse_rate(end == std::string::npos ? "" : part.substr(end + 1));
             if (!rate) return {false, "rate takes a part and a rate, as in: rate left 10 Mb/s"};
             part.resize(end);
-            if (fabric_.set_rate(part, *rate)) return {true, ""};
+            const Fabric::RateChange change = fabric_.set_rate(part, *rate);
+            if (change == Fabric::RateChange::changed) return {true, ""};
+            if (change == Fabric::RateChange::no_limit)
+                return {false, "\"" + part +
+                                   "\" has no rate that could be changed: give it one in the network's file"};
         } else if (fabric_.set_up(part, verb == "up")) {
             return {true, ""};
         }

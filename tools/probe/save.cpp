@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/probe/save.h"
 
-#include "tools/common/replace_file.h"
+#include "runtime/base/replace_file.h"
 
 #include <algorithm>
 #include <ctime>

@@ -72,6 +72,8 @@ PLEXUS_API History read_history(std::string_view text, const std::string& name);
 /// @error not_found it cannot be read (thrown); those of read_history()
 PLEXUS_API History load_history(const std::string& path);
 /// Replaces the file as a whole: a reader sees the old one or the new one.
+/// A symbolic link stays one.
+/// @error bad_config it exists and is no regular file (thrown)
 /// @error not_found it cannot be written (thrown, with the system's text); an old file stays as it was
 PLEXUS_API void save_history(const History& history, const std::string& path);
 

@@ -72,11 +72,19 @@ TEST_CASE("frames of one host follow each other at the rate of its cable") {
 TEST_CASE("a part's rate can be changed: frames that start later travel at the new rate") {
     Run run(kSwitched);
     run.send(0ns, 0, 1, 1000); // occupies the second cable from 1 ms to 2 ms
-    CHECK(run.fabric.set_rate(run.network.hosts[0].name, 800'000));
+    CHECK(run.fabric.set_rate(run.network.hosts[0].name, 800'000) == Fabric::RateChange::changed);
     run.send(5ms, 0, 1, 1000);
     run.send(50ms, 1, 2, 1000); // over the cables of others
     CHECK(run.arrivals() == std::vector<Time>{2100us, 5ms + 10ms + 1100us, 52'100us});
-    CHECK_FALSE(run.fabric.set_rate("nothing", 800'000));
+    CHECK(run.fabric.set_rate("nothing", 800'000) == Fabric::RateChange::no_such_part);
+}
+
+TEST_CASE("a part whose wires have no rate is refused one, and keeps none") {
+    Run run(kTwoWires);
+    const auto change = run.fabric.set_rate("bridge", 800'000);
+    CHECK(change == Fabric::RateChange::no_limit);
+    run.send(0ns, 0, 3, 1226);
+    CHECK(run.arrivals() == std::vector<Time>{1005us + 50us + 1005us});
 }
 
 TEST_CASE("on a switch, pairs do not disturb each other, but senders to one host do") {
