@@ -198,9 +198,8 @@ std::vector<Choice> Adaptation::choose(const History& history) {
 const Choice* Adaptation::choice_for(const PlannedCall& planned, const CollectiveArgs& args,
                                      const Algorithm& algorithm) const {
     const Signature& call = planned.signature;
-    const bool is_automatic = !algorithm.options() && !algorithm.follows_map() && !algorithm.uses_memory() &&
-                              algorithm.schedule() == nullptr;
-    if (chosen_.empty() || !is_automatic || call.varied || !call.by_messages() || !args.combine.commutative)
+    if (chosen_.empty() || !is_free(algorithm) || call.varied || !call.by_messages() ||
+        !args.combine.commutative)
         return nullptr;
     const std::uint64_t bytes = bytes_of(
         class_of({call.operation, group_->size(), call.root, call.elements, call.element_bytes, true}));

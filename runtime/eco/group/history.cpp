@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "plexus/eco/history.h"
 
+#include "group/map_number.h"
 #include "plexus/eco/algorithm.h"
 #include "plexus/wire_type.h"
 #include "topology/refuse.h"
+#include "topology/toml_values.h"
 
 #include <algorithm>
-#include <bit>
 #include <charconv>
 #include <cmath>
 #include <iterator>
@@ -18,62 +19,60 @@ namespace plexus::eco {
 namespace {
 
 constexpr std::uint64_t kMostOldCalls = 100;
-/// The parser destroys dotted names by recursion. No line of a history has many.
-constexpr std::ptrdiff_t kMostDotsInLine = 16;
-
 auto key_of(const PastCalls& calls) {
     return std::tie(calls.place, calls.operation, calls.root, calls.bytes, calls.algorithm);
 }
 
 bool is_time(double us) { return std::isfinite(us) && us >= 0; }
 
-class HistoryReader {
+class HistoryReader : private TomlValues {
   public:
     explicit HistoryReader(const std::string& name)
-      : name_(name) {}
+      : TomlValues(name, "history") {}
 
     History read(const toml::table& root) const {
         if (root.contains("hosts"))
-            refuse(Status::bad_config, "{}: this is the map of a network, and no history", name_);
+            refuse(Status::bad_config, "{}: this is the map of a network, and no history", file());
         const auto version = want<std::int64_t>(root, "version", "a whole number");
         if (version != kHistoryVersion)
             refuse(Status::bad_config, "{}: the history has version {}, and this Plexus reads version {}",
-                   name_, version, kHistoryVersion);
+                   file(), version, kHistoryVersion);
         History out;
         const toml::node* const all = root.get("calls");
         const auto count = want<std::int64_t>(root, "count", "a whole number");
         const toml::array* const list = all == nullptr ? nullptr : all->as_array();
         if (all != nullptr && list == nullptr)
-            refuse(Status::bad_config, "{}: calls is a list of tables", name_);
+            refuse(Status::bad_config, "{}: calls is a list of tables", file());
         const std::size_t have = list == nullptr ? 0 : list->size();
         if (count < 0 || have != static_cast<std::uint64_t>(count))
             refuse(Status::bad_config, "{}: there are {} calls, and count says {}: the file was cut off",
-                   name_, have, count);
-        for (std::size_t each = 0; each < have; ++each) {
-            const toml::table* const table = list->get(each)->as_table();
-            if (table == nullptr) refuse(Status::bad_config, "{}: calls is a list of tables", name_);
+                   file(), have, count);
+        struct Row {
+            PastCalls calls;
+            const toml::table* table;
+        };
+        std::vector<Row> rows;
+        const auto at_line = [&](const toml::table& table, auto body) {
             try {
-                out.add(calls_in(*table));
+                body();
             } catch (const Error& error) {
                 if (error.status() != Status::bad_argument) throw;
-                refuse(Status::bad_config, "{}:{}: {}", name_, table->source().begin.line, error.what());
+                refuse(Status::bad_config, "{}: {}", origin(table), error.what());
             }
+        };
+        for (std::size_t each = 0; each < have; ++each) {
+            const toml::table* const table = list->get(each)->as_table();
+            if (table == nullptr) refuse(Status::bad_config, "{}: calls is a list of tables", file());
+            at_line(*table, [&] { rows.push_back({calls_in(*table), table}); });
         }
+        // Each is added behind all before it then.
+        std::stable_sort(rows.begin(), rows.end(),
+                         [](const Row& a, const Row& b) { return key_of(a.calls) < key_of(b.calls); });
+        for (const Row& each : rows) at_line(*each.table, [&] { out.add(each.calls); });
         return out;
     }
 
   private:
-    template <class Value>
-    Value want(const toml::table& table, std::string_view key, const char* kind) const {
-        const toml::node* const node = table.get(key);
-        if (node == nullptr)
-            refuse(Status::bad_config, "{}: {} is missing: this is no history, or it was cut off", name_,
-                   key);
-        const auto value = node->value_exact<Value>();
-        if (!value)
-            refuse(Status::bad_config, "{}:{}: {} is {}", name_, node->source().begin.line, key, kind);
-        return *value;
-    }
     std::uint64_t number(const toml::table& table, std::string_view key) const {
         const auto value = want<std::int64_t>(table, key, "a whole number");
         if (value < 0) refuse(Status::bad_argument, "{} is {}", key, value);
@@ -106,23 +105,14 @@ class HistoryReader {
         out.calls = number(table, "calls");
         return out;
     }
-
-    const std::string& name_;
 };
 
 } // namespace
 
 HistoryPlace history_place(const Map& map, std::span<const std::string> hosts) {
     using plexus::detail::mix;
-    HistoryPlace out{0xcbf29ce484222325ull, mix(0xcbf29ce484222325ull, std::uint64_t{hosts.size()})};
-    for (const std::string& host : map.hosts()) out.map = mix(out.map, host);
-    for (std::size_t size = 0; size < map.sizes_bytes().size(); ++size) {
-        out.map = mix(out.map, map.sizes_bytes()[size]);
-        for (std::size_t from = 0; from < map.hosts().size(); ++from)
-            for (std::size_t to = 0; to < map.hosts().size(); ++to)
-                if (const Cost& cost = map.cost(size, from, to); from != to && cost.measured())
-                    out.map = mix(out.map, std::bit_cast<std::uint64_t>(cost.min_us));
-    }
+    HistoryPlace out{mix_costs(0xcbf29ce484222325ull, map),
+                     mix(0xcbf29ce484222325ull, std::uint64_t{hosts.size()})};
     for (const std::string& host : hosts) out.members = mix(out.members, host);
     return out;
 }
@@ -154,12 +144,20 @@ void History::add(const History& other) {
 
 const PastCalls* History::fastest(const HistoryPlace& place, Operation operation, Rank root,
                                   std::uint64_t bytes) const {
-    const PastCalls* out = nullptr;
-    for (const PastCalls& each : calls_) // in the order of names
-        if (each.place == place && each.operation == operation && each.root == root && each.bytes == bytes &&
-            (out == nullptr || each.measured_us < out->measured_us))
-            out = &each;
-    return out;
+    const auto kind_of = [](const PastCalls& calls) {
+        return std::tie(calls.place, calls.operation, calls.root, calls.bytes);
+    };
+    PastCalls wanted;
+    wanted.place = place;
+    wanted.operation = operation;
+    wanted.root = root;
+    wanted.bytes = bytes;
+    const auto [begin, end] =
+        std::equal_range(calls_.begin(), calls_.end(), wanted,
+                         [&](const PastCalls& a, const PastCalls& b) { return kind_of(a) < kind_of(b); });
+    const auto least = std::min_element(
+        begin, end, [](const PastCalls& a, const PastCalls& b) { return a.measured_us < b.measured_us; });
+    return least == end ? nullptr : &*least;
 }
 
 std::string to_toml(const History& history) {
@@ -176,12 +174,8 @@ std::string to_toml(const History& history) {
 }
 
 History read_history(std::string_view text, const std::string& name) {
-    for (std::string_view left = text; !left.empty();) {
-        const std::string_view line = left.substr(0, left.find('\n'));
-        if (std::count(line.begin(), line.end(), '.') > kMostDotsInLine)
-            refuse(Status::bad_config, "{}: a line with this many dots is in no history", name);
-        left.remove_prefix(std::min(left.size(), line.size() + 1));
-    }
+    if (has_endless_name(text))
+        refuse(Status::bad_config, "{}: a name with this many dots is in no history", name);
     try {
         return HistoryReader(name).read(toml::parse(text, name));
     } catch (const toml::parse_error& error) {

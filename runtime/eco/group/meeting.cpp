@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "group/meeting.h"
 
+#include "group/map_number.h"
 #include "plexus/eco/group.h"
 #include "topology/refuse.h"
 
 #include <algorithm>
-#include <bit>
 #include <thread>
 #include <unistd.h>
 
@@ -22,16 +22,8 @@ std::string host_name() {
 
 /// Two maps that could lead to different plans have different numbers. Never 0.
 std::uint64_t number_of(const Map& map, const Tolerance& tolerance) {
-    std::uint64_t number = mix(mix(0xcbf29ce484222325ull, tolerance.numerator), tolerance.denominator);
-    for (const std::string& host : map.hosts()) number = mix(number, host);
-    for (std::size_t size = 0; size < map.sizes_bytes().size(); ++size) {
-        number = mix(number, map.sizes_bytes()[size]);
-        for (std::size_t from = 0; from < map.hosts().size(); ++from)
-            for (std::size_t to = 0; to < map.hosts().size(); ++to)
-                if (const Cost& cost = map.cost(size, from, to); from != to && cost.measured())
-                    number = mix(number, std::bit_cast<std::uint64_t>(cost.min_us));
-    }
-    return number | 1;
+    const std::uint64_t number = mix(mix(0xcbf29ce484222325ull, tolerance.numerator), tolerance.denominator);
+    return mix_costs(number, map) | 1;
 }
 
 /// Everyone's text, by rank.
@@ -131,15 +123,15 @@ void GroupState::learn_hosts(const std::vector<std::string>& hosts) {
     one_host_ = std::all_of(hosts.begin(), hosts.end(), [&](const auto& each) { return each == hosts[0]; });
     const auto here = std::count(hosts.begin(), hosts.end(), hosts[me_]);
     crowded_ = here > static_cast<std::ptrdiff_t>(std::thread::hardware_concurrency());
-    if (options_.map != nullptr) return learn_map(*options_.map, 0);
-    planner_.learn(one_host_, std::nullopt, 0);
+    planner_.learn_hosts(one_host_);
+    if (options_.map != nullptr) learn_map(*options_.map, 0);
 }
 
 void GroupState::learn_map(const Map& map, std::uint32_t epoch) {
     std::vector<std::size_t> places;
     for (const Member& each : members_) places.push_back(map.index_of(each.host));
-    planner_.learn(one_host_, Network(map, std::move(places), options_.tolerance),
-                   number_of(map, options_.tolerance), epoch);
+    planner_.learn_map(Network(map, std::move(places), options_.tolerance),
+                       number_of(map, options_.tolerance), epoch);
     std::shared_ptr<const Hierarchy> hierarchy;
     {
         const Lock hold(mutex_);

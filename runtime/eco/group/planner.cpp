@@ -26,12 +26,6 @@ std::uint64_t number_of(const Algorithm& algorithm) {
     return hash | 2;
 }
 
-/// Nothing is wished.
-bool is_free(const Algorithm& algorithm) {
-    return !algorithm.options() && !algorithm.follows_map() && !algorithm.uses_messages() &&
-           !algorithm.uses_memory() && algorithm.schedule() == nullptr;
-}
-
 /// Its plan has times, which are right for one size.
 bool is_paced(const Algorithm& algorithm) {
     return algorithm.schedule() != nullptr && algorithm.schedule()->pace.has_value();
@@ -67,6 +61,11 @@ void describe_layout(Signature& signature, const CollectiveArgs& args) {
 
 } // namespace
 
+bool is_free(const Algorithm& algorithm) {
+    return !algorithm.options() && !algorithm.follows_map() && !algorithm.uses_messages() &&
+           !algorithm.uses_memory() && algorithm.schedule() == nullptr;
+}
+
 /// Where all members share memory every blocking call goes through it: see runtime/notes/0008 for what
 /// was measured.
 bool Planner::goes_through_memory(const CollectiveArgs& args, const Algorithm& algorithm,
@@ -86,14 +85,19 @@ PlanRequest class_of(PlanRequest request) {
     return request;
 }
 
-void Planner::learn(bool one_host, std::optional<Network> network, std::uint64_t map_number,
-                    std::uint32_t epoch) {
+void Planner::learn_hosts(bool one_host) {
     const Lock hold(mutex_);
     one_host_ = one_host;
+    plans_.clear(); // made when nothing was known
+    schedules_.clear();
+}
+
+void Planner::learn_map(Network network, std::uint64_t map_number, std::uint32_t epoch) {
+    const Lock hold(mutex_);
     network_ = std::move(network);
     map_number_ = map_number;
     epoch_ = epoch;
-    plans_.clear(); // made when nothing was known
+    plans_.clear(); // made without this map
     schedules_.clear();
 }
 

@@ -16,6 +16,9 @@ namespace plexus::eco::detail {
 
 class Hierarchy;
 
+/// Nothing is wished.
+bool is_free(const Algorithm& algorithm);
+
 /// The call of the same kind with the least size that has the same plan.
 PlanRequest class_of(PlanRequest request);
 
@@ -25,10 +28,10 @@ class Planner {
       : members_(members)
       , me_(me) {}
 
-    /// Where the members are: on one host or not, and on which places of the map if there is one.
-    /// `map_number` is the same where the map is, and 0 for none. `epoch`: of a refined map.
-    void learn(bool one_host, std::optional<Network> network, std::uint64_t map_number,
-               std::uint32_t epoch = 0) PLEXUS_EXCLUDES(mutex_);
+    /// Whether all members are on one host. Once, before any call except those that gather their hosts.
+    void learn_hosts(bool one_host) PLEXUS_EXCLUDES(mutex_);
+    /// The members' places in the map. `map_number` is the same where the map is. `epoch`: of a refined map.
+    void learn_map(Network network, std::uint64_t map_number, std::uint32_t epoch) PLEXUS_EXCLUDES(mutex_);
 
     /// Messages above this leave in pieces of about this size, the same on all members.
     std::size_t piece_bytes() const noexcept { return one_host_ ? kNearPiece : kFarPiece; }
@@ -76,7 +79,7 @@ class Planner {
 
     const Rank members_;
     const Rank me_;
-    bool one_host_ = false;
+    bool one_host_ = false;                ///< see learn_hosts()
     bool memory_ = false;                  ///< before the first call that may use it
     const Hierarchy* hierarchy_ = nullptr; ///< ditto
 

@@ -15,22 +15,10 @@ constexpr std::size_t kCells = 9;
 constexpr std::size_t kNewestCells = 10;
 constexpr std::size_t kNumbers = 5;
 
-// The parser destroys dotted names by recursion, so one of many thousand parts would exhaust
-// the stack: no key of a map has a dot. Rough, but never too lenient: dots without anything
-// between that ends a name.
-bool has_endless_name(std::string_view text) {
-    std::size_t dots = 0;
-    for (const char each : text) {
-        if (std::string_view(",=[]{}\n").find(each) != std::string_view::npos) dots = 0;
-        if (each == '.' && ++dots > kMostDots) return true;
-    }
-    return false;
-}
-
 class Reader : private TomlValues {
   public:
     explicit Reader(const std::string& name)
-      : TomlValues(name) {}
+      : TomlValues(name, "map") {}
 
     Map read(const toml::table& root) {
         const auto version = want<std::int64_t>(root, "version", "a whole number");

@@ -9,9 +9,6 @@
 
 namespace plexus::eco {
 
-/// In a row, without anything between that ends a name: the reader refuses more, and the writer escapes them.
-inline constexpr std::size_t kMostDots = 16;
-
 /// @error bad_config (thrown; with the line and the hosts)
 Map read_toml(std::string_view text, const std::string& name);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "plexus/eco/map.h"
 #include "topology/acquired_file.h"
-#include "topology/toml_file.h"
+#include "topology/toml_values.h"
 
 #include <fmt/format.h>
 #include <iterator>

@@ -109,7 +109,7 @@ TEST_CASE("what is no history, or was damaged, is refused with a sentence that n
     history.add(calls("auto", 100));
     const std::string good = to_toml(history);
     CHECK(complaint(good).empty());
-    CHECK(contains(complaint(""), "past.toml: version is missing: this is no history"));
+    CHECK(contains(complaint(""), "past.toml:1: version is missing: this is no history"));
     CHECK(contains(complaint("4 a b c d"), "past.toml:1: "));
     CHECK(contains(complaint(changed(good, "version = 1", "version = 2")), "reads version 1"));
     CHECK(contains(complaint(good.substr(0, good.find("[[calls]]", 80))), "the file was cut off"));
