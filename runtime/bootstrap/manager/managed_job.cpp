@@ -7,7 +7,7 @@
 #include "bootstrap/url.h"
 
 #include <algorithm>
-#include <unistd.h>
+#include <cstdlib>
 
 namespace plexus::bootstrap {
 namespace {
@@ -26,6 +26,7 @@ struct ManagedJob {
     std::unique_ptr<DirectoryServer> server PLEXUS_GUARDED_BY(mutex); ///< in rank 0
     BirthProcess birth PLEXUS_GUARDED_BY(mutex); ///< of the process that has manager and server
     Clock::time_point served_since PLEXUS_GUARDED_BY(mutex);
+    Clock::duration start_time PLEXUS_GUARDED_BY(mutex){}; ///< that the others may take to come
 };
 
 ManagedJob& managed() {
@@ -36,36 +37,35 @@ const HeldAcrossFork kManagedAcrossFork{managed().mutex};
 
 /// When the process ends. The others still need the directory that rank 0 serves, as they would need the
 /// launcher: its process stays until they have left, or have not even come in the time that they may take to
-/// start.
-class AtExit {
-  public:
-    explicit AtExit(Clock::duration start_time)
-      : start_time_(start_time) {}
-    AtExit(const AtExit&) = delete;
-    AtExit& operator=(const AtExit&) = delete;
-    ~AtExit() {
-        ManagedJob& job = managed();
-        std::unique_ptr<DirectoryServer> server;
-        std::uint32_t others = 0;
-        Clock::time_point all_come;
-        {
-            Lock hold(job.mutex);
-            if (job.birth.left()) {
-                static_cast<void>(job.manager.release()); // the parent's, as is the server
-                return;
-            }
-            job.manager.reset();
-            if (job.server == nullptr) return;
-            server = std::move(job.server);
-            others = job.place->size - 1;
-            all_come = job.served_since + start_time_;
+/// start. Where it has failed the job has, and nobody is waited for: what the directory's end tells them is
+/// true. Called by exit(3), in a forked child, too.
+void at_exit(int status, void*) {
+    ManagedJob& job = managed();
+    std::unique_ptr<DirectoryServer> server;
+    std::uint32_t others = 0;
+    Clock::time_point all_come;
+    {
+        Lock hold(job.mutex);
+        if (job.birth.left()) {
+            static_cast<void>(job.manager.release()); // the parent's, as is the server
+            return;
         }
-        server->wait_for_guests(others, all_come);
+        job.manager.reset();
+        if (job.server == nullptr) return;
+        server = std::move(job.server);
+        others = job.place->size - 1;
+        all_come = job.served_since + job.start_time;
     }
+    if (status == EXIT_SUCCESS) server->wait_for_guests(others, all_come);
+}
 
-  private:
-    const Clock::duration start_time_;
-};
+/// What the directory needs while the process ends, OpenSSL, has to end after it: so it is used before, which
+/// sets up its own end. The library is linked to stay in the process until then (-z nodelete).
+void register_end() {
+    static_cast<void>(prove(Key{}, {}));
+    static const int registered = ::on_exit(at_exit, nullptr);
+    static_cast<void>(registered); // without memory for it the others see the directory end early
+}
 
 /// `url` with each address under which other hosts may reach this one, as far as they fit behind `line`.
 std::string with_urls(std::string line, const Url& url, bool one_host) {
@@ -159,12 +159,10 @@ Result<Key> meet_under(const std::optional<Key>& file_key, Clock::time_point dea
     Lock hold(job.mutex);
     if (!job.met) {
         if (job.birth.left()) return Failure{Status::closed, kForkedText};
-        // What the directory needs while the process ends, the log and OpenSSL, has to end after it: so it is
-        // used before, which sets up its own end.
         log::info("bootstrap", "process {} of {} of the job {}", job.place->rank, job.place->size,
                   job.place->job);
-        static_cast<void>(prove(Key{}, {}));
-        static const AtExit at_exit(deadline - Clock::now());
+        register_end();
+        job.start_time = deadline - Clock::now();
         job.met = job.place->rank == 0 ? tell_others(job, file_key, deadline)
                                        : hear_from_rank_0(job, file_key, deadline);
         job.manager.reset();

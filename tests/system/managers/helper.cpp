@@ -108,6 +108,15 @@ int stay(plexus::Context& here) {
     return 1;
 }
 
+/// All are there; then rank 0 fails, and the others stay for something that it would have to do.
+int fail_0(plexus::Context& here) {
+    here.fence().get();
+    say("rank " + std::to_string(here.rank()) + " was there");
+    if (here.rank() == 0) return 7;
+    here.fence(plexus::deadline(60s)).get();
+    return 0;
+}
+
 /// Rank 0 leaves, rank 1 stays, rank 2 is killed.
 int die(const plexus::Context& here) {
     if (here.rank() == 0) return 0;
@@ -127,6 +136,7 @@ int run(int argc, char** argv) {
     if (verb == "stay") return stay(here);
     if (verb == "elastic") return elastic::run_member(here);
     if (verb == "fail") return here.rank() == 1 ? 7 : 0;
+    if (verb == "fail-0") return fail_0(here);
     if (verb == "die") return die(here);
     say("no such verb: " + verb);
     return 2;

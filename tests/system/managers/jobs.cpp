@@ -141,6 +141,19 @@ TEST_CASE("the job has the exit code of a rank that fails") {
     }
 }
 
+TEST_CASE("a job whose rank 0 fails ends, though others stay") {
+    for (const Manager& manager : managers()) {
+        INFO(manager.title);
+        Command job(OtherProgram{manager.program}, job_of(manager, 3, {tested_helper(), "fail-0"}));
+        const auto code = job.wait();
+        INFO(job.out() << job.err());
+        REQUIRE(code);
+        CHECK(*code != 0);
+        CHECK(count_of(job.out(), "rank 0 was there\n") == 1);
+        CHECK(job.left_nothing());
+    }
+}
+
 TEST_CASE("mpirun ends a job in which a rank is killed, also while rank 0 waits for the others") {
     NEEDS(mpirun());
     Command job(OtherProgram{mpirun().program}, job_of(mpirun(), 3, {tested_helper(), "die"}));
