@@ -20,7 +20,7 @@ constexpr std::chrono::seconds kTimePerAddress{2};
 struct ManagedJob {
     RankedMutex<17> mutex;
     std::optional<Place> place PLEXUS_GUARDED_BY(mutex);
-    std::unique_ptr<ProcessManager> manager PLEXUS_GUARDED_BY(mutex); ///< until the job's line is known
+    std::unique_ptr<ProcessManager> manager PLEXUS_GUARDED_BY(mutex); ///< until it may end
     std::optional<Result<Key>> met PLEXUS_GUARDED_BY(mutex);
     std::vector<std::string> urls PLEXUS_GUARDED_BY(mutex); ///< of the directory, to be tried in this order
     std::unique_ptr<DirectoryServer> server PLEXUS_GUARDED_BY(mutex); ///< in rank 0
@@ -151,6 +151,7 @@ Result<Place> place_under(Launcher launcher, Clock::time_point deadline) {
     job.place = (*manager)->place();
     job.manager = std::move(*manager);
     job.birth = BirthProcess();
+    register_end();
     return *job.place;
 }
 
@@ -161,11 +162,10 @@ Result<Key> meet_under(const std::optional<Key>& file_key, Clock::time_point dea
         if (job.birth.left()) return Failure{Status::closed, kForkedText};
         log::info("bootstrap", "process {} of {} of the job {}", job.place->rank, job.place->size,
                   job.place->job);
-        register_end();
         job.start_time = deadline - Clock::now();
         job.met = job.place->rank == 0 ? tell_others(job, file_key, deadline)
                                        : hear_from_rank_0(job, file_key, deadline);
-        job.manager.reset();
+        if (job.manager->may_end()) job.manager.reset();
     }
     if (*job.met && file_key) return *file_key;
     return *job.met;

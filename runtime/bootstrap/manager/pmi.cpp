@@ -72,13 +72,14 @@ std::string_view field(std::string_view answer, std::string_view name) {
 
 class Pmi final : public ProcessManager {
   public:
-    Pmi(int fd, Place place, Mpi mpi)
+    Pmi(int fd, Place place)
       : fd_(fd)
-      , place_(std::move(place))
-      , mpi_(mpi) {}
+      , place_(std::move(place)) {}
 
+    // hydra kills a job in which a process says `init` and ends without `finalize`. An MPI library that has
+    // been initialized meanwhile says it.
     ~Pmi() override {
-        if (mpi_ == Mpi::absent && begun_)
+        if (begun_ && mpi_here() != Mpi::initialized)
             static_cast<void>(ask("finalize", "finalize_ack", Clock::now() + kGoodbyeTime));
     }
 
@@ -87,7 +88,7 @@ class Pmi final : public ProcessManager {
         struct stat about {};
         if (::fstat(fd_, &about) != 0) return gone(std::strerror(errno));
         if (!S_ISSOCK(about.st_mode)) return gone("it is no socket");
-        if (mpi_ != Mpi::initialized) {
+        if (mpi_here() != Mpi::initialized) {
             auto begun = ask("init pmi_version=1 pmi_subversion=1", "response_to_init", deadline);
             if (!begun) return begun.failure();
             begun_ = true;
@@ -105,6 +106,8 @@ class Pmi final : public ProcessManager {
     }
 
     const Place& place() const noexcept override { return place_; }
+
+    bool may_end() const noexcept override { return mpi_here() != Mpi::loaded; }
 
     Result<void> tell(const std::string& line, Clock::time_point deadline) override {
         auto put = ask(fmt::format("put kvsname={} key={} value={}", place_.job, kLineKey, line),
@@ -185,7 +188,6 @@ class Pmi final : public ProcessManager {
 
     const int fd_; // of the whole process: an MPI library may need it after us
     Place place_;
-    const Mpi mpi_;
     bool begun_ = false;
     std::string unread_;
 };
@@ -209,7 +211,7 @@ Result<std::unique_ptr<ProcessManager>> connect_pmi(Clock::time_point deadline) 
         return fail(Status::bad_config, "PMI_RANK={} is not below PMI_SIZE={}: {}", *rank, *size,
                     kWithoutManager);
     Place place{{}, *rank, *size, 1};
-    auto manager = std::make_unique<Pmi>(static_cast<int>(*fd), std::move(place), mpi_here());
+    auto manager = std::make_unique<Pmi>(static_cast<int>(*fd), std::move(place));
     if (const auto begun = manager->begin(deadline); !begun) return begun.failure();
     return std::unique_ptr<ProcessManager>(std::move(manager));
 }

@@ -43,6 +43,10 @@ class ProcessManager {
     /// The line that rank 0 gives; waits until it has done so.
     /// @error timed_out rank 0 did not before the deadline @error peer_lost as above
     virtual Result<std::string> hear(Clock::time_point deadline) = 0;
+
+    /// False where this object has to live as long as the process: an MPI library that is here may go on with
+    /// the connection, or may never be used.
+    [[nodiscard]] virtual bool may_end() const noexcept { return true; }
 };
 
 /// @error not_found  this build, or this host, has no PMIx

@@ -117,6 +117,24 @@ int fail_0(plexus::Context& here) {
     return 0;
 }
 
+/// The processes end one after the other, not together.
+int end_in_turn(std::uint32_t rank) {
+    std::this_thread::sleep_for(rank * 400ms);
+    say("rank " + std::to_string(rank) + " ends");
+    return 0;
+}
+
+/// No context starts, since its key file is missing: the process manager has been asked then.
+int refused(int argc, char** argv) {
+    const char* rank =
+        std::getenv("PMIX_RANK") != nullptr ? std::getenv("PMIX_RANK") : std::getenv("PMI_RANK");
+    try {
+        const plexus::Context here{argc, argv};
+        say("a context has started");
+    } catch (const plexus::Error& error) { say(error.what()); }
+    return end_in_turn(rank == nullptr ? 0 : static_cast<std::uint32_t>(std::atoi(rank)));
+}
+
 /// Rank 0 leaves, rank 1 stays, rank 2 is killed.
 int die(const plexus::Context& here) {
     if (here.rank() == 0) return 0;
@@ -127,12 +145,17 @@ int die(const plexus::Context& here) {
 
 int run(int argc, char** argv) {
     const std::string verb = argc > 1 ? argv[1] : "";
+    if (verb == "refused") return refused(argc, argv);
     if (verb == "without-rank-0") return without_rank_0(argc, argv);
     if (verb == "again") return again(argc, argv);
     if (verb == "guest" && argc == 6)
         return elastic::run_guest(argv[2], argv[3], argv[4], std::atoi(argv[5]));
     plexus::Context here{argc, argv};
     if (verb == "meet") return meet(here);
+    if (verb == "in-turn") {
+        here.fence().get();
+        return end_in_turn(here.rank());
+    }
     if (verb == "stay") return stay(here);
     if (verb == "elastic") return elastic::run_member(here);
     if (verb == "fail") return here.rank() == 1 ? 7 : 0;

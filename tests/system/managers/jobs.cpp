@@ -141,6 +141,25 @@ TEST_CASE("the job has the exit code of a rank that fails") {
     }
 }
 
+TEST_CASE("processes end one by one, also with an idle MPI library, and where no context could start") {
+    const Words programs[] = {
+        {tested_helper(), "in-turn"},
+        {tested_mpi_helper(), "in-turn"},
+        {tested_helper(), "refused", "--plexus-job.key_file=/nowhere"},
+        {tested_mpi_helper(), "refused", "--plexus-job.key_file=/nowhere"},
+    };
+    for (const Manager& manager : managers())
+        for (const Words& program : programs) {
+            INFO(manager.title << " " << program[0] << " " << program[1]);
+            Command job(OtherProgram{manager.program}, job_of(manager, 3, program));
+            CHECK(job.wait() == 0);
+            INFO(job.out() << job.err());
+            CHECK(count_of(job.out(), " ends\n") == 3);
+            CHECK(count_of(job.out(), "/nowhere") == (program[1] == "refused" ? 3 : 0));
+            CHECK(job.left_nothing());
+        }
+}
+
 TEST_CASE("a job whose rank 0 fails ends, though others stay") {
     for (const Manager& manager : managers()) {
         INFO(manager.title);

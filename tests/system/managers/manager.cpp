@@ -70,6 +70,7 @@ Words by_rank(const std::string& zero, const std::string& others) {
 }
 
 std::string tested_helper() { return set_variable("TESTED_HELPER"); }
+std::string tested_mpi_helper() { return set_variable("TESTED_MPI_HELPER"); }
 std::string tested_plexus() { return set_variable("TESTED_PLEXUS"); }
 
 Variable::Variable(const char* name, const std::string& value)

@@ -34,6 +34,7 @@ Words job_of(const Manager& manager, int processes, const Words& program);
 Words by_rank(const std::string& zero, const std::string& others);
 
 std::string tested_helper();
+std::string tested_mpi_helper(); ///< with an MPI library that is never initialized
 std::string tested_plexus();
 
 /// Sets a variable of this process, which the commands get, for the object's lifetime.
