@@ -4,6 +4,7 @@
 #include "base/fork.h"
 #include "base/log.h"
 #include "bootstrap/manager/addresses.h"
+#include "bootstrap/manager/job_line.h"
 #include "bootstrap/url.h"
 
 #include <algorithm>
@@ -67,30 +68,6 @@ void register_end() {
     static_cast<void>(registered); // without memory for it the others see the directory end early
 }
 
-/// `url` with each address under which other hosts may reach this one, as far as they fit behind `line`.
-std::string with_urls(std::string line, const Url& url, bool one_host) {
-    std::vector<std::string> hosts{url.host};
-    if (!one_host) {
-        hosts = own_addresses();
-        hosts.push_back(url.host);
-    }
-    for (const std::string& host : hosts) {
-        const std::string more = "," + to_string(Url{host, url.port});
-        if (line.size() + more.size() <= kLongestLine) line += more;
-    }
-    return line;
-}
-
-std::vector<std::string> split(std::string_view line) {
-    std::vector<std::string> parts;
-    while (!line.empty()) {
-        const std::size_t end = std::min(line.find(','), line.size());
-        parts.emplace_back(line.substr(0, end));
-        line.remove_prefix(std::min(end + 1, line.size()));
-    }
-    return parts;
-}
-
 Result<std::unique_ptr<DirectoryServer>> serve(const Place& place, const Key& key) {
     const bool one_host = place.local_size == place.size;
     auto server =
@@ -106,10 +83,12 @@ Result<Key> tell_others(ManagedJob& job, const std::optional<Key>& file_key, Clo
     if (!server) return server.failure();
     const auto url = parse_url((*server)->url());
     if (!url) return url.failure();
-    const std::string line = with_urls(file_key ? std::string(kKeyInFile) : to_hex(key.bytes), *url,
-                                       job.place->local_size == job.place->size);
+    const bool one_host = job.place->local_size == job.place->size;
+    const std::string line =
+        job_line(file_key ? std::string(kKeyInFile) : to_hex(key.bytes),
+                 one_host ? std::vector{url->host} : hosts_to_tell(own_addresses(), url->host), url->port);
     if (auto told = job.manager->tell(line, deadline); !told) return told.failure();
-    job.urls = split(line);
+    job.urls = parts_of(line);
     job.urls.erase(job.urls.begin()); // the key
     job.server = std::move(*server);
     job.served_since = Clock::now();
@@ -120,7 +99,7 @@ Result<Key> hear_from_rank_0(ManagedJob& job, const std::optional<Key>& file_key
     PLEXUS_REQUIRES(job.mutex) {
     const auto line = job.manager->hear(deadline);
     if (!line) return line.failure();
-    std::vector<std::string> parts = split(*line);
+    std::vector<std::string> parts = parts_of(*line);
     if (parts.size() < 2)
         return fail(Status::wrong_peer,
                     "rank 0 of the job {} is no Plexus context: it says \"{}\" where the job's "

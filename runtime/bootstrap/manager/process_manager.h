@@ -13,8 +13,10 @@
 
 namespace plexus::bootstrap {
 
-/// Longest line that every process manager carries; PMI-1 promises 1024 bytes with the zero behind.
-inline constexpr std::size_t kLongestLine = 1023;
+/// Longest line that every process manager carries. Slurm's PMI-1 reads 1024 bytes at once, and takes a
+/// request that has more for a broken one: the names around the line in `put` have to fit, too.
+inline constexpr std::size_t kLongestRequest = 1024;
+inline constexpr std::size_t kLongestLine = kLongestRequest - 129;
 
 /// The place of a process in its job.
 struct Place {

@@ -2,6 +2,8 @@
 // Which launcher the environment speaks of; what rank 0 of a managed job does at its end.
 #include "bootstrap/manager/addresses.h"
 #include "bootstrap/manager/detect.h"
+#include "bootstrap/manager/job_line.h"
+#include "bootstrap/manager/process_manager.h"
 #include "bootstrap/manager/process_mapping.h"
 #include "support/catch.h"
 #include "unit/bootstrap/waiting.h"
@@ -99,6 +101,33 @@ TEST_CASE("own addresses are no loopback ones, and are in an own subnet") {
     }
     CHECK(is_in_own_subnet("127.0.0.1"));
     for (const char* nowhere : {"240.0.0.1", "::2", "localhost", ""}) CHECK_FALSE(is_in_own_subnet(nowhere));
+}
+
+TEST_CASE("the line of a job fits a request of PMI-1 in Slurm, with the host's name before IPv6 addresses") {
+    std::vector<std::string> many{"192.0.2.7"};
+    for (int i = 0; i < 64; ++i)
+        many.push_back("2001:db8:aaaa:bbbb:cccc:dddd:eeee:1" + std::to_string(100 + i));
+    many.push_back("192.0.2.8");
+    const std::string name(253, 'n'); // the longest that a host may have
+    const auto hosts = hosts_to_tell(many, name);
+    REQUIRE(hosts.size() == many.size() + 1);
+    CHECK(hosts[1] == "192.0.2.8");
+    CHECK(hosts[2] == name);
+    const std::string line = job_line(std::string(64, 'f'), hosts, 65535);
+    const auto parts = parts_of(line);
+    REQUIRE(parts.size() > 8);
+    CHECK(parts[0] == std::string(64, 'f'));
+    CHECK(parts[1] == "plexus://192.0.2.7:65535");
+    CHECK(parts[3] == "plexus://" + name + ":65535");
+    // As many as fit, not more.
+    const std::string request =
+        "cmd=put kvsname=4294967295.4294967295 key=plexus-directory value=" + line + "\n";
+    CHECK(request.size() <= kLongestRequest);
+    CHECK(line.size() + parts.back().size() + 1 > kLongestLine);
+    // One byte decides.
+    const std::string one = std::string(",plexus://h:1");
+    CHECK(parts_of(job_line(std::string(kLongestLine - one.size(), 'f'), {"h"}, 1)).size() == 2);
+    CHECK(parts_of(job_line(std::string(kLongestLine - one.size() + 1, 'f'), {"h"}, 1)).size() == 1);
 }
 
 TEST_CASE("PMI-1's list of blocks says how many processes share a host") {
