@@ -4,6 +4,7 @@
 #include "base/fork.h"
 #include "base/log.h"
 #include "bootstrap/manager/addresses.h"
+#include "bootstrap/manager/entrances.h"
 #include "bootstrap/manager/job_line.h"
 #include "bootstrap/url.h"
 
@@ -15,8 +16,6 @@ namespace {
 
 /// In the place of the key, where all have it from files.
 constexpr std::string_view kKeyInFile = "-";
-/// An address of rank 0 may lead elsewhere from here, or nowhere: then others must still get their turn.
-constexpr std::chrono::seconds kTimePerAddress{2};
 
 struct ManagedJob {
     RankedMutex<17> mutex;
@@ -159,17 +158,7 @@ Result<std::shared_ptr<Directory>> enter_managed(const Key& key, const ContextId
         if (job.server != nullptr && !job.birth.left()) return job.server->local();
         urls = job.urls;
     }
-    Failure last{Status::not_found, "the job has no directory"};
-    std::string tried;
-    for (std::size_t i = 0; i < urls.size(); ++i) {
-        const bool is_last = i + 1 == urls.size();
-        auto joined =
-            join(urls[i], key, who, is_last ? deadline : std::min(deadline, Clock::now() + kTimePerAddress));
-        if (joined) return joined;
-        last = joined.failure();
-        tried += (tried.empty() ? "" : "; ") + last.why;
-    }
-    return Failure{last.status, std::move(tried)};
+    return join_any(urls, key, who, deadline);
 }
 
 } // namespace plexus::bootstrap

@@ -2,12 +2,14 @@
 // Which launcher the environment speaks of; what rank 0 of a managed job does at its end.
 #include "bootstrap/manager/addresses.h"
 #include "bootstrap/manager/detect.h"
+#include "bootstrap/manager/entrances.h"
 #include "bootstrap/manager/job_line.h"
 #include "bootstrap/manager/process_manager.h"
 #include "bootstrap/manager/process_mapping.h"
 #include "support/catch.h"
 #include "unit/bootstrap/waiting.h"
 
+#include <asio/ip/tcp.hpp>
 #include <cstdlib>
 #include <future>
 #include <map>
@@ -161,6 +163,57 @@ TEST_CASE("PMI-1's list of blocks says how many processes share a host") {
         INFO(each.mapping << " " << each.rank << " " << each.size);
         CHECK(local_size_of(each.mapping, each.rank, each.size) == each.local);
     }
+}
+
+TEST_CASE("a directory is entered also where its address answers late, or refuses us first") {
+    const Key key = random_key();
+    auto first = DirectoryServer::listen("plexus://127.0.0.1:0", key, 2).value();
+    const std::string late_url = first->url();
+    auto other_job = DirectoryServer::listen("plexus://127.0.0.1:0", random_key(), 2).value();
+    first.reset();
+    const auto start = Clock::now();
+    auto entered = std::async(std::launch::async, [&] {
+        return join_any({other_job->url(), late_url}, key, some_context(), start + 20s * kPatience);
+    });
+    CHECK(entered.wait_for(3s) == std::future_status::timeout);
+    auto late = DirectoryServer::listen(late_url, key, 2).value();
+    auto joined = entered.get();
+    REQUIRE(joined);
+    CHECK((*joined)->publish("here", {}));
+}
+
+TEST_CASE("an address that is silent for three seconds has more time in the second round") {
+    const Key key = random_key();
+    asio::io_context io;
+    asio::ip::tcp::acceptor silent(io, {asio::ip::address_v4::loopback(), 0});
+    const std::string url = "plexus://127.0.0.1:" + std::to_string(silent.local_endpoint().port());
+    const auto start = Clock::now();
+    auto refused = join_any({url}, key, some_context(), start + 3s);
+    CHECK(refused.status() == Status::timed_out);
+    CHECK(Clock::now() - start >= 2s);
+    // The first attempt ended after two seconds, and the second one knocked.
+    silent.non_blocking(true);
+    int attempts = 0;
+    std::error_code none;
+    for (;;) {
+        const auto attempt = silent.accept(none);
+        if (none) break;
+        ++attempts;
+    }
+    CHECK(attempts == 2);
+}
+
+TEST_CASE("a directory that refuses us under every address is not asked again") {
+    auto one = DirectoryServer::listen("plexus://127.0.0.1:0", random_key(), 2).value();
+    auto other = DirectoryServer::listen("plexus://127.0.0.1:0", random_key(), 2).value();
+    const auto start = Clock::now();
+    const auto refused = join_any({one->url(), other->url()}, random_key(), some_context(), in(20s));
+    REQUIRE_FALSE(refused);
+    CHECK(refused.status() == Status::denied);
+    CHECK(mentions(refused.failure(), one->url()));
+    CHECK(mentions(refused.failure(), other->url()));
+    CHECK(Clock::now() - start < 2s * kPatience);
+    CHECK(join_any({}, random_key(), some_context(), in(20s)).status() == Status::not_found);
 }
 
 TEST_CASE("a server waits for its guests to come, and to leave") {
