@@ -81,6 +81,9 @@ std::shared_ptr<Directory> process_directory();
 Result<std::shared_ptr<Directory>> join(const std::string& url, const Key& key, const ContextId& who,
                                         Clock::time_point deadline);
 
+/// What a guest publishes to say that `rank` of the job has come. @thread any
+std::string came_name(std::uint32_t rank);
+
 /// Serves a directory on a TCP port, on a thread of its own. A peer that does not prove
 /// the key gets no answer but a closed door, and nothing it sends is kept.
 class DirectoryServer {
@@ -102,9 +105,10 @@ class DirectoryServer {
     /// server is gone. @thread any
     std::shared_ptr<Directory> local();
 
-    /// Returns when no guest from another process is here, and `guests` of them have been or `all_come` has
-    /// passed.
-    void wait_for_guests(std::uint32_t guests, Clock::time_point all_come);
+    /// Returns when no guest from another process is here, and `ranks` different ranks of the job have come
+    /// or `all_come` has passed. A rank has come when a guest has published came_name() of it, as contexts of
+    /// a managed job do; how often it has, and who else was here, does not count.
+    void wait_for_guests(std::uint32_t ranks, Clock::time_point all_come);
 
   private:
     class Impl;

@@ -11,11 +11,13 @@
 #include <algorithm>
 #include <asio/post.hpp>
 #include <cerrno>
+#include <charconv>
 #include <condition_variable>
 #include <cstring>
 #include <list>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <optional>
 #include <set>
 #include <sys/socket.h>
 
@@ -56,6 +58,17 @@ std::string host_to_tell(const Url& url, const tcp::endpoint& bound) {
     return ::gethostname(name, sizeof name - 1) == 0 && name[0] != '\0' ? name : "localhost";
 }
 
+constexpr std::string_view kCame = "plexus.came.";
+
+std::optional<std::uint32_t> rank_that_came(std::string_view name) {
+    if (!name.starts_with(kCame)) return {};
+    name.remove_prefix(kCame.size());
+    std::uint32_t rank = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), rank);
+    if (error != std::errc{} || end != name.data() + name.size()) return {};
+    return rank;
+}
+
 void tune(int fd) {
     const int on = 1;
     const int idle_seconds = 10;
@@ -71,12 +84,15 @@ void tune(int fd) {
 
 } // namespace
 
+std::string came_name(std::uint32_t rank) { return fmt::format("{}{}", kCame, rank); }
+
 class DirectoryServer::Impl {
   public:
     Impl(UniqueFd listener, const tcp::endpoint& bound, std::string told_url, const Key& key,
          std::uint32_t members)
       : url_(std::move(told_url))
       , key_(key)
+      , members_(members)
       , most_strangers_(64 + std::size_t{2} * members)
       , protocol_(bound.protocol())
       , acceptor_(*thread_.io(), protocol_, listener.release())
@@ -94,9 +110,9 @@ class DirectoryServer::Impl {
     const std::string& url() const noexcept { return url_; }
     std::shared_ptr<Directory> view() const { return view_of(book_, url_, nullptr); }
 
-    void wait_for_guests(std::uint32_t wanted, Clock::time_point all_come) {
+    void wait_for_guests(std::uint32_t ranks, Clock::time_point all_come) {
         Lock hold(guests_mutex_);
-        while (guests_.here > 0 || (guests_.been < wanted && Clock::now() < all_come)) {
+        while (guests_.here > 0 || (guests_.came.size() < ranks && Clock::now() < all_come)) {
             if (guests_.here > 0) {
                 guests_changed_.wait(guests_mutex_);
             } else {
@@ -108,8 +124,8 @@ class DirectoryServer::Impl {
   private:
     /// Guests that have proved the key.
     struct Guests {
-        std::uint32_t been = 0; ///< ever
         std::uint32_t here = 0;
+        std::set<std::uint32_t> came; ///< ranks of the job, ever
     };
 
     template <class Change>
@@ -153,7 +169,11 @@ class DirectoryServer::Impl {
             thread_.io(), tcp::socket(*thread_.io(), protocol_, fd), key_, book_,
             [this](const std::shared_ptr<Session>& in) {
                 strangers_.remove(in);
-                count_guests([](Guests& guests) { ++guests.been, ++guests.here; });
+                count_guests([](Guests& guests) { ++guests.here; });
+            },
+            [this](std::string_view name) {
+                if (const auto rank = rank_that_came(name); rank && *rank < members_)
+                    count_guests([&](Guests& guests) { guests.came.insert(*rank); });
             },
             [this](const std::shared_ptr<Session>& gone) {
                 sessions_.erase(gone);
@@ -174,6 +194,7 @@ class DirectoryServer::Impl {
 
     const std::string url_;
     const Key key_;
+    const std::uint32_t members_;
     const std::size_t most_strangers_;
     const tcp protocol_;
     IoThread thread_; // after what it uses on its way, before what needs it
@@ -218,8 +239,8 @@ DirectoryServer::DirectoryServer(std::unique_ptr<Impl> impl)
 DirectoryServer::~DirectoryServer() = default;
 const std::string& DirectoryServer::url() const noexcept { return impl_->url(); }
 std::shared_ptr<Directory> DirectoryServer::local() { return impl_->view(); }
-void DirectoryServer::wait_for_guests(std::uint32_t guests, Clock::time_point all_come) {
-    impl_->wait_for_guests(guests, all_come);
+void DirectoryServer::wait_for_guests(std::uint32_t ranks, Clock::time_point all_come) {
+    impl_->wait_for_guests(ranks, all_come);
 }
 
 } // namespace plexus::bootstrap

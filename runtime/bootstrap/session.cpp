@@ -21,7 +21,7 @@ std::string address_of(const asio::ip::tcp::socket& socket) {
 } // namespace
 
 Session::Session(const std::shared_ptr<asio::io_context>& io, asio::ip::tcp::socket socket, const Key& key,
-                 std::shared_ptr<Book> book, Event entered, Event gone)
+                 std::shared_ptr<Book> book, Event entered, Named published, Event gone)
   : io_(io)
   , socket_(std::move(socket))
   , entry_timer_(*io)
@@ -29,6 +29,7 @@ Session::Session(const std::shared_ptr<asio::io_context>& io, asio::ip::tcp::soc
   , book_(std::move(book))
   , entered_(std::move(entered))
   , gone_(std::move(gone))
+  , published_(std::move(published))
   , where_(address_of(socket_)) {}
 
 void Session::start() {
@@ -114,9 +115,12 @@ void Session::read_frame(std::size_t length) {
 void Session::take(Frame frame) {
     const auto deadline = Clock::now() + frame.patience;
     switch (frame.kind) {
-    case Kind::publish:
-        answer(frame.request, book_->publish(user_, frame.name, frame.value));
+    case Kind::publish: {
+        const auto outcome = book_->publish(user_, frame.name, frame.value);
+        if (outcome) published_(frame.name);
+        answer(frame.request, outcome);
         break;
+    }
     case Kind::unpublish:
         book_->unpublish(user_, frame.name);
         break;

@@ -25,11 +25,12 @@ class Session : public std::enable_shared_from_this<Session> {
     static constexpr std::size_t kMostQueued = std::size_t{16} * 1024 * 1024;
 
     using Event = std::function<void(const std::shared_ptr<Session>&)>;
+    using Named = std::function<void(std::string_view name)>;
 
     /// `key` must outlive the session; `entered` is called when the guest has proved it,
-    /// `gone` once, when the session has ended.
+    /// `published` before it hears that a name is published, `gone` once, when the session has ended.
     Session(const std::shared_ptr<asio::io_context>& io, asio::ip::tcp::socket socket, const Key& key,
-            std::shared_ptr<Book> book, Event entered, Event gone);
+            std::shared_ptr<Book> book, Event entered, Named published, Event gone);
 
     void start();
     /// Closes the door; the guest's names are withdrawn.
@@ -58,6 +59,7 @@ class Session : public std::enable_shared_from_this<Session> {
     Host host_;
     const std::shared_ptr<Book> book_;
     Event entered_, gone_;
+    const Named published_;
     std::string where_; // the guest's address, for the log
     Book::User user_ = 0;
     Bytes incoming_;

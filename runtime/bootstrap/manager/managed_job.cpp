@@ -153,12 +153,17 @@ Result<std::shared_ptr<Directory>> enter_managed(const Key& key, const ContextId
                                                  Clock::time_point deadline) {
     ManagedJob& job = managed();
     std::vector<std::string> urls;
+    std::uint32_t rank = 0;
     {
         Lock hold(job.mutex);
+        rank = job.place->rank;
         if (job.server != nullptr && !job.birth.left()) return job.server->local();
         urls = job.urls;
     }
-    return join_any(urls, key, who, deadline);
+    auto joined = join_any(urls, key, who, deadline);
+    // Where another context of this rank is in there, it has said so.
+    if (joined) static_cast<void>((*joined)->publish(came_name(rank), {}));
+    return joined;
 }
 
 } // namespace plexus::bootstrap

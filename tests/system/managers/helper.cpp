@@ -73,6 +73,17 @@ int without_rank_0(int argc, char** argv) {
     return 0;
 }
 
+/// Rank 0 leaves at once, rank 1 makes two contexts one after the other, rank 2 starts a second later.
+int one_late(int argc, char** argv) {
+    const char* text = std::getenv("PMIX_RANK");
+    const std::string rank = text == nullptr ? "" : text;
+    if (rank == "2") std::this_thread::sleep_for(1s);
+    if (rank == "1") { const plexus::Context first{argc, argv}; }
+    const plexus::Context here{argc, argv};
+    say("rank " + std::to_string(here.rank()) + " was there");
+    return 0;
+}
+
 /// A context that has ended, one after it, and one in a forked child: all in the same job.
 int again(int argc, char** argv) {
     { const plexus::Context first{argc, argv}; }
@@ -147,6 +158,7 @@ int run(int argc, char** argv) {
     const std::string verb = argc > 1 ? argv[1] : "";
     if (verb == "refused") return refused(argc, argv);
     if (verb == "without-rank-0") return without_rank_0(argc, argv);
+    if (verb == "one-late") return one_late(argc, argv);
     if (verb == "again") return again(argc, argv);
     if (verb == "guest" && argc == 6)
         return elastic::run_guest(argv[2], argv[3], argv[4], std::atoi(argv[5]));

@@ -90,6 +90,18 @@ TEST_CASE("the directory outlives rank 0's contexts until the others have left")
     }
 }
 
+TEST_CASE("the directory waits for a late rank, though another one came twice") {
+    for (const Manager& manager : managers()) {
+        if (manager.name != "PMIx") continue; // with PMI-1 all ranks come at once
+        INFO(manager.title);
+        Command job(OtherProgram{manager.program}, job_of(manager, 3, {tested_helper(), "one-late"}));
+        CHECK(job.wait() == 0);
+        INFO(job.out() << job.err());
+        CHECK(count_of(job.out(), " was there\n") == 3);
+        CHECK(job.left_nothing());
+    }
+}
+
 TEST_CASE("later contexts of a process, and those of its forked child, are in the same job") {
     for (const Manager& manager : managers()) {
         INFO(manager.title);

@@ -216,21 +216,25 @@ TEST_CASE("a directory that refuses us under every address is not asked again") 
     CHECK(join_any({}, random_key(), some_context(), in(20s)).status() == Status::not_found);
 }
 
-TEST_CASE("a server waits for its guests to come, and to leave") {
+TEST_CASE("a server waits for the ranks of its job to come, and for its guests to leave") {
     const Key key = random_key();
     auto server = DirectoryServer::listen("plexus://127.0.0.1:0", key, 3).value();
     const auto own = server->local(); // no guest
-    const auto waiting = [&](std::uint32_t guests, Clock::time_point all_come) {
+    const auto waiting = [&](std::uint32_t ranks, Clock::time_point all_come) {
         return std::async(std::launch::async,
-                          [&, guests, all_come] { server->wait_for_guests(guests, all_come); });
+                          [&, ranks, all_come] { server->wait_for_guests(ranks, all_come); });
+    };
+    const auto enter = [&](const std::string& name) {
+        auto guest = join(server->url(), key, some_context(), in(5s)).value();
+        guest->publish(name, {}).value(); // its answer comes behind the count
+        return guest;
     };
     // Nobody comes: the time to come ends.
     const auto start = Clock::now();
     waiting(2, start + 200ms).get();
     CHECK(Clock::now() - start >= 200ms);
 
-    auto first = join(server->url(), key, some_context(), in(5s)).value();
-    first->publish("first", {}).value();  // its answer comes behind the count of guests
+    auto first = enter(came_name(1));
     auto late = waiting(2, Clock::now()); // for the guest that is here alone
     auto both = waiting(2, in(1h));
     CHECK(late.wait_for(100ms) == std::future_status::timeout);
@@ -239,9 +243,13 @@ TEST_CASE("a server waits for its guests to come, and to leave") {
     CHECK(both.wait_for(100ms) == std::future_status::timeout); // another one is to come
     // A stranger is no guest.
     CHECK_FALSE(join(server->url(), random_key(), some_context(), in(5s)));
+    // Guests that are no new rank of the job: the same rank again, others who say nothing of a rank, or none
+    // that there is.
+    for (const std::string& name : {came_name(1), std::string("else"), came_name(3), came_name(2) + "x",
+                                    came_name(2) + " ", std::string("plexus.came."), std::string("2")})
+        enter(name);
     CHECK(both.wait_for(100ms) == std::future_status::timeout);
-    auto second = join(server->url(), key, some_context(), in(5s)).value();
-    second->publish("second", {}).value();
+    auto second = enter(came_name(2));
     CHECK(both.wait_for(100ms) == std::future_status::timeout);
     second.reset();
     CHECK(both.wait_for(10s) == std::future_status::ready);
