@@ -9,6 +9,7 @@
 #include "bootstrap/url.h"
 
 #include <algorithm>
+#include <condition_variable>
 #include <cstdlib>
 
 namespace plexus::bootstrap {
@@ -19,6 +20,9 @@ constexpr std::string_view kKeyInFile = "-";
 
 struct ManagedJob {
     RankedMutex<17> mutex;
+    std::condition_variable_any answered;         ///< `asking` is over
+    bool asking PLEXUS_GUARDED_BY(mutex) = false; ///< a thread has the turn, and the manager
+    BirthProcess asker PLEXUS_GUARDED_BY(mutex);  ///< the process of that thread
     std::optional<Place> place PLEXUS_GUARDED_BY(mutex);
     std::unique_ptr<ProcessManager> manager PLEXUS_GUARDED_BY(mutex); ///< until it may end
     std::optional<Result<Key>> met PLEXUS_GUARDED_BY(mutex);
@@ -75,77 +79,149 @@ Result<std::unique_ptr<DirectoryServer>> serve(const Place& place, const Key& ke
     return DirectoryServer::listen(one_host ? "plexus://[::1]:0" : "plexus://0.0.0.0:0", key, place.size);
 }
 
-Result<Key> tell_others(ManagedJob& job, const std::optional<Key>& file_key, Clock::time_point deadline)
-    PLEXUS_REQUIRES(job.mutex) {
-    const Key key = file_key ? *file_key : random_key();
-    auto server = serve(*job.place, key);
+/// What came of the question; the key, and where the directory is.
+struct Meeting {
+    Key key;
+    std::vector<std::string> urls;
+    std::unique_ptr<DirectoryServer> server; ///< in rank 0
+};
+
+Result<Meeting> tell_others(ProcessManager& manager, const std::optional<Key>& file_key,
+                            Clock::time_point deadline) {
+    const Place& place = manager.place();
+    Meeting met{file_key ? *file_key : random_key(), {}, nullptr};
+    auto server = serve(place, met.key);
     if (!server) return server.failure();
     const auto url = parse_url((*server)->url());
     if (!url) return url.failure();
-    const bool one_host = job.place->local_size == job.place->size;
+    const bool one_host = place.local_size == place.size;
     const std::string line =
-        job_line(file_key ? std::string(kKeyInFile) : to_hex(key.bytes),
+        job_line(file_key ? std::string(kKeyInFile) : to_hex(met.key.bytes),
                  one_host ? std::vector{url->host} : hosts_to_tell(own_addresses(), url->host), url->port);
-    if (auto told = job.manager->tell(line, deadline); !told) return told.failure();
-    job.urls = parts_of(line);
-    job.urls.erase(job.urls.begin()); // the key
-    job.server = std::move(*server);
-    job.served_since = Clock::now();
-    return key;
+    if (auto told = manager.tell(line, deadline); !told) return told.failure();
+    met.urls = parts_of(line);
+    met.urls.erase(met.urls.begin()); // the key
+    met.server = std::move(*server);
+    return met;
 }
 
-Result<Key> hear_from_rank_0(ManagedJob& job, const std::optional<Key>& file_key, Clock::time_point deadline)
-    PLEXUS_REQUIRES(job.mutex) {
-    const auto line = job.manager->hear(deadline);
+Result<Meeting> hear_from_rank_0(ProcessManager& manager, const std::optional<Key>& file_key,
+                                 Clock::time_point deadline) {
+    const auto line = manager.hear(deadline);
     if (!line) return line.failure();
     std::vector<std::string> parts = parts_of(*line);
     if (parts.size() < 2)
         return fail(Status::wrong_peer,
                     "rank 0 of the job {} is no Plexus context: it says \"{}\" where the job's "
                     "directory should be",
-                    job.place->job, *line);
+                    manager.place().job, *line);
     const std::string said_key = std::move(parts.front());
     parts.erase(parts.begin());
     std::stable_partition(parts.begin(), parts.end(), [](const std::string& each) {
         const auto url = parse_url(each);
         return url && is_in_own_subnet(url->host);
     });
-    job.urls = std::move(parts);
-    if (file_key) return *file_key;
-    if (said_key == kKeyInFile)
+    if (!file_key && said_key == kKeyInFile)
         return fail(Status::bad_config,
                     "rank 0 has the job's key from a file: set job.key_file for all ranks");
-    return key_from_hex(said_key);
+    const auto key = file_key ? Result<Key>(*file_key) : key_from_hex(said_key);
+    if (!key) return key.failure();
+    return Meeting{*key, std::move(parts), nullptr};
+}
+
+/// The turn to ask the process manager, of one thread at a time; a second one waits here. No lock is held
+/// while a thread has it, so that others may fork.
+class Turn {
+  public:
+    explicit Turn(ManagedJob& job)
+      : job_(job) {
+        Lock hold(job.mutex);
+        // Who forks while another thread asks has a child in which nobody answers.
+        while (job.asking && !job.asker.left()) job.answered.wait(job.mutex);
+        has_it_ = !job.asking;
+        if (!has_it_) return;
+        job.asking = true;
+        job.asker = BirthProcess();
+    }
+    ~Turn() {
+        if (!has_it_) return;
+        Lock hold(job_.mutex);
+        job_.asking = false;
+        job_.answered.notify_all();
+    }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+    /// False in a forked child in which nobody can have it.
+    explicit operator bool() const noexcept { return has_it_; }
+
+  private:
+    ManagedJob& job_;
+    bool has_it_ = false;
+};
+
+/// What meet_under() returns, once that is known.
+std::optional<Result<Key>> known(ManagedJob& job, const std::optional<Key>& file_key)
+    PLEXUS_REQUIRES(job.mutex) {
+    if (job.met && *job.met && file_key) return Result<Key>(*file_key);
+    return job.met;
 }
 
 } // namespace
 
 Result<Place> place_under(Launcher launcher, Clock::time_point deadline) {
     ManagedJob& job = managed();
-    Lock hold(job.mutex);
-    if (job.place) return *job.place;
+    {
+        Lock hold(job.mutex);
+        if (job.place) return *job.place;
+    }
+    const Turn turn(job);
+    if (!turn) return Failure{Status::closed, kForkedText};
+    {
+        Lock hold(job.mutex);
+        if (job.place) return *job.place;
+    }
     auto manager = launcher == Launcher::pmix ? connect_pmix() : connect_pmi(deadline);
     if (!manager) return manager.failure();
+    register_end();
+    Lock hold(job.mutex);
     job.place = (*manager)->place();
     job.manager = std::move(*manager);
     job.birth = BirthProcess();
-    register_end();
     return *job.place;
 }
 
 Result<Key> meet_under(const std::optional<Key>& file_key, Clock::time_point deadline) {
     ManagedJob& job = managed();
-    Lock hold(job.mutex);
-    if (!job.met) {
-        if (job.birth.left()) return Failure{Status::closed, kForkedText};
-        log::info("bootstrap", "process {} of {} of the job {}", job.place->rank, job.place->size,
-                  job.place->job);
-        job.start_time = deadline - Clock::now();
-        job.met = job.place->rank == 0 ? tell_others(job, file_key, deadline)
-                                       : hear_from_rank_0(job, file_key, deadline);
-        if (job.manager->may_end()) job.manager.reset();
+    {
+        Lock hold(job.mutex);
+        if (const auto answer = known(job, file_key)) return *answer;
     }
-    if (*job.met && file_key) return *file_key;
+    const Turn turn(job);
+    if (!turn) return Failure{Status::closed, kForkedText};
+    std::unique_ptr<ProcessManager> manager;
+    {
+        Lock hold(job.mutex);
+        if (const auto answer = known(job, file_key)) return *answer;
+        if (job.birth.left()) return Failure{Status::closed, kForkedText};
+        manager = std::move(job.manager);
+        job.start_time = deadline - Clock::now();
+    }
+    const Place& place = manager->place();
+    log::info("bootstrap", "process {} of {} of the job {}", place.rank, place.size, place.job);
+    auto met = place.rank == 0 ? tell_others(*manager, file_key, deadline)
+                               : hear_from_rank_0(*manager, file_key, deadline);
+    if (manager->may_end()) manager.reset();
+    Lock hold(job.mutex);
+    job.manager = std::move(manager);
+    if (met) {
+        job.met = Result<Key>(met->key);
+        job.urls = std::move(met->urls);
+        job.server = std::move(met->server);
+        job.served_since = Clock::now();
+    } else {
+        job.met = Result<Key>(met.failure());
+    }
     return *job.met;
 }
 

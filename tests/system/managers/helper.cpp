@@ -73,6 +73,37 @@ int without_rank_0(int argc, char** argv) {
     return 0;
 }
 
+/// A thread forks while another one waits for a rank 0 that does not come; the child learns that it has no
+/// job.
+int fork_in_half(int argc, char** argv) {
+    std::atomic<bool> ended{false};
+    std::thread other([&] {
+        std::this_thread::sleep_for(500ms);
+        const pid_t child = ::fork();
+        if (child == 0) {
+            try {
+                const plexus::Context here{argc, argv};
+            } catch (const plexus::Error& error) {
+                ::_exit(error.status() == plexus::Status::closed ? 0 : 1);
+            }
+            ::_exit(2);
+        }
+        int status = 0;
+        ::waitpid(child, &status, 0);
+        say((ended ? "too late, " : "in time, ") + std::to_string(status));
+    });
+    int code = 0;
+    try {
+        const plexus::Context here{argc, argv};
+    } catch (const plexus::Error& error) {
+        say(error.what());
+        code = 3;
+    }
+    ended = true;
+    other.join();
+    return code;
+}
+
 /// Rank 0 leaves at once, rank 1 makes two contexts one after the other, rank 2 starts a second later.
 int one_late(int argc, char** argv) {
     const char* text = std::getenv("PMIX_RANK");
@@ -158,6 +189,7 @@ int run(int argc, char** argv) {
     const std::string verb = argc > 1 ? argv[1] : "";
     if (verb == "refused") return refused(argc, argv);
     if (verb == "without-rank-0") return without_rank_0(argc, argv);
+    if (verb == "fork-in-half") return fork_in_half(argc, argv);
     if (verb == "one-late") return one_late(argc, argv);
     if (verb == "again") return again(argc, argv);
     if (verb == "guest" && argc == 6)

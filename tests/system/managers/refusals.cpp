@@ -59,6 +59,20 @@ TEST_CASE("half a job is a job that waits in vain, with a sentence") {
     }
 }
 
+TEST_CASE("a thread may fork while another one waits for the job") {
+    for (const Manager& manager : managers()) {
+        INFO(manager.title);
+        Command job(OtherProgram{manager.program},
+                    job_of(manager, 2,
+                           by_rank("exec sleep 5", "exec " + tested_helper() +
+                                                       " fork-in-half --plexus-progress.lookup_timeout=4s")));
+        CHECK(job.wait() == 3);
+        INFO(job.out() << job.err());
+        CHECK(count_of(job.out(), "in time, 0\n") == 1);
+        CHECK(job.left_nothing());
+    }
+}
+
 TEST_CASE("a process whose job's server ends while it waits learns that at once") {
     const TmpDir folder;
     struct Case {
