@@ -28,20 +28,18 @@ bool take(std::string_view& rest, std::uint32_t& number) {
     return true;
 }
 
-/// Nothing if it is no such list, or one of no processes.
+/// Those that have processes. Nothing if it is no such list, or one of no processes.
 std::vector<Block> blocks_of(std::string_view mapping) {
     if (!take(mapping, "(vector")) return {};
     std::vector<Block> blocks;
-    bool some = false;
     while (take(mapping, ",(")) {
         Block next;
         if (!take(mapping, next.first_host) || !take(mapping, ",") || !take(mapping, next.hosts) ||
             !take(mapping, ",") || !take(mapping, next.on_each) || !take(mapping, ")"))
             return {};
-        some = some || (next.hosts > 0 && next.on_each > 0);
-        blocks.push_back(next);
+        if (next.hosts > 0 && next.on_each > 0) blocks.push_back(next);
     }
-    return mapping == ")" && some ? blocks : std::vector<Block>{};
+    return mapping == ")" ? blocks : std::vector<Block>{};
 }
 
 } // namespace
