@@ -4,8 +4,11 @@
 #include "system/managers/slurm.h"
 
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <stdexcept>
+#include <string_view>
+#include <unistd.h>
 
 namespace plexus::testing {
 namespace {
@@ -27,8 +30,18 @@ Manager srun(const std::string& kind, const std::string& name) {
             "Slurm's srun",       slurm.why_not()};
 }
 
+constexpr const char* kOfLaunchers[] = {"SLURM_", "PMI_",      "PMIX_",      "OMPI_",
+                                        "PRTE_",  "MPI_LOCAL", "PLEXUS_JOB_"};
+
+// These tests may run in a job themselves: what its launcher says is not for theirs.
 // Open MPI does not start jobs of root, nor more processes than cores, without being told.
 [[maybe_unused]] const bool permitted = [] {
+    std::vector<std::string> inherited;
+    for (char** each = environ; *each != nullptr; ++each)
+        for (const char* prefix : kOfLaunchers)
+            if (std::string_view(*each).starts_with(prefix))
+                inherited.emplace_back(*each, std::strcspn(*each, "="));
+    for (const std::string& name : inherited) ::unsetenv(name.c_str());
     ::setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
     ::setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
     ::setenv("OMPI_MCA_rmaps_base_oversubscribe", "1", 1);
