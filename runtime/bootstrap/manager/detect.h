@@ -23,7 +23,7 @@ struct DetectedLauncher {
 
 /// `wanted` is the key `launcher`: "auto" takes the first one of the enumeration's order whose variables are
 /// there; any other word that launcher, whatever the environment says. Where the caller of this process has
-/// fewer rights than the process, there is none.
+/// fewer rights than the process, no variable counts, and "auto" finds none.
 DetectedLauncher detect_launcher(std::string_view wanted);
 
 /// "plexus run", "PMIx", "PMI-1" or "none".

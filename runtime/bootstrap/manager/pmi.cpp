@@ -42,7 +42,7 @@ Result<std::uint32_t> number(const char* name) {
     std::uint32_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (!text.empty() && error == std::errc{} && end == text.data() + text.size()) return value;
-    return fail(Status::bad_config, "PMI_FD is set, but {}=\"{}\" is not a number: {}", name, text,
+    return fail(Status::bad_config, "PMI-1 is the launcher, but {}=\"{}\" is not a number: {}", name, text,
                 kWithoutManager);
 }
 

@@ -43,8 +43,9 @@ bool find(void* library, const char* name, Function& function) {
 Result<Library> load() {
     void* const opened = ::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
     if (opened == nullptr)
-        return fail(Status::not_found, "PMIX_RANK is set, but {} cannot be loaded ({}): install it, or {}",
-                    kLibrary, ::dlerror(), kWithoutManager);
+        return fail(Status::not_found,
+                    "PMIx is the launcher, but {} cannot be loaded ({}): install it, or {}", kLibrary,
+                    ::dlerror(), kWithoutManager);
     Library library;
     if (find(opened, "PMIx_Init", library.init) && find(opened, "PMIx_Finalize", library.finalize) &&
         find(opened, "PMIx_Get", library.get) && find(opened, "PMIx_Put", library.put) &&
@@ -174,7 +175,7 @@ Result<std::unique_ptr<ProcessManager>> connect_pmix() {
     const pmix_status_t status = library->init(&self, nullptr, 0);
     if (status != PMIX_SUCCESS)
         return fail(Status::bad_config,
-                    "PMIX_RANK is set, but the PMIx server of this host gives no answer ({}): {}",
+                    "PMIx is the launcher, but its server on this host gives no answer ({}): {}",
                     library->error_string(status), kWithoutManager);
     auto manager = std::make_unique<Pmix>(*library, self);
     if (const auto sizes = manager->find_sizes(); !sizes) return sizes.failure();
@@ -190,7 +191,7 @@ namespace plexus::bootstrap {
 Result<std::unique_ptr<ProcessManager>> connect_pmix() {
     return fail(
         Status::not_found,
-        "PMIX_RANK is set, but this build of Plexus does not speak PMIx: build it where libpmix-dev is "
+        "PMIx is the launcher, but this build of Plexus does not speak it: build it where libpmix-dev is "
         "installed, or {}",
         kWithoutManager);
 }

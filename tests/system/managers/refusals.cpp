@@ -131,10 +131,20 @@ TEST_CASE("variables that lead to no PMIx server are an error that says what to 
         Command info({"info"});
         CHECK(info.wait() == 3);
         INFO(info.err());
-        CHECK(count_of(info.err(), "PMIX_RANK is set, but the PMIx server of this host gives no answer (") ==
+        CHECK(count_of(info.err(), "PMIx is the launcher, but its server on this host gives no answer (") ==
               1);
         CHECK(count_of(info.err(), "PLEXUS_LAUNCHER=none") == 1);
     }
+}
+
+TEST_CASE("the launcher pmix without its variables is an error that does not speak of them as set") {
+    NEEDS(mpirun()); // its package brings the library
+    const Variable wanted("PLEXUS_LAUNCHER", "pmix");
+    Command info({"info"});
+    CHECK(info.wait() == 3);
+    INFO(info.err());
+    CHECK(count_of(info.err(), "PMIx is the launcher, but its server on this host gives no answer (") == 1);
+    CHECK(count_of(info.err(), "PMIX_RANK is set") == 0);
 }
 
 TEST_CASE("variables that lead to no PMI-1 server are an error that says what to do") {
