@@ -41,7 +41,12 @@ const bootstrap::Key& process_key() {
 
 std::shared_ptr<Core> Core::start(const std::vector<std::string>& arguments, const Options& options) {
     auto core = std::make_shared<Core>(Passkey{});
-    core->configure(arguments, options);
+    try {
+        core->configure(arguments, options);
+    } catch (...) {
+        core->close(); // routes that its own parts hold keep it alive
+        throw;
+    }
     return core;
 }
 
