@@ -148,8 +148,8 @@ void Core::configure(const std::vector<std::string>& arguments, const Options& o
     hub_->serve();
     meet(options, key, meeting);
     begin_forwarding();
+    hub_->attach(); // leads by itself: what it looks at is the leader's own
     if (settings_.boolean("progress.thread")) scheduler_->start_progress_thread();
-    hub_->attach();
 }
 
 // Before anything can fail because of what was passed over. The filter is checked, and a bad one

@@ -145,9 +145,11 @@ void Hub::attach() {
     for (auto& [there, answer] : asked) {
         try {
             answer.get();
+            there->introduced = true;
         } catch (const Error& error) {
             log::warn("forward", "{} does not know how this context is reached: {}", there->text(),
                       error.what());
+            next_attach_ = Clock::now() + kRetryAttach;
         }
     }
 }
