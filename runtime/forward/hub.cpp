@@ -22,6 +22,8 @@ constexpr auto kRetryAttach = std::chrono::seconds(1);
 /// Whoever listens and relays has published that by then.
 constexpr auto kLookup = std::chrono::seconds(1);
 constexpr auto kAskAgain = std::chrono::milliseconds(100);
+/// One that says nothing keeps the others waiting for so long in each round.
+constexpr std::chrono::nanoseconds kLongestAsk = std::chrono::seconds(2);
 
 RankedMutex<15> hubs_mutex;
 std::map<ContextId, Hub*>& hubs() PLEXUS_REQUIRES(hubs_mutex) {
@@ -82,15 +84,21 @@ Result<Via> Hub::ask(const std::string& url, Clock::time_point deadline) const {
     return via;
 }
 
-// A forwarder may be started after those whom it serves: while none is there, all are asked again.
+// A forwarder may be started after those whom it serves: while none is there, all are asked again. Each has
+// an equal share of the time that is left. Rows cannot be added later, so the first round that finds one is
+// the last.
 Result<void> Hub::find_forwarders(const std::string& urls) {
     if (!forwarders_.empty()) return {}; // asked by another module of the method
     const auto deadline = Clock::now() + lookup_time_;
+    const std::vector<std::string> asked = config::split_list(urls);
     std::string why;
     do {
         why.clear();
-        for (const std::string& url : config::split_list(urls)) {
-            auto via = ask(url, deadline);
+        auto left = static_cast<std::int64_t>(asked.size());
+        for (const std::string& url : asked) {
+            const auto now = Clock::now();
+            auto via =
+                ask(url, now + std::min<std::chrono::nanoseconds>((deadline - now) / left--, kLongestAsk));
             if (via)
                 forwarders_.push_back(std::move(*via));
             else
@@ -98,7 +106,7 @@ Result<void> Hub::find_forwarders(const std::string& urls) {
                                    via.failure().why);
         }
         if (!forwarders_.empty()) {
-            if (!why.empty()) log::warn("forward", "{}", why);
+            if (!why.empty()) log::warn("forward", "{}; this context has no row by way of it", why);
             return {};
         }
         std::this_thread::sleep_for(kAskAgain);
