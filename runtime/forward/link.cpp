@@ -40,8 +40,7 @@ Link::Link(Module& owner, const LinkName& from, std::uint64_t window, std::uint3
   , row_(row)
   , handshake_(module::Handshake::accepting(owner.host(), owner.max_message()))
   , receiver_(owner.host(), owner.max_message())
-  , window_(window)
-  , due_(Clock::now() + kOpening) {}
+  , window_(window) {}
 
 void Link::disconnect() {
     receiver_.give_up();
@@ -85,16 +84,22 @@ bool Link::turn(std::int32_t& handled) {
     }
     if (state_ == State::open) pump(handled);
     if (!inbox_.empty() && state_ != State::over) owner_.owe(*this);
+    if (state_ != State::over && (given_up_ || due_ != Clock::time_point::max())) look_at_clock();
+    return state_ == State::over && (given_up_ || cookie_ == nullptr);
+}
+
+void Link::look_at_clock() {
     const auto now = Clock::now();
-    if (given_up_ && state_ != State::over) {
-        if (due_ == Clock::time_point::max()) due_ = now + kLinger;
+    if (given_up_) {
+        if (due_ == Clock::time_point::max()) set_due(now + kLinger);
         const bool unsent = state_ == State::open && sender_.waits();
-        if (!unsent || now >= due_) refuse(PLEXUS_LINK_LOST, "the far end has given the link up");
+        if (!unsent || now >= due_) return refuse(PLEXUS_LINK_LOST, "the far end has given the link up");
     }
     if ((state_ == State::opening || state_ == State::answering) && now >= due_)
         refuse(PLEXUS_LINK_LOST, "no answer came from the other end of the forwarded way in time");
-    return state_ == State::over && (given_up_ || cookie_ == nullptr);
 }
+
+void Link::set_due(Clock::time_point when) { owner_.set_due(*this, std::exchange(due_, when), when); }
 
 void Link::say(const Hop& hop) {
     if (name_.neighbour != nullptr) owner_.hub().say(name_, hop);
@@ -109,7 +114,7 @@ void Link::ask() {
     name_ = {by, by->next_number(), true};
     owner_.hub().bind(name_, *this);
     state_ = State::opening;
-    due_ = Clock::now() + kOpening;
+    set_due(Clock::now() + kOpening);
     wire::Bytes bytes;
     wire::Builder out(bytes);
     out.raw(peer_.bytes, sizeof peer_.bytes);
@@ -121,6 +126,7 @@ void Link::ask() {
 
 void Link::answer(wire::View hello) {
     owner_.hub().bind(name_, *this);
+    set_due(Clock::now() + kOpening);
     const std::int32_t status =
         hello.size() == handshake_.wanted_bytes() ? handshake_.feed(record(hello)) : PLEXUS_BAD_ARGUMENT;
     const auto outgoing = handshake_.take_outgoing();
@@ -162,7 +168,7 @@ void Link::begin(const Hop& hop) {
     }
     window_ = hop.number;
     state_ = State::open;
-    due_ = Clock::time_point::max();
+    set_due(Clock::time_point::max());
     say({Kind::confirm, 0, view(handshake_.take_outgoing())});
     sender_.open(window_);
     if (!given_up_) owner_.host().opened(cookie_);
@@ -173,7 +179,7 @@ void Link::admit(const Hop& hop) {
     if (!due || handshake_.feed(record(hop.bytes)) != PLEXUS_OK)
         return refuse(PLEXUS_DENIED, "whoever asked for the link has not proved to hold the job's key");
     state_ = State::open;
-    due_ = Clock::time_point::max();
+    set_due(Clock::time_point::max());
     sender_.open(window_);
     const plexus_id peer = handshake_.peer();
     void* cookie = nullptr;
@@ -216,7 +222,7 @@ void Link::refuse(std::int32_t status, const std::string& why) {
 void Link::end(std::int32_t status, const std::string& why) {
     if (state_ == State::over) return;
     state_ = State::over;
-    due_ = Clock::time_point::max();
+    set_due(Clock::time_point::max());
     if (name_.neighbour != nullptr) owner_.hub().unbind(name_);
     name_.neighbour = nullptr;
     drain();

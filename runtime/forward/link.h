@@ -47,8 +47,6 @@ class Link final : public HopEnd {
     void answer(wire::View hello);
     /// Does what is due. True: it is over and may be freed.
     bool turn(std::int32_t& handled);
-    /// When turn() is wanted without a cause; max(): never.
-    Clock::time_point due() const noexcept { return due_; }
     /// The last callbacks of a module that ends. @thread setup
     void drain();
 
@@ -60,6 +58,9 @@ class Link final : public HopEnd {
         wire::Bytes bytes;
     };
 
+    void look_at_clock();
+    /// turn() is wanted then, without a cause; max(): never.
+    void set_due(Clock::time_point when);
     void say(const Hop& hop);
     void ask();
     void begin(const Hop& hop);

@@ -13,7 +13,7 @@
 namespace plexus::forward {
 namespace {
 
-constexpr std::size_t kMostUnproved = 1024; // links whose far end has not proved the job's key
+constexpr std::size_t kMostUnproved = 1024; // links that open, or end
 
 ContextId id_of(const plexus_id& id) {
     ContextId context;
@@ -120,23 +120,16 @@ void Module::accept(const LinkName& from, const Hop& open, const Destination& to
     const std::vector<Via>& all = hub_.forwarders();
     const auto row = std::find_if(all.begin(), all.end(),
                                   [&](const Via& via) { return via.hub.context == from.neighbour->id(); });
-    std::size_t unproved = 0;
-    {
-        Lock hold(mutex_);
-        for (const auto& [link, owned] : links_)
-            unproved += owned->due() != Link::Clock::time_point::max() ? 1 : 0;
-    }
-    if (closed_ || unproved >= kMostUnproved || open.number < kLeastWindow)
+    if (closed_ || due_.size() >= kMostUnproved || open.number < kLeastWindow)
         return hub_.say_close(from, Status::link_lost, "the far end takes no more links now");
     const auto which = row == all.end() ? 0 : row - all.begin();
     Link& made = add(std::make_unique<Link>(*this, from, open.number, static_cast<std::uint32_t>(which)));
-    next_due_ = std::min(next_due_, made.due());
     made.answer(to.hello);
 }
 
 std::int32_t Module::poll(std::uint32_t) {
     static_cast<void>(hub_.run());
-    if (next_due_ != Link::Clock::time_point::max()) owe_due(Link::Clock::now());
+    if (!due_.empty()) owe_due();
     if (!work_.load(std::memory_order_acquire)) return 0; // pairs with [work]
     std::uint64_t ignored = 0;
     static_cast<void>(::read(event_.get(), &ignored, sizeof ignored));
@@ -148,36 +141,28 @@ std::int32_t Module::poll(std::uint32_t) {
     }
     std::int32_t handled = 0;
     for (Link* link : ready) {
-        const bool over = link->turn(handled);
-        next_due_ = std::min(next_due_, link->due());
-        if (over) remove(*link);
+        if (link->turn(handled)) remove(*link);
     }
     return handled;
 }
 
-void Module::owe_due(Link::Clock::time_point now) {
-    if (now < next_due_) return;
-    next_due_ = Link::Clock::time_point::max();
-    std::vector<Link*> due;
-    {
-        Lock hold(mutex_);
-        for (const auto& [link, owned] : links_)
-            if (owned->due() <= now)
-                due.push_back(owned.get());
-            else
-                next_due_ = std::min(next_due_, owned->due());
-    }
-    for (Link* link : due) owe(*link);
+// Each goes on with its turn, which sets the next time.
+void Module::owe_due() {
+    const auto now = Link::Clock::now();
+    for (auto next = due_.begin(); next != due_.end() && next->first <= now; ++next) owe(*next->second);
+}
+
+void Module::set_due(Link& link, Link::Clock::time_point from, Link::Clock::time_point to) {
+    if (from != Link::Clock::time_point::max()) due_.erase({from, &link});
+    if (to != Link::Clock::time_point::max()) due_.emplace(to, &link);
 }
 
 std::int32_t Module::arm(std::uint64_t& sleep_ns) {
     armed_.store(true, std::memory_order_seq_cst); // [armed]
     if (work_.load(std::memory_order_seq_cst)) return PLEXUS_AGAIN;
     std::chrono::nanoseconds next = hub_.run();
-    if (next_due_ != Link::Clock::time_point::max())
-        next = std::min<std::chrono::nanoseconds>(
-            next,
-            std::max<std::chrono::nanoseconds>(next_due_ - Link::Clock::now(), std::chrono::nanoseconds(1)));
+    if (!due_.empty())
+        next = std::min<std::chrono::nanoseconds>(next, due_.begin()->first - Link::Clock::now());
     if (work_.load(std::memory_order_seq_cst)) return PLEXUS_AGAIN;
     if (next != std::chrono::nanoseconds::max())
         sleep_ns = std::min(sleep_ns, static_cast<std::uint64_t>(std::max<std::int64_t>(1, next.count())));

@@ -13,6 +13,8 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <set>
+#include <utility>
 #include <vector>
 
 namespace plexus::forward {
@@ -46,12 +48,15 @@ class Module final : public Acceptor {
     /// The link wants a turn, and sets a flag before it can have one. @thread any
     void owe(Link& link, std::atomic<bool>* flag = nullptr) PLEXUS_EXCLUDES(mutex_);
 
+    /// The link wants a turn at `to`, max(): without a cause no more; it was due at `from`. @thread progress
+    void set_due(Link& link, Link::Clock::time_point from, Link::Clock::time_point to);
+
     void accept(const LinkName& from, const Hop& open, const Destination& to) override;
 
   private:
     Link& add(std::unique_ptr<Link> link) PLEXUS_EXCLUDES(mutex_);
     void remove(Link& link) PLEXUS_EXCLUDES(mutex_);
-    void owe_due(Link::Clock::time_point now) PLEXUS_EXCLUDES(mutex_);
+    void owe_due() PLEXUS_EXCLUDES(mutex_);
 
     const plexus_host& host_;
     Hub& hub_;
@@ -63,7 +68,7 @@ class Module final : public Acceptor {
     std::atomic<bool> work_{false};
     // [armed] set by arm() before it looks at work_; owe() sets work_, then looks at armed_.
     std::atomic<bool> armed_{false};
-    Link::Clock::time_point next_due_ = Link::Clock::time_point::max(); ///< the leader's own
+    std::set<std::pair<Link::Clock::time_point, Link*>> due_; ///< the leader's own
     mutable RankedMutex<32> mutex_;
     std::map<const Link*, std::unique_ptr<Link>> links_ PLEXUS_GUARDED_BY(mutex_);
     std::vector<Link*> ready_ PLEXUS_GUARDED_BY(mutex_);
