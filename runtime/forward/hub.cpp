@@ -208,7 +208,7 @@ Neighbour* Hub::reach(const Via& via) {
     if (slot == nullptr)
         slot = std::make_unique<Neighbour>(GlobalPointer<Hub>(
             via.hub, endpoint_.way(endpoint_.peer(via.hub.context), transport::KnownTable::make(via.table))));
-    slot->try_again();
+    revive(*slot);
     return slot->introduce(own_) ? slot.get() : nullptr;
 }
 
@@ -235,9 +235,10 @@ std::chrono::nanoseconds Hub::run() {
     const auto now = Clock::now();
     if (now >= next_attach_) {
         next_attach_ = Clock::time_point::max();
-        for (const Via& via : forwarders_)
-            if (Neighbour* const there = find(via.hub.context); !there->introduced) {
-                if (reach(via) == nullptr) next_attach_ = now + kRetryAttach;
+        for (const auto& [id, each] : neighbours_)
+            if (!each->introduced && (is_forwarder(id) || has_links(*each))) {
+                revive(*each);
+                if (!each->introduce(own_)) next_attach_ = now + kRetryAttach;
             }
     }
     return next_attach_ == Clock::time_point::max()
@@ -252,11 +253,27 @@ void Hub::lose(Neighbour& neighbour) {
     for (;;) {
         const auto first = ends_.lower_bound({&neighbour, 0, false});
         if (first == ends_.end() || first->first.neighbour != &neighbour) return;
-        const LinkName name = first->first;
-        HopEnd& end = *first->second;
-        ends_.erase(first);
-        end.cut(name, neighbour.text() + " is lost");
+        cut(first, "is lost");
     }
+}
+
+// It is there again. What was said to it meanwhile is missing in its links: those end.
+void Hub::revive(Neighbour& neighbour) {
+    if (!neighbour.lost()) return;
+    lose(neighbour);
+    neighbour.try_again();
+}
+
+bool Hub::has_links(const Neighbour& neighbour) const {
+    const auto first = ends_.lower_bound({const_cast<Neighbour*>(&neighbour), 0, false});
+    return first != ends_.end() && first->first.neighbour == &neighbour;
+}
+
+// While there was no link, it may have taken this context for lost, and have forgotten it.
+void Hub::peer_arrived(const transport::Peer& peer) {
+    Neighbour* const neighbour = find(peer.id);
+    if (neighbour == nullptr || !std::exchange(neighbour->introduced, false)) return;
+    if (is_forwarder(peer.id) || has_links(*neighbour)) next_attach_ = Clock::now();
 }
 
 void Hub::peer_lost(const transport::Peer& peer) {
@@ -273,10 +290,8 @@ bool Hub::is_forwarder(const ContextId& context) const {
 
 bool Hub::needs(const transport::Peer& peer) {
     if (is_forwarder(peer.id)) return true;
-    Neighbour* const neighbour = find(peer.id);
-    if (neighbour == nullptr) return false;
-    const auto first = ends_.lower_bound({neighbour, 0, false});
-    return first != ends_.end() && first->first.neighbour == neighbour;
+    const Neighbour* const neighbour = find(peer.id);
+    return neighbour != nullptr && has_links(*neighbour);
 }
 
 // It is reached as it has come: two forwarders of one context would reach it through each other, for ever.
@@ -294,6 +309,7 @@ void Hub::take_attach(const GlobalPointer<Hub>& from) {
     }
     auto& slot = neighbours_[from.context()];
     if (slot == nullptr) slot = std::make_unique<Neighbour>(back);
+    revive(*slot);
     slot->found(back);
 }
 
@@ -302,16 +318,28 @@ void Hub::take_hop(std::uint8_t kind, std::uint32_t number, std::uint64_t value,
     if (by == nullptr) return; // it was lost here meanwhile
     const LinkName name{by, number, (kind & kYours) != 0};
     const Hop hop{static_cast<Kind>(kind & ~kYours), value, bytes};
-    const auto end = ends_.find(name);
     if (hop.kind == Kind::open) {
-        if (end != ends_.end() || name.mine) return;
-        by->try_again(); // it is there
+        if (name.mine) return;
+        revive(*by);
+        // Whoever opens takes a number anew only after it had forgotten this context, and the link.
+        if (const auto former = ends_.find(name); former != ends_.end()) cut(former, "has begun anew");
         return begin(name, hop);
     }
-    if (end == ends_.end()) return; // it has ended here, and what ended it has been told
+    const auto end = ends_.find(name);
+    if (end == ends_.end()) { // it has ended here, which a neighbour that was lost has not been told
+        if (hop.kind != Kind::close) say_close(name, Status::link_lost, "the link has ended here");
+        return;
+    }
     HopEnd& taker = *end->second;
     if (hop.kind == Kind::close) ends_.erase(end);
     taker.take(name, hop);
+}
+
+void Hub::cut(std::map<LinkName, HopEnd*>::iterator which, const std::string& why) {
+    const LinkName name = which->first;
+    HopEnd& end = *which->second;
+    ends_.erase(which);
+    end.cut(name, fmt::format("{} {}", name.neighbour->text(), why));
 }
 
 void Hub::begin(const LinkName& from, const Hop& hop) {

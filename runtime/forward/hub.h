@@ -84,6 +84,7 @@ class Hub final : public request::Observer {
     std::chrono::nanoseconds run();
 
     // request::Observer
+    void peer_arrived(const transport::Peer& peer) override;
     void peer_lost(const transport::Peer& peer) override;
     bool needs(const transport::Peer& peer) override;
 
@@ -94,6 +95,9 @@ class Hub final : public request::Observer {
     void take_hop(std::uint8_t kind, std::uint32_t number, std::uint64_t value, wire::View bytes);
     void begin(const LinkName& from, const Hop& hop);
     void lose(Neighbour& neighbour);
+    void revive(Neighbour& neighbour);
+    bool has_links(const Neighbour& neighbour) const;
+    void cut(std::map<LinkName, HopEnd*>::iterator which, const std::string& why);
 
     request::Dispatcher& dispatcher_;
     transport::Endpoint& endpoint_;

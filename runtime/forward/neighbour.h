@@ -32,7 +32,7 @@ class Neighbour {
     bool lost() const noexcept { return lost_; }
     void mark_lost() noexcept {
         lost_ = true;
-        attached = introduced = false;
+        introduced = false;
         queue_.clear();
     }
     /// It has said how it is reached, perhaps anew.

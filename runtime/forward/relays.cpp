@@ -10,7 +10,7 @@ namespace plexus::forward {
 
 std::string Relays::refusal(const ForwardRules& rules, const Neighbour* to, const ContextId& context) const {
     if (rules.allow.empty()) return fmt::format("{} relays nothing (forward.allow)", hub_.text());
-    if (to == nullptr || !to->attached || to->lost())
+    if (to == nullptr || !to->attached)
         return fmt::format("{} does not know context {}: it is not attached there (any more)", hub_.text(),
                            short_text(context));
     const auto allows = [&](std::string_view name) {

@@ -44,6 +44,8 @@ class Extension {
 class Observer {
   public:
     virtual ~Observer() = default;
+    /// A link to that peer is open: the first, or another one. @thread progress
+    virtual void peer_arrived(const transport::Peer& peer) = 0;
     // After the dispatcher and the extension. @thread progress
     virtual void peer_lost(const transport::Peer& peer) = 0;
     /// True: a channel to that peer whose link breaks is made anew, or the peer is lost.
@@ -96,6 +98,9 @@ class Dispatcher final : public transport::Listener {
 
     // transport::Listener
     std::unique_ptr<transport::Attachment> attach(transport::Peer& peer) override;
+    void peer_arrived(transport::Peer& peer) override {
+        if (observer_ != nullptr) observer_->peer_arrived(peer);
+    }
     void peer_lost(transport::Peer& peer, Status status, const std::string& why) override;
     bool awaits(transport::Peer& peer) override { return calls_.awaits(&peer); }
     bool awaits(const transport::Channel& via) override;

@@ -50,6 +50,8 @@ class Listener {
   public:
     virtual ~Listener() = default;
     virtual std::unique_ptr<Attachment> attach(Peer& peer) = 0;
+    /// A link to `peer` is open: the first, or another one.
+    virtual void peer_arrived(Peer& peer) = 0;
     /// Nothing sent to `peer` will be answered any more.
     virtual void peer_lost(Peer& peer, Status status, const std::string& why) = 0;
     /// True if somebody waits for an answer from it.

@@ -212,6 +212,7 @@ void Failover::arrived(Link& link) {
     for (Channel* other : peer.all_channels())
         if (other != &channel && !channel.dead() && other->condition().awaits)
             move(*other, channel, "the peer came back by another method");
+    endpoint_.listener().peer_arrived(peer);
     if (back) endpoint_.listener().peer_event(peer, Status::peer_back, "by " + channel.row_name());
 }
 

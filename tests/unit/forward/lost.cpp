@@ -126,4 +126,37 @@ TEST_CASE("a receiver that is stopped fills its share of the forwarder, and slow
     stopped.kill(SIGKILL);
 }
 
+TEST_CASE("a target that its forwarder has lost and that comes back is relayed to again") {
+    const KeyFile key;
+    Gate gate(key, "gate",
+              {{"limits.silence", "300 ms"},
+               {"limits.reconnect", "300 ms"},
+               {"method.tcp.connect_timeout", "300 ms"}});
+    const std::string url = gate.url();
+    Process sleeper([&, path = key.path()](Channel& channel) {
+        Target target(behind(url, {{"job.key_file", path}}));
+        target.context().on_error([](const Error&) {});
+        channel.put(target.pointer().save());
+        target.context().run();
+        return 0;
+    });
+    const auto saved = sleeper.channel().take(kWait);
+    REQUIRE(saved);
+    const auto ignored = expect_warning("");
+    Context source(by("tcp, forward", {{"job.key_file", key.path()}, {"limits.reconnect", "300 ms"}}));
+    source.on_error([](const Error&) {});
+    auto far = GlobalPointer<Ledger>::load(source, *saved);
+    far.use("forward");
+    CHECK(within(far.call(twice, 1)) == 2);
+    for (std::uint64_t round = 2; round < 4; ++round) {
+        sleeper.kill(SIGSTOP);
+        CHECK(refusal_of(far.call(twice, round)).status != Status::ok);
+        sleeper.kill(SIGCONT);
+        CHECK(eventually(kWait, [&] {
+            far.use("forward"); // the row that was in vain is asked again
+            return refusal_of([&] { return within(far.call(twice, round)); }).status == Status::ok;
+        }));
+    }
+}
+
 } // namespace forward_lost_test

@@ -232,6 +232,7 @@ class Recorder : public transport::Listener {
     std::vector<Status> events;   ///< peer_event()
 
     std::unique_ptr<transport::Attachment> attach(transport::Peer&) override { return nullptr; }
+    void peer_arrived(transport::Peer&) override {}
     void peer_lost(transport::Peer&, Status status, const std::string&) override { peers.push_back(status); }
     bool awaits(transport::Peer&) override { return awaited; }
     bool awaits(const transport::Channel&) override { return awaited; }
