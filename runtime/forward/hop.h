@@ -38,13 +38,22 @@ inline constexpr std::uint8_t kYours = 0x80;
 /// The most bytes of a message in one hop, and what a hop counts beside its bytes.
 inline constexpr std::size_t kPiece = 60 * 1024;
 inline constexpr std::uint64_t kHopCost = 256;
+/// What hops that carry no data may hold of a neighbour beside the windows; the largest record of handshake.h
+/// with room for more.
+inline constexpr std::uint64_t kBesideWindows = 1 << 20;
+inline constexpr std::size_t kMostRecord = 256;
 /// Two pieces are always under way.
 inline constexpr std::uint64_t kLeastWindow = 2 * (kPiece + kHopCost);
+
+/// What may wait for one neighbour of a context that relays with so much memory.
+constexpr std::uint64_t most_queued(std::uint64_t memory) noexcept { return memory / 2 + kBesideWindows; }
 
 struct Hop {
     Kind kind{};
     std::uint64_t number = 0; ///< window, sizes, credit or status
     wire::View bytes;
+
+    std::uint64_t cost() const noexcept { return bytes.size() + kHopCost; }
 };
 
 /// Sizes of a message in one number: the head has at most PLEXUS_HEAD_MAX bytes.

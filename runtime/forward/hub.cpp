@@ -42,6 +42,23 @@ std::optional<Destination> destination_in(wire::View bytes) {
     return to;
 }
 
+bool is_one_of(const std::vector<Via>& forwarders, const ContextId& context) {
+    return std::any_of(forwarders.begin(), forwarders.end(),
+                       [&](const Via& via) { return via.hub.context == context; });
+}
+
+bool has_links(const LinkEnds& ends, Neighbour& neighbour) {
+    const auto first = ends.lower_bound({&neighbour, 0, false});
+    return first != ends.end() && first->first.neighbour == &neighbour;
+}
+
+void cut(LinkEnds& ends, LinkEnds::iterator which, const std::string& why) {
+    const LinkName name = which->first;
+    HopEnd& end = *which->second;
+    ends.erase(which);
+    end.cut(name, fmt::format("{} {}", name.neighbour->text(), why));
+}
+
 } // namespace
 
 Hub::Hub(request::Dispatcher& dispatcher, transport::Endpoint& endpoint, const bootstrap::Key& key,
@@ -218,7 +235,13 @@ void Hub::say(const LinkName& to, const Hop& hop) {
     if (to.neighbour->waits() || to.neighbour->lost()) waits_.store(true, std::memory_order_relaxed);
 }
 
+// Windows bound the data that waits for a neighbour. One that makes this context say more, and takes nothing
+// of it, is given up.
 void Hub::say_close(const LinkName& to, Status status, std::string_view why) {
+    if (to.neighbour->queued() > most_queued(rules()->memory)) {
+        log::warn("forward", "{} asks for more than it takes, and is given up", to.neighbour->text());
+        to.neighbour->mark_lost();
+    }
     say(to, {Kind::close, static_cast<std::uint64_t>(status), std::as_bytes(std::span(why))});
 }
 
@@ -236,7 +259,7 @@ std::chrono::nanoseconds Hub::run() {
     if (now >= next_attach_) {
         next_attach_ = Clock::time_point::max();
         for (const auto& [id, each] : neighbours_)
-            if (!each->introduced && (is_forwarder(id) || has_links(*each))) {
+            if (!each->introduced && (is_one_of(forwarders_, id) || has_links(ends_, *each))) {
                 revive(*each);
                 if (!each->introduce(own_)) next_attach_ = now + kRetryAttach;
             }
@@ -249,11 +272,11 @@ std::chrono::nanoseconds Hub::run() {
 // Every link by that neighbour ends.
 void Hub::lose(Neighbour& neighbour) {
     neighbour.mark_lost();
-    if (is_forwarder(neighbour.id())) next_attach_ = Clock::now() + kRetryAttach;
+    if (is_one_of(forwarders_, neighbour.id())) next_attach_ = Clock::now() + kRetryAttach;
     for (;;) {
         const auto first = ends_.lower_bound({&neighbour, 0, false});
         if (first == ends_.end() || first->first.neighbour != &neighbour) return;
-        cut(first, "is lost");
+        cut(ends_, first, "is lost");
     }
 }
 
@@ -264,34 +287,25 @@ void Hub::revive(Neighbour& neighbour) {
     neighbour.try_again();
 }
 
-bool Hub::has_links(const Neighbour& neighbour) const {
-    const auto first = ends_.lower_bound({const_cast<Neighbour*>(&neighbour), 0, false});
-    return first != ends_.end() && first->first.neighbour == &neighbour;
-}
-
 // While there was no link, it may have taken this context for lost, and have forgotten it.
 void Hub::peer_arrived(const transport::Peer& peer) {
     Neighbour* const neighbour = find(peer.id);
     if (neighbour == nullptr || !std::exchange(neighbour->introduced, false)) return;
-    if (is_forwarder(peer.id) || has_links(*neighbour)) next_attach_ = Clock::now();
+    if (is_one_of(forwarders_, peer.id) || has_links(ends_, *neighbour)) next_attach_ = Clock::now();
 }
 
 void Hub::peer_lost(const transport::Peer& peer) {
     Neighbour* const neighbour = find(peer.id);
     if (neighbour == nullptr) return;
     lose(*neighbour);
-    if (!is_forwarder(peer.id)) neighbours_.erase(peer.id); // it comes again with a pointer of its own
-}
-
-bool Hub::is_forwarder(const ContextId& context) const {
-    return std::any_of(forwarders_.begin(), forwarders_.end(),
-                       [&](const Via& via) { return via.hub.context == context; });
+    if (!is_one_of(forwarders_, peer.id))
+        neighbours_.erase(peer.id); // it comes again with a pointer of its own
 }
 
 bool Hub::needs(const transport::Peer& peer) {
-    if (is_forwarder(peer.id)) return true;
-    const Neighbour* const neighbour = find(peer.id);
-    return neighbour != nullptr && has_links(*neighbour);
+    if (is_one_of(forwarders_, peer.id)) return true;
+    Neighbour* const neighbour = find(peer.id);
+    return neighbour != nullptr && has_links(ends_, *neighbour);
 }
 
 // It is reached as it has come: two forwarders of one context would reach it through each other, for ever.
@@ -322,7 +336,7 @@ void Hub::take_hop(std::uint8_t kind, std::uint32_t number, std::uint64_t value,
         if (name.mine) return;
         revive(*by);
         // Whoever opens takes a number anew only after it had forgotten this context, and the link.
-        if (const auto former = ends_.find(name); former != ends_.end()) cut(former, "has begun anew");
+        if (const auto former = ends_.find(name); former != ends_.end()) cut(ends_, former, "has begun anew");
         return begin(name, hop);
     }
     const auto end = ends_.find(name);
@@ -335,16 +349,10 @@ void Hub::take_hop(std::uint8_t kind, std::uint32_t number, std::uint64_t value,
     taker.take(name, hop);
 }
 
-void Hub::cut(std::map<LinkName, HopEnd*>::iterator which, const std::string& why) {
-    const LinkName name = which->first;
-    HopEnd& end = *which->second;
-    ends_.erase(which);
-    end.cut(name, fmt::format("{} {}", name.neighbour->text(), why));
-}
-
 void Hub::begin(const LinkName& from, const Hop& hop) {
     const auto to = destination_in(hop.bytes);
-    if (!to) return say_close(from, Status::bad_argument, "a link was asked for without saying to whom");
+    if (!to || to->hello.size() > kMostRecord)
+        return say_close(from, Status::bad_argument, "a link was asked for in no form that is known here");
     if (to->context != endpoint_.self()) return relays_.open(from, hop, *to);
     if (to->instance >= modules_.size() || modules_[to->instance] == nullptr)
         return say_close(from, Status::no_method, "the context has no such module of the method");

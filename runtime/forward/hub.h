@@ -28,6 +28,8 @@ class Acceptor {
     virtual void accept(const LinkName& from, const Hop& open, const Destination& to) = 0;
 };
 
+using LinkEnds = std::map<LinkName, HopEnd*>;
+
 class Hub final : public request::Observer {
   public:
     using Clock = std::chrono::steady_clock;
@@ -90,14 +92,11 @@ class Hub final : public request::Observer {
 
   private:
     Result<Via> ask(const std::string& url, Clock::time_point deadline) const;
-    bool is_forwarder(const ContextId& context) const;
     void take_attach(const GlobalPointer<Hub>& from);
     void take_hop(std::uint8_t kind, std::uint32_t number, std::uint64_t value, wire::View bytes);
     void begin(const LinkName& from, const Hop& hop);
     void lose(Neighbour& neighbour);
     void revive(Neighbour& neighbour);
-    bool has_links(const Neighbour& neighbour) const;
-    void cut(std::map<LinkName, HopEnd*>::iterator which, const std::string& why);
 
     request::Dispatcher& dispatcher_;
     transport::Endpoint& endpoint_;
@@ -107,7 +106,7 @@ class Hub final : public request::Observer {
     std::vector<Acceptor*> modules_;
     GlobalPointer<Hub> own_;
     std::map<ContextId, std::unique_ptr<Neighbour>> neighbours_;
-    std::map<LinkName, HopEnd*> ends_;
+    LinkEnds ends_;
     Relays relays_{*this};
     Clock::time_point next_attach_ = Clock::time_point::max();
     std::atomic<bool> waits_{

@@ -6,6 +6,7 @@
 #include "forward/module.h"
 #include "forward/via.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace plexus::forward {
@@ -61,8 +62,16 @@ std::int32_t Link::send(const plexus_view* pieces, std::uint32_t count, void* to
 // What waits for room on the way to the forwarder has not left either.
 std::uint64_t Link::queued() const noexcept { return sender_.queued() + (owner_.hub().waits() ? 1 : 0); }
 
-void Link::take(const LinkName&, const Hop& hop) {
-    inbox_.push_back({hop.kind, hop.number, wire::Bytes(hop.bytes.begin(), hop.bytes.end())});
+// The window, and as much again for what has none: records and credit.
+void Link::take(const LinkName& from, const Hop& hop) {
+    inbox_.bytes += hop.cost();
+    if (hop.kind != Kind::close && inbox_.bytes > 2 * std::max(window_, kLeastWindow)) {
+        constexpr const char* kWhy = "more came on a relayed link than its window holds";
+        owner_.hub().unbind(from);
+        owner_.hub().say_close(from, Status::link_lost, kWhy);
+        return cut(from, kWhy);
+    }
+    inbox_.hops.push_back({hop.kind, hop.number, wire::Bytes(hop.bytes.begin(), hop.bytes.end())});
     if (hop.kind == Kind::close) name_.neighbour = nullptr;
     owner_.owe(*this);
 }
@@ -70,20 +79,22 @@ void Link::take(const LinkName&, const Hop& hop) {
 void Link::cut(const LinkName&, const std::string& why) {
     name_.neighbour = nullptr;
     const wire::View bytes = std::as_bytes(std::span(why));
-    inbox_.push_back({Kind::close, PLEXUS_LINK_LOST, wire::Bytes(bytes.begin(), bytes.end())});
+    inbox_.bytes += bytes.size() + kHopCost;
+    inbox_.hops.push_back({Kind::close, PLEXUS_LINK_LOST, wire::Bytes(bytes.begin(), bytes.end())});
     owner_.owe(*this);
 }
 
 bool Link::turn(std::int32_t& handled) {
     if (state_ == State::wanted && !given_up_) ask();
-    for (std::size_t i = 0; i < kMostHandled && !inbox_.empty() && state_ != State::over; ++i) {
-        const Waiting first = std::move(inbox_.front());
-        inbox_.pop_front();
+    for (std::size_t i = 0; i < kMostHandled && !inbox_.hops.empty() && state_ != State::over; ++i) {
+        const Waiting first = std::move(inbox_.hops.front());
+        inbox_.hops.pop_front();
+        inbox_.bytes -= first.bytes.size() + kHopCost;
         ++handled;
         process({first.kind, first.number, first.bytes});
     }
     if (state_ == State::open) pump(handled);
-    if (!inbox_.empty() && state_ != State::over) owner_.owe(*this);
+    if (!inbox_.hops.empty() && state_ != State::over) owner_.owe(*this);
     if (state_ != State::over && (given_up_ || due_ != Clock::time_point::max())) look_at_clock();
     return state_ == State::over && (given_up_ || cookie_ == nullptr);
 }
@@ -190,11 +201,10 @@ void Link::admit(const Hop& hop) {
 }
 
 void Link::receive(const Hop& hop) {
-    const std::uint64_t cost = hop.bytes.size() + kHopCost;
     if (state_ != State::open) return refuse(PLEXUS_LINK_LOST, "data came before the link was open");
     if (!given_up_ && !receiver_.take(cookie_, hop))
         return refuse(PLEXUS_LINK_LOST, "a piece that came does not belong to the message under way");
-    if (state_ == State::open) give_credit(cost);
+    if (state_ == State::open) give_credit(hop.cost());
 }
 
 void Link::give_credit(std::uint64_t bytes) {

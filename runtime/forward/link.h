@@ -83,7 +83,10 @@ class Link final : public HopEnd {
     module::Handshake handshake_;
     Sender sender_;
     Receiver receiver_;
-    std::deque<Waiting> inbox_; ///< no more than the window
+    struct Inbox {
+        std::deque<Waiting> hops;
+        std::uint64_t bytes = 0;
+    } inbox_;
     std::uint64_t window_ = 0;
     std::uint64_t owed_credit_ = 0;
     std::atomic<bool> given_up_{false}; // set under the module's lock, which also orders the end of the link

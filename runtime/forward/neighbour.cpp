@@ -37,6 +37,7 @@ void Neighbour::send(std::uint8_t kind, std::uint32_t number, std::uint64_t valu
         if (!is_worth_repeating(status)) return mark_lost();
     }
     queue_.push_back({kind, number, value, wire::Bytes(bytes.begin(), bytes.end())});
+    queued_ += bytes.size() + kHopCost;
 }
 
 bool Neighbour::retry() {
@@ -48,6 +49,7 @@ bool Neighbour::retry() {
             mark_lost();
             break;
         }
+        queued_ -= first.bytes.size() + kHopCost;
         queue_.pop_front();
     }
     return true;

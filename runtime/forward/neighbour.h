@@ -28,12 +28,16 @@ class Neighbour {
     /// Sends what had found no room. True: none is left.
     bool retry();
     bool waits() const noexcept { return !queue_.empty(); }
+    /// What those that found no room hold, in bytes: what the channel took is bounded by
+    /// limits.handler_queue.
+    std::uint64_t queued() const noexcept { return queued_; }
     /// No row reaches it: send() does nothing any more.
     bool lost() const noexcept { return lost_; }
     void mark_lost() noexcept {
         lost_ = true;
         introduced = false;
         queue_.clear();
+        queued_ = 0;
     }
     /// It has said how it is reached, perhaps anew.
     void found(const GlobalPointer<Hub>& by) {
@@ -58,7 +62,8 @@ class Neighbour {
     GlobalPointer<Hub> pointer_;
     std::uint32_t last_number_ = 0;
     bool lost_ = false;
-    std::deque<Waiting> queue_; ///< no longer than the windows of its links
+    std::deque<Waiting> queue_; ///< see Hub::say_close()
+    std::uint64_t queued_ = 0;
 };
 
 } // namespace plexus::forward

@@ -7,6 +7,11 @@
 #include <algorithm>
 
 namespace plexus::forward {
+namespace {
+
+constexpr std::size_t kLongestReason = 4096;
+
+} // namespace
 
 std::string Relays::refusal(const ForwardRules& rules, const Neighbour* to, const ContextId& context) const {
     if (rules.allow.empty()) return fmt::format("{} relays nothing (forward.allow)", hub_.text());
@@ -18,6 +23,8 @@ std::string Relays::refusal(const ForwardRules& rules, const Neighbour* to, cons
     };
     if (!allows("all") && !allows(to->name()))
         return fmt::format("{} does not relay to {} (forward.allow)", hub_.text(), to->text());
+    if (to->queued() > most_queued(rules.memory))
+        return fmt::format("{} takes nothing from {} now", to->text(), hub_.text());
     if (relays_.size() >= rules.links)
         return fmt::format("{} relays {} links, and may relay no more (forward.links)", hub_.text(),
                            relays_.size());
@@ -43,7 +50,8 @@ void Relays::open(const LinkName& from, const Hop& hop, const Destination& to) {
 void Relays::Relay::take(const LinkName& from, const Hop& hop) {
     const std::size_t side = from == sides_[0] ? 0 : 1;
     if (hop.kind == Kind::close) {
-        owner_.hub_.say(sides_[1 - side], hop);
+        const wire::View why = hop.bytes.first(std::min(hop.bytes.size(), kLongestReason));
+        owner_.hub_.say(sides_[1 - side], {Kind::close, hop.number, why});
         return owner_.end(*this, {}, {});
     }
     if (!count(side, hop)) {
@@ -61,21 +69,22 @@ void Relays::Relay::take(const LinkName& from, const Hop& hop) {
 bool Relays::Relay::count(std::size_t from, const Hop& hop) {
     switch (hop.kind) {
     case Kind::opened:
-        if (from != 1 || opened_) return false;
+        if (from != 1 || opened_ || hop.bytes.size() > kMostRecord) return false;
         opened_ = true;
         window_ = std::min(window_, hop.number);
         return true;
     case Kind::confirm:
-        return from == 0 && opened_;
+        if (from != 0 || !opened_ || hop.bytes.size() > kMostRecord) return false;
+        return !std::exchange(confirmed_, true);
     case Kind::data:
     case Kind::more: {
         std::uint64_t& under_way = under_way_[from];
-        under_way += hop.bytes.size() + kHopCost;
+        under_way += hop.cost();
         return opened_ && under_way <= window_;
     }
     case Kind::credit: {
         std::uint64_t& under_way = under_way_[1 - from];
-        if (hop.number > under_way) return false;
+        if (hop.number == 0 || hop.number > under_way || !hop.bytes.empty()) return false;
         under_way -= hop.number;
         return true;
     }

@@ -42,6 +42,7 @@ class Relays {
         std::uint64_t window_;
         std::array<std::uint64_t, 2> under_way_{}; ///< bytes from each side that the other has not taken yet
         bool opened_ = false;
+        bool confirmed_ = false;
     };
 
     /// Empty: the rules allow it.

@@ -5,8 +5,13 @@
 #include "context/core.h"
 #include "forward/hop.h"
 #include "forward/via.h"
+#include "support/process.h"
+#include "unit/context/key_file.h"
 
+#include <csignal>
+#include <fstream>
 #include <random>
+#include <unistd.h>
 
 namespace forward_hostile_test {
 
@@ -22,8 +27,8 @@ GlobalPointer<Hub> hub_at(Context& from, const Via& via) {
 /// A member that knows how hops look, and sends what it likes.
 class Intruder {
   public:
-    Intruder(const Context& gate, const ContextId& target)
-      : context_(by("tcp, forward"))
+    Intruder(const Context& gate, const ContextId& target, Values more = {})
+      : context_(by("tcp, forward", std::move(more)))
       , gate_(hub_at(context_, decode(gate.core()->hub().published().value()).value()))
       , own_(hub_at(context_, decode(context_.core()->hub().published().value()).value())) {
         within(gate_.call(kAttach, own_));
@@ -75,6 +80,49 @@ TEST_CASE("hops that no honest member sends end the links of their sender only")
     CHECK(eventually(kLimit, [&] { return target.ledger().next == 1000; }));
     CHECK(target.ledger().wrong == 0);
     CHECK(far.method() == "forward:gate");
+}
+
+/// Bytes of memory that this process has in use.
+std::uint64_t resident() {
+    std::ifstream statm("/proc/self/statm");
+    std::uint64_t all = 0;
+    std::uint64_t pages = 0;
+    statm >> all >> pages;
+    return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+TEST_CASE("a member cannot fill a forwarder with what is meant for a target that does not read") {
+    if (kSanitized) SKIP_TEST("a sanitizer keeps what is freed");
+    const std::size_t hello = GENERATE(0u, 50'000u);
+    CAPTURE(hello);
+    const KeyFile key;
+    const Values keyed{{"job.key_file", key.path()}};
+    Process stopped([&](Channel& channel) {
+        const auto url = channel.take(kLimit).value();
+        Target target(behind({reinterpret_cast<const char*>(url.data()), url.size()}, keyed));
+        channel.put(target.pointer().save());
+        target.context().run();
+        return 0;
+    });
+    Values small = keyed;
+    small.insert({{"forward.memory", "1 MiB"}, {"forward.links", "2"}, {"limits.retain", "1 MiB"}});
+    const auto ignored = expect_warning("");
+    Context gate(gate_options("gate", std::move(small)));
+    const std::string url = gate.url();
+    stopped.channel().put(std::as_bytes(std::span(url)));
+    const auto saved = stopped.channel().take(kLimit);
+    REQUIRE(saved);
+    Intruder intruder(gate, GlobalPointer<Ledger>::load(gate, *saved).context(), keyed);
+    stopped.kill(SIGSTOP);
+    const std::uint64_t before = resident();
+    const std::vector<std::byte> junk(50'000, std::byte{0x5a});
+    for (std::uint32_t link = 1; link <= 2'000; ++link) {
+        intruder.open(link, hello);
+        intruder.say(Kind::close, link, 0, junk);
+    }
+    within(intruder.gate().call(kAttach, intruder.own())); // behind them all
+    CHECK(resident() < before + (std::uint64_t{24} << 20));
+    stopped.kill(SIGKILL);
 }
 
 TEST_CASE("nobody attaches with the pointer of another context") {
