@@ -179,6 +179,7 @@ std::optional<Hello> decode_hello(View frame) noexcept {
     decoded.dropped = in.u64();
     decoded.table = in.rest();
     if (!in.ok()) return std::nullopt;
+    if (decoded.max_message == 0) return std::nullopt; // would read as: the peer has said nothing yet
     return decoded;
 }
 

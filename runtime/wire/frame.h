@@ -125,7 +125,7 @@ struct StreamFrame {
 struct Hello {
     std::uint8_t version = kVersion;
     std::uint32_t stream = 0;
-    std::uint64_t max_message = 0;  ///< the largest message that the sender takes, in bytes
+    std::uint64_t max_message = 0;  ///< the largest message that the sender takes, in bytes; never 0
     std::uint64_t memory = 0;       ///< names what the sender remembers of the receiver
     std::uint64_t known_memory = 0; ///< what the receiver named so in its last hello; 0: none came
     std::uint64_t dropped = 0;      ///< as in the frame of that kind

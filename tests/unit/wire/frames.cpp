@@ -205,6 +205,8 @@ TEST_CASE("fields that contradict each other are refused") {
     CHECK_FALSE(decode_declare(bytes_of("08 00 0100 efcdab8967452301 0000 0000")));  // no name
     CHECK_FALSE(decode_declare(bytes_of("08 00 0100 efcdab8967452301 0100 6162")));  // more than it says
     CHECK_FALSE(decode_declare(bytes_of("08 00 0100 efcdab8967452301 ffff 6162")));  // less than it says
+    CHECK_FALSE(decode_hello(encode(Hello{kVersion, 7, 0, 1, 0, 0, {}}))); // takes no message at all
+    CHECK(decode_hello(encode(Hello{kVersion, 7, 1, 1, 0, 0, {}})));
     const std::string longest(255, 'n');
     const std::string too_long(256, 'n');
     CHECK(decode_declare(encode(Declare{1, 2, longest, longest})));
