@@ -108,12 +108,13 @@ void Dispatcher::frames_lost(transport::Peer& peer, const std::vector<wire::View
     std::size_t requests = 0;
     const std::string text = "the call to " + peer.text() + " may or may not have been carried out: " + why;
     for (const wire::View head : heads) {
-        std::uint64_t call = 0;
+        std::optional<std::uint64_t> call; // 0 is one, too: the first of a context
         switch (wire::kind_of(head).value_or(wire::Kind::goodbye)) {
         case wire::Kind::request:
             if (const auto header = wire::decode_request(head)) {
-                call = header->call;
-                requests += (header->flags & wire::kWantsReply) == 0 ? 1 : 0;
+                const bool one_way = (header->flags & wire::kWantsReply) == 0;
+                requests += one_way ? 1 : 0;
+                if (!one_way) call = header->call;
             }
             break;
         case wire::Kind::put:
@@ -123,7 +124,7 @@ void Dispatcher::frames_lost(transport::Peer& peer, const std::vector<wire::View
         default:
             break;
         }
-        if (call != 0) endings_.end(call, &peer, status, text);
+        if (call) endings_.end(*call, &peer, status, text);
     }
     if (requests > 0)
         trouble(Status::message_lost, std::to_string(requests) + " requests to " + peer.text() +
