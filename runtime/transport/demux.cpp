@@ -158,7 +158,7 @@ void Demux::take_hello(Link& link, wire::View frame) {
     if (!apart.empty()) {
         peer.learn(known, true);
         warn_of_refusal(endpoint_, peer, link.channel->row_name(), apart);
-        return failover_.reject(link, apart);
+        return failover_.reject(link, apart, Status::no_method);
     }
     link.received.start(hello->stream);
     Relation& relation = peer.relation;

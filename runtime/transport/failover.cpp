@@ -143,7 +143,7 @@ BreakFacts facts_of(Link& link, const Channel::Loss& loss, Status status) {
     Lock hold(link.peer->mutex);
     PeerState& state = link.peer->state;
     if (status == Status::peer_lost) state.ended = true; // no other module needs to find out
-    if (loss.was_way && status == Status::denied) state.status = status;
+    if (loss.was_way && (status == Status::denied || status == Status::no_method)) state.status = status;
     return facts;
 }
 
@@ -223,7 +223,7 @@ void Failover::placed(Peer& peer) {
         if (why.empty()) continue;
         for (Link* link : channel->open_links()) {
             warn_of_refusal(endpoint_, peer, channel->row_name(), why);
-            reject(*link, why);
+            reject(*link, why, Status::no_method);
         }
     }
 }
@@ -260,12 +260,12 @@ void Failover::end(Link& link, const std::string& why) {
     replace(*link.channel, facts_of(link, loss, Status::link_lost), why);
 }
 
-void Failover::reject(Link& link, const std::string& why) {
+void Failover::reject(Link& link, const std::string& why, Status status) {
     if (!mark_lost(link)) return;
     MethodCounts::one_more(link.interface.counts.refusals);
     const Channel::Loss loss = link.channel->link_lost(link, why);
     tell_doubt(endpoint_, *link.channel, loss.unknown, why);
-    BreakFacts facts = facts_of(link, loss, Status::link_lost);
+    BreakFacts facts = facts_of(link, loss, status);
     facts.broke_rules = true;
     replace(*link.channel, facts, why);
 }
@@ -293,6 +293,7 @@ void Failover::replace(Channel& channel, BreakFacts facts, const std::string& wh
         facts.gone = peer.state.presence == Presence::gone;
         facts.ended = peer.state.ended;
         facts.denied = peer.state.status == Status::denied;
+        facts.beyond = peer.state.status == Status::no_method;
     }
     const OtherRow other = find_other_row(endpoint_, channel, why);
     facts.row_applies = other.choice.row.has_value() || other.linked != nullptr;

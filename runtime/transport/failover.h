@@ -36,9 +36,9 @@ class Failover {
     void lost(Link& link, Status status, const std::string& why);
     /// The peer has said where it is: links of methods that do not reach so far end, with a line of the log.
     void placed(Peer& peer);
-    /// The peer broke the rules on a link, or is beyond its boundary: the method is not used for that peer
-    /// any more.
-    void reject(Link& link, const std::string& why);
+    /// The peer broke the rules on a link, or is beyond its boundary (no_method): the method is not used for
+    /// that peer any more.
+    void reject(Link& link, const std::string& why, Status status = Status::link_lost);
     /// The link is of no use any more. Not from a callback about that link: the module has let go
     /// of all its placements when this returns.
     void end(Link& link, const std::string& why);

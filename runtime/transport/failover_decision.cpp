@@ -7,7 +7,11 @@ namespace {
 Decision lost(const BreakFacts& facts, const char* because) noexcept {
     // Another key is the operator's mistake, not the peer's end: that is said wherever it was seen.
     const bool denied = facts.denied || facts.status == Status::denied;
-    return {Action::lost, because, denied ? Status::denied : Status::peer_lost};
+    // So are boundaries, as long as the peer lives.
+    const bool ended = facts.ended || facts.status == Status::peer_lost;
+    const bool beyond = !ended && (facts.beyond || facts.status == Status::no_method);
+    const Status living = beyond ? Status::no_method : Status::peer_lost;
+    return {Action::lost, because, denied ? Status::denied : living};
 }
 
 // The channel's method does not reach the peer.
@@ -18,8 +22,10 @@ Decision replace_method(const BreakFacts& facts) noexcept {
             return {Action::next_row, "the next method that applies takes over"};
         return {Action::choose_again, "nothing waits for it"};
     }
-    // Whoever answers there now is another context, or has another key: the peer won't come from there.
-    const bool stranger = facts.status == Status::wrong_peer || facts.status == Status::denied;
+    // Whoever answers there now is another context, has another key, or was refused: it may come by this
+    // method again, and would be refused again.
+    const bool stranger = facts.broke_rules || facts.status == Status::wrong_peer ||
+                          facts.status == Status::denied || facts.status == Status::no_method;
     if (facts.may_return && !stranger) return {Action::await_peer, "the peer may connect again"};
     return lost(facts, facts.row_applies ? "falling back is forbidden" : "no other method applies");
 }

@@ -35,6 +35,7 @@ struct BreakFacts {
     bool gone = false;   ///< has said goodbye
     bool ended = false;  ///< a module knows that its process has ended
     bool denied = false; ///< does not hold the job's key, as some method found
+    bool beyond = false; ///< is beyond the boundary of some method
     /// No link to it is open but this one, and no other is made or waited for.
     bool last_way = false;
 

@@ -17,7 +17,7 @@ namespace {
 // One column for each fact:
 //   W waited   C closing   B said goodbye   G gone   Y was the way   E ended   R broke rules   O opened
 //   L other link   V in vain: 0, few, many   A a row applies   F fallback allowed   N wanted   M may return
-//   S status: link lost, peer lost, wrong peer, denied   H the last way to the peer
+//   S status: link lost, peer lost, wrong peer, denied, no method   H the last way to the peer
 // A row says 0 or 1, a column's own letters, or - for any.
 struct Row {
     std::string_view facts;
@@ -115,33 +115,22 @@ constexpr std::array kTable{
         "--110-x0",
         Action::choose_again},
     Row{"0000101-"
-        "--0--1l-",
-        Action::await_peer},
-    Row{"0000101-"
-        "--10-1l-",
-        Action::await_peer},
-    Row{"0000101-"
-        "--0--0x-",
+        "--0---x-",
         Action::lost},
     Row{"0000101-"
-        "--10-0x-",
-        Action::lost},
-    Row{"0000101-"
-        "--0--1s-",
-        Action::lost},
-    Row{"0000101-"
-        "--10-1s-",
+        "--10--x-",
         Action::lost},
 };
 constexpr std::size_t kColumns = 16;
-constexpr std::array kStatuses{Status::link_lost, Status::peer_lost, Status::wrong_peer, Status::denied};
+constexpr std::array kStatuses{Status::link_lost, Status::peer_lost, Status::wrong_peer, Status::denied,
+                               Status::no_method};
 
 bool fits(const Row& row, const std::string& facts) {
     for (std::size_t at = 0; at < kColumns; ++at) {
         const char wanted = row.facts[at];
         const char is = facts[at];
         const bool fit = wanted == '-' || wanted == is || (wanted == 'x' && is != 'p') ||
-                         (wanted == 's' && (is == 'w' || is == 'd'));
+                         (wanted == 's' && (is == 'w' || is == 'd' || is == 'n'));
         if (!fit) return false;
     }
     return true;
@@ -153,17 +142,17 @@ void for_all(F f) {
     constexpr std::array kInVain{0u, 1u, BreakFacts::kMostInVain, BreakFacts::kMostInVain + 1};
     for (const Status status : kStatuses)
         for (const std::uint32_t in_vain : kInVain)
-            for (unsigned bits = 0; bits < 1u << 15; ++bits) {
+            for (unsigned bits = 0; bits < 1u << 16; ++bits) {
                 BreakFacts facts;
                 facts.status = status;
                 facts.in_vain = in_vain;
-                bool* const flags[] = {&facts.waited,      &facts.closing,          &facts.said_goodbye,
-                                       &facts.gone,        &facts.was_way,          &facts.ended,
-                                       &facts.broke_rules, &facts.opened,           &facts.other_link,
-                                       &facts.row_applies, &facts.fallback_allowed, &facts.wanted,
-                                       &facts.may_return,  &facts.denied,           &facts.last_way};
+                bool* const flags[] = {
+                    &facts.waited,     &facts.closing,     &facts.said_goodbye,     &facts.gone,
+                    &facts.was_way,    &facts.ended,       &facts.broke_rules,      &facts.opened,
+                    &facts.other_link, &facts.row_applies, &facts.fallback_allowed, &facts.wanted,
+                    &facts.may_return, &facts.denied,      &facts.last_way,         &facts.beyond};
                 std::string letters;
-                for (unsigned at = 0; at < 15; ++at) {
+                for (unsigned at = 0; at < 16; ++at) {
                     *flags[at] = (bits >> at & 1) != 0;
                     if (at < 13) letters += *flags[at] ? '1' : '0';
                 }
@@ -171,7 +160,8 @@ void for_all(F f) {
                 letters += status == Status::link_lost    ? 'l'
                            : status == Status::peer_lost  ? 'p'
                            : status == Status::wrong_peer ? 'w'
-                                                          : 'd';
+                           : status == Status::denied     ? 'd'
+                                                          : 'n';
                 letters += facts.last_way ? '1' : '0';
                 f(facts, letters);
             }
@@ -210,8 +200,11 @@ TEST_CASE("what is lost ends with the reason that an operator can act on") {
     for_all([&](const BreakFacts& facts, const std::string&) {
         const Decision decision = decide(facts);
         const bool denied = facts.denied || facts.status == Status::denied;
+        const bool ended = facts.ended || facts.status == Status::peer_lost;
+        const bool beyond = !ended && (facts.beyond || facts.status == Status::no_method);
         const Status end = decision.action != Action::lost ? Status::ok
                            : denied                        ? Status::denied
+                           : beyond                        ? Status::no_method
                                                            : Status::peer_lost;
         wrong += decision.end != end || std::string_view(decision.because).empty();
     });
