@@ -70,7 +70,8 @@ Descriptor for_module(Descriptor row) {
 
 BothWays traffic_of(const Endpoint& here, const Interface& interface) {
     BothWays all;
-    for (const auto& peer : here.peers())
+    const auto peers = here.peers(); // held to the end: of a peer that is forgotten, the counts are kept
+    for (const auto& peer : peers)
         for (const Channel* channel : peer->all_channels())
             if (&channel->interface() == &interface) all += channel->traffic();
     return all += interface.counts.kept();
