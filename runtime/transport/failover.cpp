@@ -559,9 +559,14 @@ nanoseconds Failover::check_silence(Clock::time_point now) {
     if (now < next_silence_) return next_silence_ - now;
     const nanoseconds pause = std::max<nanoseconds>(limit / 4, std::chrono::milliseconds(1));
     next_silence_ = now + pause;
+    // Within a host a peer that hangs harms nobody, unless senders wait for its first word.
+    const auto skips = [](Channel& channel) {
+        return channel.interface().one_host() &&
+               channel.on_outbox([](const Outbox& outbox) { return !outbox.held(); });
+    };
     for (const auto& peer : endpoint_.peers()) {
         for (Channel* channel : peer->all_channels()) {
-            Link* const out = channel->interface().one_host() ? nullptr : out_of(*channel);
+            Link* const out = skips(*channel) ? nullptr : out_of(*channel);
             if (out == nullptr || out->lost) continue;
             Liveness& heard = out->liveness;
             std::uint64_t total = 0; // the peer may send by another link of the channel
