@@ -44,7 +44,7 @@ struct LaneTraffic {
     std::uint64_t messages_received = 0;
     std::uint64_t bytes_received = 0;
     std::uint64_t repairs = 0;   ///< attempts to make a broken connection anew
-    std::uint64_t fallbacks = 0; ///< times that it was taken because a preferred method was not to be had
+    std::uint64_t fallbacks = 0; ///< times that it took over from another that was tried and failed
     std::uint64_t refusals = 0;  ///< connections refused: over a boundary, or the peer broke a rule
 };
 

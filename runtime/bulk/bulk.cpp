@@ -267,8 +267,9 @@ void Bulk::start(detail::Route& route, Transfer transfer, bool in_order, Deadlin
     transfer.expires = dispatcher_.endings().limit(*id, dispatcher_.limit_of(deadline));
     Status status = Status::ok;
     transport::Channel* channel = nullptr;
-    if (!in_order) status = request::resolve(route, channel, &why);
-    if (channel != nullptr && transport::moves_memory(*channel, into.size()) &&
+    method::Boundary unheard; // a message waits for the peer's word, a transfer does not
+    if (!in_order) status = request::resolve(route, channel, &why, unheard);
+    if (channel != nullptr && !unheard.limits() && transport::moves_memory(*channel, into.size()) &&
         borrower_.start(*channel, transfer))
         return;
     Message message(transfer);

@@ -141,10 +141,11 @@ std::chrono::nanoseconds Dispatcher::chores() {
     return std::min(parked, endings_.run());
 }
 
-Status resolve(detail::Route& route, transport::Channel*& channel, std::string* why) {
+Status resolve(detail::Route& route, transport::Channel*& channel, std::string* why,
+               method::Boundary& unheard) {
     Status status = Status::ok;
     try {
-        channel = route.resolve(status, why);
+        channel = route.resolve(status, why, unheard);
     } catch (const Error& error) {
         status = error.status();
         *why = error.what();
@@ -162,10 +163,12 @@ Status send_call(Calls& calls, detail::Route& route, std::uint64_t call, transpo
                  std::string* why) {
     for (;;) {
         transport::Channel* channel = nullptr;
-        Status status = resolve(route, channel, why);
+        method::Boundary unheard;
+        Status status = resolve(route, channel, why, unheard);
         if (channel == nullptr) return status;
         if (!calls.goes_by(call, &route.peer(), channel)) return Status::ok;
         frame.stays = route.stays();
+        frame.within = unheard.limits() ? &unheard : nullptr;
         status = channel->send(frame, why);
         if (status != Status::link_lost) return status;
     }

@@ -11,7 +11,8 @@
 namespace plexus::request {
 
 /// The channel to send by, or null with a status: also if the program's policy throws.
-Status resolve(detail::Route& route, transport::Channel*& channel, std::string* why);
+Status resolve(detail::Route& route, transport::Channel*& channel, std::string* why,
+               method::Boundary& unheard);
 /// Sends the request of a call. ok: sent, or the call has ended meanwhile. @error as Object::send()
 Status send_call(Calls& calls, detail::Route& route, std::uint64_t call, transport::Frame& frame,
                  std::string* why);

@@ -181,7 +181,8 @@ void Demux::take_hello(Link& link, wire::View frame) {
     }
     link.channel->learn(*known);
     for (Channel* channel : peer.all_channels()) // what waited, and larger messages, may leave now
-        channel->on_outbox([](Outbox& outbox) {
+        channel->on_outbox([&](Outbox& outbox) {
+            outbox.placed(known->table.place());
             if (outbox.out() != nullptr) outbox.flush(*outbox.out());
         });
 }

@@ -58,9 +58,11 @@ PendingFrames take_staying(Backlog& backlog) {
         for (PendingFramePtr& frame : from) (frame->stays ? staying : kept).push_back(std::move(frame));
         from.swap(kept);
     };
-    // How much of a stream has arrived is asked for all of its frames: they stay or move together.
+    // How much of a stream has arrived is asked for all of its frames: until that is known they stay or move
+    // together, and those that stay end then (ReplayRequest::moved).
     for (ReplayRequest& request : backlog.requests)
-        if (std::all_of(request.frames.begin(), request.frames.end(), [](const auto& f) { return f->stays; }))
+        if (request.answered ||
+            std::all_of(request.frames.begin(), request.frames.end(), [](const auto& f) { return f->stays; }))
             sift(request.frames);
     std::erase_if(backlog.requests, [](const ReplayRequest& request) { return request.frames.empty(); });
     sift(backlog.unsent);
@@ -339,11 +341,11 @@ void Failover::carry_out(const Decision& decision, Channel& channel, const Other
     case Action::next_row: {
         Channel& next =
             other.choice.row ? endpoint_.channel(peer, other.known->table[*other.choice.row]) : *other.linked;
-        MethodCounts::one_more(next.interface().counts.fallbacks);
         if (endpoint_.options().fallback == Fallback::warn)
             endpoint_.warn_once(fmt::format("{} is to be reached by {} from now on: {}: {}", peer.text(),
                                             next.row_name(), channel.row_name(), why));
         if (channel.dead()) return next.reconnect(); // its frames are elsewhere
+        MethodCounts::one_more(next.interface().counts.fallbacks);
         return move(channel, next, why);
     }
     case Action::choose_again:

@@ -2,6 +2,7 @@
 // A frame as its sender has it: pieces in the sender's memory.
 #pragma once
 
+#include "method/boundary.h"
 #include "plexus/archive.h"
 #include "plexus/module/abi.h"
 #include "wire/frame.h"
@@ -34,6 +35,9 @@ struct Frame {
     bool onward = false;
     /// Belongs to a pointer that forbids fallback: never moves to another method.
     bool stays = false;
+    /// The boundary of its pointer, while the peer has not said where it is: waits for that, then its sender
+    /// chooses again. The sender's own; null: none.
+    const method::Boundary* within = nullptr;
 
     const plexus_view* views() const noexcept { return reinterpret_cast<const plexus_view*>(pieces); }
     bool limited() const noexcept { return deadline != std::chrono::steady_clock::time_point::max(); }

@@ -47,7 +47,11 @@ bool KeptFrames::send_uncounted(const Interface& by, plexus_link* link, const wi
     return sent == PLEXUS_OK || sent == PLEXUS_POSTED;
 }
 
-void KeptFrames::append_copy(const Frame& frame) { append(copy_of(frame, on_end_)); }
+void KeptFrames::append_copy(const Frame& frame) {
+    PendingFramePtr copy = copy_of(frame, on_end_);
+    if (frame.within != nullptr) copy->within = std::make_unique<const method::Boundary>(*frame.within);
+    append(std::move(copy));
+}
 
 void KeptFrames::append_borrowed(const Frame& frame, Waiter& waiter) {
     auto pending = std::make_unique<PendingFrame>(on_end_);
@@ -83,6 +87,12 @@ bool KeptFrames::acked(std::uint32_t stream, std::uint64_t count) {
     if (!window_.acked(stream, count, done)) return false;
     release(done);
     return true;
+}
+
+PendingFrames KeptFrames::place(const Place& here, const Place& there) {
+    PendingFrames beyond = window_.place(here, there);
+    fit();
+    return beyond;
 }
 
 PendingFrames KeptFrames::resumed(std::uint32_t stream, std::optional<std::uint64_t> count) {

@@ -43,6 +43,7 @@ class KeptFrames {
     void count_sent(std::uint64_t bytes) noexcept { window_.count_sent(bytes); }
     void mark_sent();
     PendingFramePtr drop_next();
+    PendingFrames place(const Place& here, const Place& there);
     bool acked(std::uint32_t stream, std::uint64_t count);
     /// Gives the frames that are lost.
     PendingFrames resumed(std::uint32_t stream, std::optional<std::uint64_t> count);

@@ -50,9 +50,11 @@ std::uint64_t Outbox::most() const noexcept {
 // Sending.
 
 Status Outbox::accept(Frame& frame, Waiter& waiter, bool inside) {
-    if (inside) return keep(frame, nullptr); // a handler never waits
+    const bool heard = peer_.max_message.load(std::memory_order_relaxed) != 0;
+    if (frame.within != nullptr && heard) return Status::link_lost; // the peer has spoken since the choice
+    if (inside) return keep(frame, nullptr);                        // a handler never waits
     const bool large = frame.size > kBorrow;
-    if (!ready_ || (large && peer_.max_message.load(std::memory_order_relaxed) == 0)) return Status::again;
+    if (!ready_ || ((large || frame.within != nullptr) && !heard)) return Status::again;
     // A sender with a deadline could not leave while the module reads its memory.
     if (frame.limited() && frame.size > std::min(interface_.limits.eager_bytes, kBorrow))
         return keep(frame, nullptr);
@@ -106,9 +108,12 @@ Status Outbox::keep(Frame& frame, Waiter* waiter) {
 
 // What the frame refers to by number goes ahead of it, in the same stream.
 void Outbox::introduce(const Frame& frame) {
+    const method::Boundary anywhere; // others may refer to it by then, so it leaves in any case
     const auto tell = [&](const wire::Bytes& bytes) {
         ready_ = false;
-        frames_.append_copy(WholeFrame(bytes));
+        WholeFrame whole(bytes);
+        whole.within = frame.within != nullptr ? &anywhere : nullptr;
+        frames_.append_copy(whole);
         send_queue();
     };
     if (frame.declare != nullptr && introduced_.add(frame.declare->request))
@@ -134,7 +139,7 @@ void Outbox::send_queue() {
     };
     while (!held_ && out_->controls.empty()) {
         PendingFrame* const frame = frames_.next();
-        if (frame == nullptr) break;
+        if (frame == nullptr || frame->within != nullptr) break; // until placed()
         const auto sent = frame->size > most()
                               ? PLEXUS_TOO_LARGE
                               : interface_.ops.send(out_->handle, frame->views(), frame->count, frame);
@@ -247,14 +252,26 @@ void Outbox::acked(const wire::StreamFrame& ack) {
 void Outbox::resumed(std::uint32_t stream, std::optional<std::uint64_t> count) {
     for (PendingFramePtr& frame : frames_.resumed(stream, count)) {
         frame->outcome = Status::message_lost;
-        events_.why = count ? "the connection broke each time that the frame was sent"
-                            : "the peer does not remember how much it had received";
+        events_.why = !count ? "the peer does not remember how much it had received"
+                      : frame->replays >= SendWindow::kMostReplays
+                          ? "the connection broke each time that the frame was sent"
+                          : "the connection broke, and its pointer does not let it move to another method";
         events_.lost.push_back(std::move(frame));
     }
     // The frames leave at the end of this turn. If they ended the link at once, what the peer has sent
     // behind its answer would be lost with it; two peers that do so at the same time would make no progress.
     events_.flush = true;
     endpoint_.attend(owner_);
+}
+
+void Outbox::placed(const Place& there) {
+    const Place& here = endpoint_.options().place;
+    for (PendingFramePtr& frame : frames_.place(here, there)) {
+        frame->outcome = Status::no_method;
+        events_.why = owner_.row_name() + ": " + method::why_outside(*frame->within, here, there);
+        events_.lost.push_back(std::move(frame));
+        endpoint_.attend(owner_);
+    }
 }
 
 void Outbox::learn_table(const KnownTable& table) { introduced_.add_table(name_of(peer_.id, table)); }

@@ -44,8 +44,8 @@ class Outbox {
     }
     /// The same for a frame of several pieces.
     bool send_now(const Frame& frame) {
-        const bool known =
-            (frame.declare == nullptr || introduced_.knows(frame.declare->request)) && frame.carried.empty();
+        const bool known = (frame.declare == nullptr || introduced_.knows(frame.declare->request)) &&
+                           frame.carried.empty() && frame.within == nullptr;
         if (!ready_ || frame.size > limits_.at_once || !known) [[unlikely]]
             return false;
         if (frames_.window().retains()) return frames_.send(interface_, out_->handle, frame);
@@ -55,7 +55,8 @@ class Outbox {
         return true;
     }
     /// Any other frame: what it refers to goes ahead, then it leaves, is kept, or waits. ok, posted (the
-    /// waiter is told), again, or what the module says of the frame. `inside`: the caller may not wait.
+    /// waiter is told), again, or what the module says of the frame; link_lost: its sender chooses again.
+    /// `inside`: the caller may not wait.
     Status accept(Frame& frame, Waiter& waiter, bool inside);
     /// The largest message, in bytes, that both ends and the module take.
     std::uint64_t most() const noexcept;
@@ -79,6 +80,8 @@ class Outbox {
 
     void acked(const wire::StreamFrame& ack);
     void resumed(std::uint32_t stream, std::optional<std::uint64_t> count);
+    /// The peer has said where it is: frames that waited for that may leave, or end with `no_method`.
+    void placed(const Place& there);
     /// There is room again, or it is worth looking.
     void flush(Link& link);
     /// Sends a control frame on a link; how many wait there now.

@@ -54,6 +54,8 @@ struct PendingFrame : Completion {
     Waiter* waiter = nullptr; ///< the caller waits, the pieces are the caller's own
     Buffer more;
     std::shared_ptr<const void> pin;
+    std::unique_ptr<const method::Boundary>
+        within; ///< see Frame::within; null once the peer is known to be within
     alignas(8) std::byte room[kInline];
 
     explicit PendingFrame(void (*on_end)(Completion*, Status))

@@ -10,9 +10,7 @@ namespace {
 
 // The file's boundary, or a narrower one that a pointer asks for.
 method::Boundary boundary_for(const Interface& interface, const Descriptor& row) {
-    const auto asked = row.parameters.find(std::string(method::kWithin));
-    if (asked == row.parameters.end()) return interface.within;
-    return method::narrower(interface.within, method::parse_boundary(asked->second).value());
+    return method::narrower(interface.within, asked_boundary(row));
 }
 
 std::string why_apart(const method::Boundary& ours, std::string_view theirs, const Place& here,
@@ -22,6 +20,11 @@ std::string why_apart(const method::Boundary& ours, std::string_view theirs, con
 }
 
 } // namespace
+
+method::Boundary asked_boundary(const Descriptor& row) {
+    const auto asked = row.parameters.find(std::string(method::kWithin));
+    return asked == row.parameters.end() ? method::Boundary{} : method::parse_boundary(asked->second).value();
+}
 
 method::Applicable applicable(const Endpoint& here, const Peer* peer, const Descriptor& row,
                               const Place& there) {

@@ -17,6 +17,9 @@ method::Applicable applicable(const Endpoint& here, const Peer* peer, const Desc
 /// The same question to all rows of a table.
 method::Surroundings surroundings(const Endpoint& here, const Peer* peer, const DescriptorTable& table);
 
+/// The boundary that a pointer asks for in this row of its own; it limits nothing: the pointer asks for none.
+method::Boundary asked_boundary(const Descriptor& row);
+
 /// Why no link by that row may lead to the owner of a table; empty: neither side's file forbids it.
 std::string forbids(const Endpoint& here, const Interface& interface, std::string_view row,
                     const DescriptorTable& table);

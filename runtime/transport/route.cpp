@@ -51,21 +51,23 @@ Status Route::refuse_forked(std::string* why) const {
     return Status::closed;
 }
 
-transport::Channel* Route::resolve(Status& status, std::string* why) {
+transport::Channel* Route::resolve(Status& status, std::string* why, method::Boundary& unheard) {
     status = refuse_forked(why);
     if (status != Status::ok) return nullptr;
     transport::Channel* channel = channel_.load(std::memory_order_acquire); // pairs with [way]
     if (channel != nullptr && !channel->dead()) [[likely]]
         return channel;
-    return select(status, why);
+    return select(status, why, unheard);
 }
 
 Status Route::send(transport::Frame& frame, std::string* why) {
     for (;;) {
         Status status = Status::ok;
-        transport::Channel* const channel = resolve(status, why);
+        method::Boundary unheard;
+        transport::Channel* const channel = resolve(status, why, unheard);
         if (channel == nullptr) return status;
         frame.stays = stays();
+        frame.within = unheard.limits() ? &unheard : nullptr;
         status = channel->send(frame, why);
         if (status != Status::link_lost) return status;
     }
@@ -115,18 +117,29 @@ Status Route::peer_end(std::string* why) {
     return state.status == Status::ok ? Status::peer_lost : state.status;
 }
 
-transport::Channel* Route::select(Status& status, std::string* why) {
+// Whether a channel is one that these wishes may choose: some boundary of theirs may forbid it.
+bool Route::may_use(const transport::Channel& channel) const {
+    const Choice now = choose();
+    return std::any_of(now.trail.begin(), now.trail.end(), [&](const Verdict& verdict) {
+        return verdict.applies && transport::share_rows(verdict.method, channel.row_name());
+    });
+}
+
+transport::Channel* Route::select(Status& status, std::string* why, method::Boundary& unheard) {
     status = peer_end(why);
     if (status != Status::ok) return nullptr;
     Fallback fallback;
     transport::Channel* former;
     std::uint64_t changes;
+    bool bounded;
     {
         Lock hold(mutex_);
+        bounded = bounded_;
         changes = changes_;
         fallback = fallback_.value_or(endpoint_.options().fallback);
         former = former_ != nullptr ? former_ : channel_.load(std::memory_order_acquire);
     }
+    const bool heard = peer_->said_table() != nullptr; // asked before the choice is made
     Choice choice;
     bool preferred = false;
     const auto row = choose_row(choice, preferred);
@@ -141,15 +154,26 @@ transport::Channel* Route::select(Status& status, std::string* why) {
         endpoint_.warn_once("falling back to " + row->method + " for " + peer_->text() + ": " +
                             to_string(choice));
     transport::Channel* const chosen = &endpoint_.channel(*peer_, *row);
-    if (!preferred) transport::MethodCounts::one_more(chosen->interface().counts.fallbacks);
+    const method::Boundary own = transport::asked_boundary(*row);
     // What went out by the former channel, or by the one that took over from it, must be there before
     // anything leaves by the new one. Inside a turn nobody can wait: that channel stays in use until
     // its frames have arrived.
     transport::Channel* const before = former != nullptr ? former->successor() : nullptr;
-    if (before != nullptr && before != chosen && !before->settle() && endpoint_.scheduler().inside_turn())
-        return before;
+    if (before != nullptr && before != chosen && !before->settle() && endpoint_.scheduler().inside_turn()) {
+        if (!bounded || may_use(*before)) return before;
+        status = Status::again;
+        if (why != nullptr)
+            *why = "earlier messages to " + peer_->text() + " by " + before->row_name() +
+                   " have not arrived, and the pointer's boundary forbids that method now";
+        return nullptr;
+    }
     {
         Lock hold(mutex_);
+        if (changes == changes_ && own.limits() && !heard) {
+            former_ = chosen; // chosen again for each frame, until the peer itself has said where it is
+            unheard = own;
+            return chosen;
+        }
         if (changes == changes_) {
             former_ = nullptr;
             channel_.store(chosen, std::memory_order_release); // [way]
@@ -157,7 +181,7 @@ transport::Channel* Route::select(Status& status, std::string* why) {
             return chosen;
         }
     }
-    return select(status, why); // the context's policy changed meanwhile, and nothing has left yet
+    return select(status, why, unheard); // the context's policy changed meanwhile, and nothing has left yet
 }
 
 void Route::change() {
@@ -242,7 +266,8 @@ void Route::set_fallback(Fallback fallback) {
 std::string Route::method() {
     Status status = Status::ok;
     std::string why;
-    transport::Channel* const channel = resolve(status, &why);
+    method::Boundary unheard;
+    transport::Channel* const channel = resolve(status, &why, unheard);
     if (channel == nullptr) throw Error(status, why);
     return channel->row_name();
 }

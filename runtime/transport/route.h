@@ -33,8 +33,9 @@ class Route {
     const std::shared_ptr<const KnownTable>& known_table() const noexcept { return table_; }
 
     /// The channel to send by; chosen on first use and when the last one is dead. Null: none,
-    /// `status` and `why` say more. @thread any
-    transport::Channel* resolve(Status& status, std::string* why);
+    /// `status` and `why` say more. `unheard`: the pointer's boundary that the peer was chosen by before the
+    /// peer itself had said where it is (Frame::within); else left as it is. @thread any
+    transport::Channel* resolve(Status& status, std::string* why, method::Boundary& unheard);
     /// The channel in use, which may be dead, for frames that may leave at once; null: none was chosen
     /// yet, or this pointer's frames need care (they may not move to another method). @thread any
     transport::Channel* current() const noexcept {
@@ -65,7 +66,8 @@ class Route {
     bool needs_care() const noexcept PLEXUS_REQUIRES(mutex_) {
         return fallback_ == Fallback::forbid || bounded_;
     }
-    transport::Channel* select(Status& status, std::string* why);
+    transport::Channel* select(Status& status, std::string* why, method::Boundary& unheard);
+    bool may_use(const transport::Channel& channel) const;
     void change();
     std::optional<Descriptor> choose_row(Choice& choice, bool& preferred) const;
     Status peer_end(std::string* why);

@@ -60,6 +60,24 @@ PendingFramePtr SendWindow::drop_next() {
     return release(std::move(frame));
 }
 
+PendingFrames SendWindow::place(const Place& here, const Place& there) {
+    PendingFrames beyond;
+    PendingFrames kept;
+    for (PendingFramePtr& frame : queue_) {
+        const auto& within = frame->within;
+        const bool ends = within != nullptr && !method::why_outside(*within, here, there).empty();
+        if (ends) {
+            ++settled_;
+            frame = release(std::move(frame));
+        } else {
+            frame->within = nullptr;
+        }
+        (ends ? beyond : kept).push_back(std::move(frame));
+    }
+    queue_.swap(kept);
+    return beyond;
+}
+
 PendingFramePtr SendWindow::take_last() {
     PendingFramePtr frame = std::move(queue_.back());
     queue_.pop_back();
@@ -119,11 +137,22 @@ void SendWindow::resumed(std::uint32_t stream, std::optional<std::uint64_t> coun
     if (count) {
         for (std::uint64_t at = request->acked; at < *count && !frames.empty(); ++at)
             done.push_back(take_first());
+        if (request->moved) take_staying(frames, lost);
         if (!frames.empty() && ++frames.front()->replays >= kMostReplays) lost.push_back(take_first());
     } else {
         while (!frames.empty()) lost.push_back(take_first());
     }
     replay_if_all_answered();
+}
+
+void SendWindow::take_staying(PendingFrames& from, PendingFrames& lost) {
+    PendingFrames kept;
+    for (PendingFramePtr& frame : from) {
+        const bool stays = frame->stays;
+        settled_ += stays ? 1 : 0;
+        (stays ? lost : kept).push_back(stays ? release(std::move(frame)) : std::move(frame));
+    }
+    from.swap(kept);
 }
 
 void SendWindow::replay_if_all_answered() {
@@ -149,6 +178,7 @@ Backlog SendWindow::take_backlog() {
 void SendWindow::adopt(Backlog backlog) {
     for (ReplayRequest& request : backlog.requests) {
         held_bytes_ += cost_of(request.frames);
+        request.moved = true;
         requests_.push_back(std::move(request));
     }
     held_bytes_ += cost_of(backlog.unsent);

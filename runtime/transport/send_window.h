@@ -22,6 +22,7 @@ struct ReplayRequest {
     std::uint32_t stream = 0;
     std::uint64_t acked = 0; ///< number of the stream's frames before the first of these
     bool answered = false;   ///< the frames did not arrive: they wait for the answers to other requests
+    bool moved = false; ///< from a channel of another method: of these frames none that stays is replayed
     PendingFrames frames;
 };
 
@@ -52,6 +53,9 @@ class SendWindow {
     PendingFramePtr mark_sent();
     /// Takes next() out unsent: it will never be sent.
     PendingFramePtr drop_next();
+    /// The peer has said that it is at `there`. Takes out the frames whose boundaries it is beyond; the
+    /// others wait no more.
+    PendingFrames place(const Place& here, const Place& there);
     /// Takes out the frame that was appended last and not sent.
     PendingFramePtr take_last();
     /// A frame was sent that the window never held. Only where nothing waits.
@@ -104,6 +108,7 @@ class SendWindow {
 
   private:
     PendingFramePtr release(PendingFramePtr frame) noexcept;
+    void take_staying(PendingFrames& from, PendingFrames& lost);
     void replay_if_all_answered();
     /// Frames that were given to the window and are not settled.
     std::uint64_t open_frames() const noexcept;

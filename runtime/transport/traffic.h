@@ -36,9 +36,10 @@ struct BothWays {
 
 /// Counted for a method as a whole, seldom. Each count stands alone and orders nothing.
 struct MethodCounts {
-    std::atomic<std::uint64_t> repairs{0};   ///< broken links that were made anew, each attempt
-    std::atomic<std::uint64_t> fallbacks{0}; ///< times that it was taken because a row before it was not
-    std::atomic<std::uint64_t> refusals{0};  ///< links that this context refused or ended for a broken rule
+    std::atomic<std::uint64_t> repairs{0}; ///< broken links that were made anew, each attempt
+    std::atomic<std::uint64_t> fallbacks{
+        0}; ///< times that it took over from a method that did not reach a peer
+    std::atomic<std::uint64_t> refusals{0}; ///< links that this context refused or ended for a broken rule
 
     /// Adds what went by a channel that is no more.
     void keep(const BothWays& went) noexcept {

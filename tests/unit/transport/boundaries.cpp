@@ -73,6 +73,85 @@ TEST_CASE("what waited leaves by another method if the peer is beyond the bounda
     CHECK(endpoint.find_interface("two")->counts.fallbacks == 1);
 }
 
+TEST_CASE("a frame with its pointer's own boundary waits for the peer's hello, and ends if that forbids it") {
+    const bool fragile = GENERATE(true, false);
+    const bool beyond = GENERATE(true, false);
+    CAPTURE(fragile, beyond);
+    EndpointOptions options;
+    options.place = {"kiel", {1}};
+    Rig rig(options, fragile);
+    ScriptedMethod::Link& link = rig.link_up(rig.two); // without a boundary in the file
+    const method::Boundary site{method::Boundary::Kind::site, {}};
+    const wire::Declare declare{7, 1, "boundaries.request", {}};
+    rig.inside([&] {
+        Message message(100);
+        message.stays = true;
+        message.within = &site;
+        message.declare = &declare;
+        CHECK(rig.channel(rig.two).send(message, nullptr) == Status::ok);
+    });
+    CHECK(link.sent.size() == 1); // the hello
+    rig.two.deliver(link, beyond ? rig.hello_from("oslo", 1) : rig.hello(1));
+    rig.turns();
+    CHECK(rig.two.sent(link, Kind::request).size() == (beyond ? 0 : 1));
+    CHECK(rig.heard.frames == (beyond ? 1 : 0));
+    send_inside(rig, rig.two); // a plain one is not held up
+    CHECK(rig.two.sent(link, Kind::request).size() == (beyond ? 1 : 2));
+    Message late(100); // chosen before the hello, sent after it
+    late.within = &site;
+    rig.inside([&] { CHECK(rig.channel(rig.two).send(late, nullptr) == Status::link_lost); });
+}
+
+TEST_CASE("a frame that stays never leaves by the method that takes over, and what goes with it does") {
+    const std::uint64_t arrived = GENERATE(0, 1, 2);
+    CAPTURE(arrived);
+    const auto warning = expect_warning("a frame of an unknown kind");
+    Rig rig({}, true);
+    ScriptedMethod::Link& link = rig.link_up(rig.one);
+    rig.one.deliver(link, rig.hello(1));
+    rig.turns();
+    const auto send_one = [&](bool stays, std::size_t size) {
+        rig.inside([&] {
+            Message message(size);
+            message.stays = stays;
+            CHECK(rig.channel(rig.one).send(message, nullptr) == Status::ok);
+        });
+    };
+    send_one(true, 100);
+    send_one(false, 200);
+    const std::uint32_t stream = rig.stream_of(link);
+    rig.two.opens = true;
+    rig.one.deliver(link, wire::Bytes(8, std::byte{31})); // of a kind that there is not
+    rig.turns();
+    REQUIRE(rig.two.links() == 1);
+    ScriptedMethod::Link& second = rig.two.link();
+    rig.two.deliver(second, rig.hello(2));
+    rig.two.deliver(second, Rig::control(Kind::recovered, stream, arrived));
+    rig.turns();
+    const auto sent = rig.two.sent(second, Kind::request);
+    CHECK(sent.size() == (arrived < 2 ? 1 : 0));
+    for (const wire::Bytes& each : sent) CHECK(each.size() == 200);
+    CHECK(rig.heard.frames == (arrived == 0 ? 1 : 0));
+    rig.two.deliver(second, Rig::control(Kind::confirm, rig.stream_of(second), sent.size()));
+    rig.turns();
+    CHECK(rig.channel(rig.two).settle()); // all are accounted for
+    CHECK(warning.count() == 1);
+}
+
+TEST_CASE("a peer that connects over a boundary is not waited for, and is told apart from one that is lost") {
+    const auto warning = expect_warning("no connection by one with context");
+    Rig rig(at_kiel(), true, UINT64_MAX, 1);
+    rig.one.accept(Rig::id(2));
+    rig.turns();
+    send_inside(rig, rig.one);
+    rig.one.deliver(rig.one.link(), rig.hello_from("oslo", 1));
+    rig.turns();
+    CHECK(rig.one.sent(rig.one.link(), Kind::request).empty());
+    CHECK(rig.heard.frames == 1);
+    CHECK(rig.heard.peers == std::vector{Status::no_method});
+    CHECK(warning.count() == 1);
+}
+
 TEST_CASE("a connection that is made anew counts as a repair, and what is sent again counts again") {
     Rig rig;
     ScriptedMethod::Link& first = rig.link_up(rig.one);
