@@ -7,6 +7,7 @@
 #include "bootstrap/manager/managed_job.h"
 #include "bootstrap/url.h"
 #include "forward/module.h"
+#include "transport/reach.h"
 #include "transport/route.h"
 
 #include <algorithm>
@@ -224,22 +225,14 @@ Place Core::find_place() const {
     if (const auto good = method::check_site(place.site); !good)
         throw Error(Status::bad_config,
                     fmt::format("{}: site: {}", settings_.origin("site"), good.failure().why));
-    for (const loader::Module* module : modules_.all()) {
-        const std::string key = fmt::format("method.{}.{}", module->name, method::kWithin);
-        if (const auto good = method::parse_boundary(settings_.text(key)); !good)
-            throw Error(Status::bad_config,
-                        fmt::format("{}: {}: {}", settings_.origin(key), key, good.failure().why));
-    }
+    for (const loader::Module* module : modules_.all())
+        transport::boundary_in(settings_, module->name, place, false).value();
     return place;
 }
 
 void Core::open_methods(const std::vector<method::ListItem>& wanted, bool chosen_by_user) {
     for (const method::ListItem& item : wanted) {
-        const std::string key = fmt::format("method.{}.{}", item.method, method::kWithin);
-        const auto boundary = method::parse_boundary(settings_.text(key)).value();
-        if (const auto kept = method::check_boundary(boundary, endpoint().options().place); !kept)
-            throw Error(kept.status(),
-                        fmt::format("{}: {}: {}", settings_.origin(key), key, kept.failure().why));
+        transport::boundary_in(settings_, item.method, endpoint().options().place, true).value();
         const auto opened = transport_->open(*modules_.find(item.method), settings_, modules_);
         if (opened) continue;
         refused_.push_back({item.method, opened.failure().why});

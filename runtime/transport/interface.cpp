@@ -5,6 +5,7 @@
 #include "method/list.h"
 #include "transport/endpoint.h"
 #include "transport/host_table.h"
+#include "transport/reach.h"
 
 #include <algorithm>
 #include <span>
@@ -44,13 +45,9 @@ Result<method::Boundary> boundary_of(const Interface& interface) {
     const Host& calls = interface.calls;
     method::Boundary all;
     const auto take = [&](const std::string& name) -> Result<void> {
-        const std::string key = "method." + name + "." + std::string(method::kWithin);
-        if (!calls.settings->has(key)) return {};
-        const auto one = method::parse_boundary(calls.settings->text(key));
-        const auto kept = one ? method::check_boundary(*one, calls.endpoint->options().place) : one.failure();
-        if (!kept)
-            return fail(Status::bad_config, "{}: {}: {}", calls.settings->origin(key), key,
-                        kept.failure().why);
+        if (!calls.settings->has(fmt::format("method.{}.{}", name, method::kWithin))) return {};
+        const auto one = boundary_in(*calls.settings, name, calls.endpoint->options().place, true);
+        if (!one) return one.failure();
         all = method::narrower(all, *one);
         return {};
     };

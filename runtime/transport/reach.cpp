@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transport/reach.h"
 
+#include "base/log.h"
 #include "transport/channel.h"
 
 #include <algorithm>
@@ -20,6 +21,19 @@ std::string why_apart(const method::Boundary& ours, std::string_view theirs, con
 }
 
 } // namespace
+
+Result<method::Boundary> boundary_in(const config::Settings& settings, std::string_view method,
+                                     const Place& here, bool used) {
+    const std::string key = fmt::format("method.{}.{}", method, method::kWithin);
+    auto boundary = method::parse_boundary(settings.text(key));
+    Result<void> kept;
+    if (!boundary)
+        kept = boundary.failure();
+    else if (used || (here.site.empty() && boundary->kind != method::Boundary::Kind::host))
+        kept = method::check_boundary(*boundary, here);
+    if (!kept) return fail(Status::bad_config, "{}: {}: {}", settings.origin(key), key, kept.failure().why);
+    return boundary;
+}
 
 method::Boundary asked_boundary(const Descriptor& row) {
     const auto asked = row.parameters.find(std::string(method::kWithin));

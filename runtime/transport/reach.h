@@ -17,6 +17,10 @@ method::Applicable applicable(const Endpoint& here, const Peer* peer, const Desc
 /// The same question to all rows of a table.
 method::Surroundings surroundings(const Endpoint& here, const Peer* peer, const DescriptorTable& table);
 
+/// What the file says of a method's boundary. `used`: the method is one of this context's; of the others only
+/// what can't be right whichever methods are used is refused. @error bad_config with the key and its origin
+Result<method::Boundary> boundary_in(const config::Settings& settings, std::string_view method,
+                                     const Place& here, bool used);
 /// The boundary that a pointer asks for in this row of its own; it limits nothing: the pointer asks for none.
 method::Boundary asked_boundary(const Descriptor& row);
 

@@ -269,6 +269,12 @@ TEST_CASE("bad boundaries stop the start, with the key and what would be right")
     // Also of a method that is not in use; but what that contradicts is nobody's harm.
     CHECK(start("shm", {{"method.tcp.within", "k iel"}}).status == Status::bad_config);
     CHECK(start("shm", {{"site", "kiel"}, {"method.tcp.within", "oslo"}}).status == Status::ok);
+    for (const char* names : {"site", "kiel, oslo"}) {
+        const Refusal refusal = start("shm", {{"method.tcp.within", names}});
+        CHECK(refusal.status == Status::bad_config);
+        CHECK(refusal.says("method.tcp.within"));
+        CHECK(refusal.says("set the key `site`"));
+    }
     CHECK(start("tcp?within=site", {}).says("set the key `site`"));
 }
 
