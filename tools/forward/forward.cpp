@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `plexus forward`: a context that relays between others, until a signal ends it.
 #include "tools/common/command_line.h"
+#include "tools/common/json.h"
 #include "tools/verb.h"
 
 #include "plexus/error.h"
@@ -49,7 +50,8 @@ int forward_verb(int count, char** arguments) {
         .add_option("--config", options.config, "A configuration file instead of plexus.toml")
         ->type_name("FILE");
     line.app()
-        .add_option("--listen", options.listen, "Where others find it: plexus://host:port")
+        .add_option("--listen", options.listen,
+                    "Where others find it: plexus://host:port (default: every interface, any port)")
         ->type_name("URL");
     line.app()
         .add_option("--allow", options.allow, "Names of the contexts to relay to, or all")
@@ -64,7 +66,8 @@ int forward_verb(int count, char** arguments) {
     if (!options.allow.empty()) more.set["forward.allow"] = options.allow;
     Context here = line.start(std::move(more));
     if (line.json()) {
-        std::printf("{\"url\": \"%s\", \"id\": \"%s\"}\n", here.url().c_str(), to_string(here.id()).c_str());
+        std::printf("%s\n",
+                    json::Object().add("url", here.url()).add("id", to_string(here.id())).text().c_str());
     } else {
         std::printf("relays at %s as %s\n", here.url().c_str(), to_string(here.id()).c_str());
     }

@@ -86,6 +86,7 @@ TEST_CASE("a target without any forwarder left is lost, and the reason names the
     INFO(refusal.why);
     CHECK((refusal.status == Status::peer_lost || refusal.status == Status::message_lost ||
            refusal.status == Status::no_method));
+    CHECK(refusal.says("forward:only"));
 }
 
 TEST_CASE("a receiver that is stopped fills its share of the forwarder, and slows no other pair") {
