@@ -360,4 +360,12 @@ std::string Channel::explain(Status status) const {
     }
 }
 
+std::uint64_t query(Channel& channel, plexus_query what) {
+    return channel.on_outbox([&](Outbox& outbox) {
+        const bool linked = outbox.out() != nullptr && !outbox.out()->lost;
+        const std::uint64_t found = channel.interface().query(linked ? outbox.out()->handle : nullptr, what);
+        return what == PLEXUS_QUERY_QUEUED_BYTES ? found + outbox.frames().window().unsent_bytes() : found;
+    });
+}
+
 } // namespace plexus::transport

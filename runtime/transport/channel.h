@@ -173,4 +173,8 @@ class Channel : public detail::Channel {
     std::atomic<bool> dead_{false}; // [dead] set after the heir has all frames
 };
 
+/// What the module says of the way out, or of itself where there is none; what is not with the module yet
+/// counts as queued. @thread any
+std::uint64_t query(Channel& channel, plexus_query what);
+
 } // namespace plexus::transport

@@ -55,14 +55,14 @@ PendingFrames take_staying(Backlog& backlog) {
     PendingFrames staying;
     const auto sift = [&](PendingFrames& from) {
         PendingFrames kept;
-        for (PendingFramePtr& frame : from) (frame->stays ? staying : kept).push_back(std::move(frame));
+        for (PendingFramePtr& frame : from) (frame->asked.stays ? staying : kept).push_back(std::move(frame));
         from.swap(kept);
     };
     // How much of a stream has arrived is asked for all of its frames: until that is known they stay or move
     // together, and those that stay end then (ReplayRequest::moved).
     for (ReplayRequest& request : backlog.requests)
-        if (request.answered ||
-            std::all_of(request.frames.begin(), request.frames.end(), [](const auto& f) { return f->stays; }))
+        if (request.answered || std::all_of(request.frames.begin(), request.frames.end(),
+                                            [](const auto& f) { return f->asked.stays; }))
             sift(request.frames);
     std::erase_if(backlog.requests, [](const ReplayRequest& request) { return request.frames.empty(); });
     sift(backlog.unsent);

@@ -49,7 +49,7 @@ bool KeptFrames::send_uncounted(const Interface& by, plexus_link* link, const wi
 
 void KeptFrames::append_copy(const Frame& frame) {
     PendingFramePtr copy = copy_of(frame, on_end_);
-    if (frame.within != nullptr) copy->within = std::make_unique<const method::Boundary>(*frame.within);
+    if (frame.within != nullptr) copy->asked.within = std::make_unique<const method::Boundary>(*frame.within);
     append(std::move(copy));
 }
 
@@ -58,7 +58,7 @@ void KeptFrames::append_borrowed(const Frame& frame, Waiter& waiter) {
     pending->pieces = frame.pieces;
     pending->count = frame.count;
     pending->size = frame.size;
-    pending->stays = frame.stays;
+    pending->asked.stays = frame.stays;
     pending->waiter = &waiter;
     append(std::move(pending));
 }

@@ -139,7 +139,7 @@ void Outbox::send_queue() {
     };
     while (!held_ && out_->controls.empty()) {
         PendingFrame* const frame = frames_.next();
-        if (frame == nullptr || frame->within != nullptr) break; // until placed()
+        if (frame == nullptr || frame->asked.within != nullptr) break; // until placed()
         const auto sent = frame->size > most()
                               ? PLEXUS_TOO_LARGE
                               : interface_.ops.send(out_->handle, frame->views(), frame->count, frame);
@@ -268,7 +268,7 @@ void Outbox::placed(const Place& there) {
     const Place& here = endpoint_.options().place;
     for (PendingFramePtr& frame : frames_.place(here, there)) {
         frame->outcome = Status::no_method;
-        events_.why = owner_.row_name() + ": " + method::why_outside(*frame->within, here, there);
+        events_.why = owner_.row_name() + ": " + method::why_outside(*frame->asked.within, here, there);
         events_.lost.push_back(std::move(frame));
         endpoint_.attend(owner_);
     }
@@ -317,13 +317,6 @@ void Outbox::tell_dropped() {
 }
 
 // What is asked of it.
-
-std::uint64_t Outbox::query(plexus_query what) const {
-    const bool linked = out_ != nullptr && !out_->lost;
-    const std::uint64_t found = interface_.query(linked ? out_->handle : nullptr, what);
-    return what == PLEXUS_QUERY_QUEUED_BYTES ? found + frames_.window().unsent_bytes()
-                                             : found; // not with it yet
-}
 
 bool Outbox::drained() const {
     if (!frames_.window().empty()) return false;

@@ -94,7 +94,6 @@ class Outbox {
     /// The far side knows its own table.
     void learn_table(const KnownTable& table);
 
-    std::uint64_t query(plexus_query what) const;
     /// True if all that was handed over has left and been acknowledged where it has to be.
     bool drained() const;
 

@@ -25,7 +25,7 @@ void PendingFrame::make_room(const Frame& frame) {
 
 void PendingFrame::copy(const Frame& frame) noexcept {
     size = frame.size;
-    stays = frame.stays;
+    asked.stays = frame.stays;
     const std::size_t head = frame.pieces[0].size;
     const bool pinned = is_pinned(frame);
     const std::size_t copied = bytes_to_copy(frame);
@@ -68,7 +68,7 @@ void FramePool::release(PendingFramePtr frame, Status status) {
                           frame->pin == nullptr && spare_.size() < kMostSpare;
     if (!reusable) return retire(std::move(frame), status);
     frame->replays = 0;
-    frame->stays = false;
+    frame->asked = {};
     frame->outcome = Status::ok;
     spare_.push_back(std::move(frame));
 }

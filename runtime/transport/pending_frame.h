@@ -46,7 +46,6 @@ struct PendingFrame : Completion {
     std::uint16_t holders = 0;   ///< links that have posted the frame and not ended the post
     std::uint16_t replays = 0;   ///< times in a row that the frame was the first to be sent again
     bool dropped = false;        ///< of no use any more: freed when the last holder ends
-    bool stays = false;          ///< see Frame::stays
     Status outcome = Status::ok; ///< what the waiter is told when the last holder ends
     std::size_t size = 0;
     std::size_t cost_bytes = sizeof(PendingFrame);
@@ -54,8 +53,11 @@ struct PendingFrame : Completion {
     Waiter* waiter = nullptr; ///< the caller waits, the pieces are the caller's own
     Buffer more;
     std::shared_ptr<const void> pin;
-    std::unique_ptr<const method::Boundary>
-        within; ///< see Frame::within; null once the peer is known to be within
+    /// What its pointer asked for, as in Frame; `within` is null once the peer is known to be within.
+    struct Asked {
+        bool stays = false;
+        std::unique_ptr<const method::Boundary> within;
+    } asked;
     alignas(8) std::byte room[kInline];
 
     explicit PendingFrame(void (*on_end)(Completion*, Status))

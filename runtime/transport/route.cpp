@@ -290,8 +290,8 @@ std::vector<RowFacts> Route::facts() const {
             // What any pointer has measured of this way: a policy is asked while its own has none.
             transport::Channel* const channel = endpoint_.find_channel(*peer_, rows_[i]);
             const auto ask = [&](plexus_query what) {
-                if (channel == nullptr) return interface->query(nullptr, what);
-                return channel->on_outbox([&](transport::Outbox& outbox) { return outbox.query(what); });
+                return channel == nullptr ? interface->query(nullptr, what)
+                                          : transport::query(*channel, what);
             };
             row.latency_ns = ask(PLEXUS_QUERY_LATENCY_NS);
             row.bandwidth = ask(PLEXUS_QUERY_BANDWIDTH_BPS);

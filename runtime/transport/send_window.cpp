@@ -64,13 +64,13 @@ PendingFrames SendWindow::place(const Place& here, const Place& there) {
     PendingFrames beyond;
     PendingFrames kept;
     for (PendingFramePtr& frame : queue_) {
-        const auto& within = frame->within;
+        const auto& within = frame->asked.within;
         const bool ends = within != nullptr && !method::why_outside(*within, here, there).empty();
         if (ends) {
             ++settled_;
             frame = release(std::move(frame));
         } else {
-            frame->within = nullptr;
+            frame->asked.within = nullptr;
         }
         (ends ? beyond : kept).push_back(std::move(frame));
     }
@@ -148,7 +148,7 @@ void SendWindow::resumed(std::uint32_t stream, std::optional<std::uint64_t> coun
 void SendWindow::take_staying(PendingFrames& from, PendingFrames& lost) {
     PendingFrames kept;
     for (PendingFramePtr& frame : from) {
-        const bool stays = frame->stays;
+        const bool stays = frame->asked.stays;
         settled_ += stays ? 1 : 0;
         (stays ? lost : kept).push_back(stays ? release(std::move(frame)) : std::move(frame));
     }

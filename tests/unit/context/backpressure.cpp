@@ -51,9 +51,7 @@ std::size_t resident() {
 std::uint64_t queued(Context& from, const Context& to) {
     std::uint64_t most = 0;
     for (transport::Channel* each : from.core()->endpoint().peer(to.id())->all_channels())
-        most = std::max(most, each->on_outbox([](transport::Outbox& outbox) {
-            return outbox.query(PLEXUS_QUERY_QUEUED_BYTES);
-        }));
+        most = std::max(most, transport::query(*each, PLEXUS_QUERY_QUEUED_BYTES));
     return most;
 }
 
