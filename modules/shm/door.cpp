@@ -5,14 +5,22 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <sys/resource.h>
 
 namespace plexus::shm {
 
 namespace {
 constexpr auto kBetweenTries = std::chrono::milliseconds(100);
+
+std::size_t quarter_of_descriptors() noexcept {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
+    return static_cast<std::size_t>(limit.rlim_cur / 4);
+}
 } // namespace
 
 bool Door::open(const SocketName& name) noexcept {
+    most_callers_ = std::clamp(quarter_of_descriptors(), kFewestCallers, kMostCallers);
     socket_ = listen_at(name);
     return socket_ && events_.watch(socket_.get(), kDoorTag);
 }
@@ -31,7 +39,7 @@ std::optional<std::uint32_t> Door::accept(Clock::time_point until) {
         return std::nullopt;
     }
     if (!peer_is_there(socket.get(), -1)) return std::nullopt;
-    if (callers_.size() == kMostCallers) (void)drop(most_dispensable());
+    make_room();
     const std::uint32_t id = next_id_++;
     if (!events_.watch(socket.get(), kCallerTag + id)) return std::nullopt;
     callers_.push_back({id, std::make_unique<Opening>(host_, std::move(socket), until)});
@@ -48,11 +56,14 @@ void Door::shut(int reason) {
     host_.log(host_.self, PLEXUS_WARN, text.c_str());
 }
 
-// The oldest that has said nothing; the oldest, if all have spoken.
-std::size_t Door::most_dispensable() const noexcept {
-    const auto silent = std::find_if(callers_.begin(), callers_.end(),
-                                     [](const Caller& caller) { return caller.opening->is_silent(); });
-    return silent == callers_.end() ? 0 : static_cast<std::size_t>(silent - callers_.begin());
+void Door::make_room() {
+    const auto is_silent = [](const Caller& caller) { return caller.opening->is_silent(); };
+    const auto silent = std::find_if(callers_.begin(), callers_.end(), is_silent);
+    const bool full = callers_.size() >= most_callers_;
+    if (silent != callers_.end() &&
+        (full || std::count_if(silent, callers_.end(), is_silent) >= std::ptrdiff_t{kMostSilent}))
+        return (void)drop(static_cast<std::size_t>(silent - callers_.begin()));
+    if (full) (void)drop(0);
 }
 
 std::unique_ptr<Opening> Door::drop(std::size_t index) {

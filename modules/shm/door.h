@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The socket on which others call a context, and the callers that have not proved anything yet. Their number
-// is bounded: beyond it the one that has been silent for longest is dropped. A peer says its hello together
-// with its call, so a flood of silent callers does not keep peers out. @thread progress
+// is bounded. A peer says its hello together with its call, so callers that have said nothing have a small
+// bound of their own: a flood of them does not keep peers out. The other bound is large: all contexts of a
+// job may call one context at the same time. @thread progress
 #pragma once
 
 #include "shm/event_set.h"
@@ -15,7 +16,11 @@ namespace plexus::shm {
 
 class Door {
   public:
-    static constexpr std::size_t kMostCallers = 64;
+    /// Callers that have said nothing: beyond these the oldest is dropped.
+    static constexpr std::size_t kMostSilent = 64;
+    /// See most_callers().
+    static constexpr std::size_t kFewestCallers = 2 * kMostSilent;
+    static constexpr std::size_t kMostCallers = 1024;
     /// Callers that one look at the door lets in: others shall have their turn too.
     static constexpr std::uint32_t kMostAtOnce = 16;
     /// Those that have hung up while they waited cost little.
@@ -54,6 +59,9 @@ class Door {
     /// Somebody waits to be heard or to be let in: look again soon. A full queue keeps peers out.
     bool is_busy() const noexcept { return crowded_ || !callers_.empty(); }
     std::size_t caller_count() const noexcept { return callers_.size(); }
+    /// All callers: beyond these the oldest that is silent is dropped, or the oldest. A quarter of the
+    /// descriptors that this process may have, from kFewestCallers to kMostCallers.
+    std::size_t most_callers() const noexcept { return most_callers_; }
     /// When check_time() has something to do; nothing: never.
     std::optional<Clock::time_point> next_check() const noexcept;
 
@@ -66,13 +74,14 @@ class Door {
     /// Nothing: it has hung up; or crowded_ is false: no caller is waiting.
     std::optional<std::uint32_t> accept(Clock::time_point until);
     std::unique_ptr<Opening> drop(std::size_t index);
-    std::size_t most_dispensable() const noexcept;
+    void make_room();
     void shut(int reason);
 
     const plexus_host& host_;
     EventSet& events_;
     module::OwnedFd socket_;
     std::vector<Caller> callers_; // oldest first
+    std::size_t most_callers_ = kFewestCallers;
     std::uint32_t next_id_ = 0;
     bool crowded_ = false; // more callers may be waiting
     bool shut_ = false;    // no descriptor for another caller: it is tried again later
