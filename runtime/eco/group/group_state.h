@@ -149,6 +149,7 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
     void tell_others(Status status, const std::string& why);
     void lost(Rank peer, const Error& error) PLEXUS_EXCLUDES(mutex_);
     void wake_sleepers() PLEXUS_EXCLUDES(mutex_);
+    bool crowded() const noexcept { return per_processor_ > 1; }
     Rank name(Rank member) const {
         return member < parent_.names.size() ? parent_.names[member] : member; // what came may name any
     }
@@ -167,7 +168,7 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
     Planner planner_;
     std::unique_ptr<host::SharedArena> arena_; ///< if all members share memory; of blocking calls
     bool one_host_ = false;
-    bool crowded_ = false; ///< more members on this host than it has processors
+    int per_processor_ = 1; ///< members on this host for each of its processors, rounded up
 
     RankedMutex<10> mutex_;
     std::uint32_t next_ PLEXUS_GUARDED_BY(mutex_) = 0;

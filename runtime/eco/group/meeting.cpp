@@ -122,7 +122,8 @@ void GroupState::learn_hosts(const std::vector<std::string>& hosts) {
     for (Rank member = 0; member < size(); ++member) members_[member].host = hosts[member];
     one_host_ = std::all_of(hosts.begin(), hosts.end(), [&](const auto& each) { return each == hosts[0]; });
     const auto here = std::count(hosts.begin(), hosts.end(), hosts[me_]);
-    crowded_ = here > static_cast<std::ptrdiff_t>(std::thread::hardware_concurrency());
+    const auto processors = static_cast<std::ptrdiff_t>(std::max(1u, std::thread::hardware_concurrency()));
+    per_processor_ = static_cast<int>((here + processors - 1) / processors);
     planner_.learn_hosts(one_host_);
     if (options_.map != nullptr) learn_map(*options_.map, 0);
 }

@@ -36,8 +36,8 @@ class GroupState::ArenaWait final : public host::WaitPolicy {
         if (call_.ready.load(std::memory_order_acquire)) return false; // pairs with [ready]: the group broke
         if (turn == 0) begin();
         Context& context = group_.mailbox_->context();
-        if (!group_.crowded_ || turn % kYieldTurns == kYieldTurns - 1) context.progress();
-        if (group_.crowded_ || turn >= kSpinTurns) std::this_thread::yield();
+        if (!group_.crowded() || turn % kYieldTurns == kYieldTurns - 1) context.progress();
+        if (group_.crowded() || turn >= kSpinTurns) std::this_thread::yield();
         if (!sleeps_ && turn % kClockTurns != kClockTurns - 1) return true;
         const Clock::time_point now = Clock::now();
         if (since_ == Clock::time_point{}) since_ = asked_ = now;
@@ -138,8 +138,8 @@ void GroupState::share_memory() {
     if (me_ == 0) memory->close_descriptor(); // all members that need it have opened it
     if (!all_have) return;
     // A crowded arena goes through other rounds, so all members must agree.
-    const bool crowded = self.all_reduce(static_cast<std::uint8_t>(crowded_), Max{}) != 0;
-    arena_ = std::make_unique<host::SharedArena>(std::move(memory), me_, size(), crowded);
+    const bool all_crowded = self.all_reduce(static_cast<std::uint8_t>(crowded()), Max{}) != 0;
+    arena_ = std::make_unique<host::SharedArena>(std::move(memory), me_, size(), all_crowded);
     arena_->announce_process();
     planner_.learn_memory();
     self.barrier(); // all members have announced their processes

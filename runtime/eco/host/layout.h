@@ -10,7 +10,7 @@
 //
 // Members go through the same sequence of rounds. The data that a member publishes in a round is in the
 // slot of that round: up to kInline bytes in the slot's header, larger data in the slot itself. If only
-// one member publishes in a round, it uses the slots of each member in turn.
+// one member publishes in a round, it uses the slots of the first kMostOwners members in turn.
 //
 // There are many slots for a reason: a core reads data that has left the writer's caches several times
 // faster than data that is dirty there, and a core writes faster if no reader's cache holds the old data.
@@ -25,7 +25,11 @@ namespace plexus::eco::host {
 
 inline constexpr std::size_t kLine = 64;
 inline constexpr std::size_t kPage = 4096;
-inline constexpr std::uint32_t kMostMembers = 64;
+/// With more, a member's part of a slot would be less than kLine bytes where a slot has a part for each.
+inline constexpr std::uint32_t kMostMembers = 512;
+/// Members whose slots a single publisher uses in turn: enough that no cache still has old data, and few
+/// enough that a group of many members does not touch the slots of all.
+inline constexpr std::uint32_t kMostOwners = 8;
 /// Slots of each member: a member may be so many rounds ahead of those that read its data.
 inline constexpr std::uint32_t kSlots = 32;
 inline constexpr std::size_t kInline = 48;

@@ -8,6 +8,7 @@
 #include "host/shared_memory.h"
 #include "plexus/eco/plan.h"
 
+#include <algorithm>
 #include <chrono>
 #include <vector>
 
@@ -105,7 +106,9 @@ class SharedArena {
         return memory_->at<std::byte>(slots_offset(members_) +
                                       (owner * kSlots + round % kSlots) * kSlotStride);
     }
-    Rank slot_owner() const noexcept { return static_cast<Rank>(round_ / kSlots % members_); }
+    Rank slot_owner() const noexcept {
+        return static_cast<Rank>(round_ / kSlots % std::min(members_, kMostOwners));
+    }
     void wait_until_free(std::uint64_t round);
     void expect(Rank member);
     void wait_for(const std::atomic<std::uint64_t>& word, std::uint64_t least, Rank member);

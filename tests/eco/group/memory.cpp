@@ -2,6 +2,7 @@
 // Groups whose members share memory: who does, which calls go through it, and what happens
 // when members do not call the same there. What comes of the operations is in operations.cpp.
 #include "eco/group/party.h"
+#include "support/descriptors.h"
 
 #include <barrier>
 #include <filesystem>
@@ -44,6 +45,49 @@ TEST_CASE("members share memory where the method between them is of one host, an
                   }
                   group->with(Algorithm::messages()).barrier();
               }
+              return {};
+          })) == "");
+}
+
+TEST_CASE("many more members than processors share memory, and every operation is right there") {
+    if (!allow_descriptors(4096)) SKIP_TEST("this process may not have 4096 descriptors");
+    constexpr Rank members = 65;
+    Party party(members, "local");
+    CHECK(complaints(party.run([&](const Group& all) -> std::string {
+              const Group group = all.with(Algorithm::memory());
+              const auto me = static_cast<int>(all.rank());
+              const auto count = static_cast<int>(members);
+              const Rank root = members - 1;
+              std::vector<int> data(20'000, me == count - 1 ? 7 : 0);
+              for (int turn = 0; turn < 3; ++turn) group.broadcast(std::span(data), root);
+              if (data != std::vector<int>(20'000, 7)) return "broadcast";
+              group.barrier();
+              if (group.all_reduce(me, std::plus<>{}) != count * (count - 1) / 2) return "all_reduce";
+              std::vector<int> sums(3'000, 1);
+              group.all_reduce(std::span(sums), std::plus<>{});
+              if (sums != std::vector<int>(3'000, count)) return "all_reduce of more than a slot";
+              std::vector<int> ranks(members);
+              group.all_gather(std::span(&me, 1), std::span(ranks));
+              for (int rank = 0; rank < count; ++rank)
+                  if (ranks[static_cast<std::size_t>(rank)] != rank) return "all_gather";
+              std::vector<int> given(members * 300, me);
+              std::vector<int> taken(members * 300, -1);
+              group.all_to_all(std::span<const int>(given), std::span(taken));
+              for (std::size_t at = 0; at < taken.size(); ++at)
+                  if (taken[at] != static_cast<int>(at / 300)) return "all_to_all";
+              std::vector<int> part(300, -1);
+              group.scatter(std::span<const int>(taken), std::span(part), root);
+              if (part != std::vector<int>(300, me)) return "scatter";
+              std::fill(taken.begin(), taken.end(), -1);
+              group.gather(std::span<const int>(part), std::span(taken), root);
+              if (all.rank() == root && taken.back() != count - 1) return "gather";
+              std::vector<int> share(2, 0);
+              group.reduce_scatter(std::span<const int>(std::vector<int>(members * 2, me)), std::span(share),
+                                   std::plus<>{});
+              if (share != std::vector<int>(2, count * (count - 1) / 2)) return "reduce_scatter";
+              int before = -1;
+              group.scan(std::span(&me, 1), std::span(&before, 1), std::plus<>{});
+              if (before != me * (me + 1) / 2) return "scan";
               return {};
           })) == "");
 }
