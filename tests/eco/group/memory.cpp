@@ -50,6 +50,7 @@ TEST_CASE("members share memory where the method between them is of one host, an
 }
 
 TEST_CASE("many more members than processors share memory, and every operation is right there") {
+    if (kSanitized) SKIP_TEST("130 threads on two processors are too slow under a sanitizer");
     if (!allow_descriptors(4096)) SKIP_TEST("this process may not have 4096 descriptors");
     constexpr Rank members = 65;
     Party party(members, "local");
