@@ -15,10 +15,13 @@ namespace {
 
 /// Turns of the poll loop that a blocked caller makes before it sleeps.
 constexpr int kTurns = 64;
-/// The same if members share processors, divided by the members of each processor. Each idle turn then
-/// yields the processor, which the awaited member may need; with many members the turns of all of them
-/// take longer than to sleep and to be woken.
-constexpr int kCrowdedTurns = 128;
+/// The same if members share processors. Each idle turn then yields the processor, which the awaited member
+/// may need.
+constexpr int kCrowdedTurns = 1000;
+/// With more members than this on each processor the turns of all of them take longer than to sleep and to be
+/// woken, so a member makes few. For what was measured see runtime/notes/0008.
+constexpr int kManyPerProcessor = 16;
+constexpr int kFewTurns = 4;
 /// A handler that finds no room to send tries again after such a time, doubled up to the limit.
 constexpr std::chrono::milliseconds kRetry{1};
 constexpr unsigned kMostDoublings = 5;
@@ -475,7 +478,7 @@ void GroupState::wait(Execution& call) {
     const auto is_ready = [&] {
         return call.ready.exchange(false, std::memory_order_acquire);
     }; // pairs with [ready]
-    const int turns = crowded() ? kCrowdedTurns / per_processor_ : kTurns;
+    const int turns = !crowded() ? kTurns : per_processor_ <= kManyPerProcessor ? kCrowdedTurns : kFewTurns;
     for (int turn = 0; turn < turns; ++turn) {
         if (is_ready()) return;
         if (mailbox_->context().progress() == 0 && crowded()) std::this_thread::yield();

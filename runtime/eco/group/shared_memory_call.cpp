@@ -137,9 +137,9 @@ void GroupState::share_memory() {
     const bool all_have = self.all_reduce(have, Min{}) != 0;
     if (me_ == 0) memory->close_descriptor(); // all members that need it have opened it
     if (!all_have) return;
-    // A crowded arena goes through other rounds, so all members must agree.
-    const bool all_crowded = self.all_reduce(static_cast<std::uint8_t>(crowded()), Max{}) != 0;
-    arena_ = std::make_unique<host::SharedArena>(std::move(memory), me_, size(), all_crowded);
+    // A crowded arena goes through other rounds, so all members must agree: it is if one of them says so.
+    const bool any_crowded = self.all_reduce(static_cast<std::uint8_t>(crowded()), Max{}) != 0;
+    arena_ = std::make_unique<host::SharedArena>(std::move(memory), me_, size(), any_crowded);
     arena_->announce_process();
     planner_.learn_memory();
     self.barrier(); // all members have announced their processes

@@ -25,7 +25,8 @@ namespace plexus::eco::host {
 
 inline constexpr std::size_t kLine = 64;
 inline constexpr std::size_t kPage = 4096;
-/// With more, a member's part of a slot would be less than kLine bytes where a slot has a part for each.
+/// Enough for the processors of a large host. A slot must have room for a part of each other member, of whole
+/// lines, and for the length and place of each part (v forms).
 inline constexpr std::uint32_t kMostMembers = 512;
 /// Members whose slots a single publisher uses in turn: enough that no cache still has old data, and few
 /// enough that a group of many members does not touch the slots of all.
@@ -70,6 +71,8 @@ struct MemberPage {
     Process process; ///< written before the first round
 };
 
+static_assert(kSlotBytes / (kMostMembers - 1) >= kLine &&
+              kMostMembers * 2 * sizeof(std::uint64_t) <= kSlotBytes);
 static_assert(sizeof(SlotHeader) == kLine && sizeof(ArenaHeader) <= kPage);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free &&
               std::atomic<std::uint32_t>::is_always_lock_free);
