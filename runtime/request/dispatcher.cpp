@@ -414,15 +414,17 @@ void Dispatcher::peer_event(transport::Peer& peer, Status what, const std::strin
 
 void Dispatcher::refuse(transport::Channel& to, const wire::RequestHeader& header, Status status,
                         const std::string& why) {
+    if ((header.flags & wire::kWantsReply) == 0) {
+        // Before the sender is told: if it hears of the refusal, the owner's log has it.
+        const std::string text = fmt::format("a one-way request of {} was not carried out ({}): {}",
+                                             to.peer().text(), to_string(status), why);
+        // What meets the end of an object or a context is no mistake of anybody's.
+        if (status == Status::dead_pointer || status == Status::closed || status == Status::peer_lost)
+            log::info("request", "{}", text);
+        else
+            reporter_.refused(text);
+    }
     request::refuse(to, header, status, why);
-    if ((header.flags & wire::kWantsReply) != 0) return;
-    const std::string text = fmt::format("a one-way request of {} was not carried out ({}): {}",
-                                         to.peer().text(), to_string(status), why);
-    // What meets the end of an object or a context is no mistake of anybody's.
-    if (status == Status::dead_pointer || status == Status::closed || status == Status::peer_lost)
-        log::info("request", "{}", text);
-    else
-        reporter_.refused(text);
 }
 
 void Dispatcher::take_declare(transport::Link& from, wire::View frame) {

@@ -106,6 +106,7 @@ TEST_CASE("a struct whose fields are in another order is refused, with both decl
     const Refusal told = complaints.next();
     CHECK(told.status == Status::bad_signature);
     CHECK(told.says("here it is i32(struct(8,4){y:i32,x:i32}): argument 1 is "));
+    CHECK(owners_word.count() == 1); // already: the owner logs it before it tells the sender
     two.user.on_error(nullptr);
 }
 
