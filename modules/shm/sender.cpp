@@ -185,9 +185,20 @@ bool Sender::may_go_on() const noexcept {
 }
 
 bool Sender::has_news() const noexcept {
-    if (blocked_.load(std::memory_order_seq_cst) && may_go_on()) return true;
-    if (is_streaming() && progress() != stuck_at_) return true;
-    return fetched() > ended_;
+    if (fetched() > ended_) return true;
+    const bool waits = blocked_.load(std::memory_order_seq_cst);
+    const bool streams = is_streaming();
+    if (!waits && !streams) return false;
+    ask_for_progress();
+    return (waits && may_go_on()) || (streams && progress() != stuck_at_);
+}
+
+// The peer takes `waiting` back when it tells of progress, also if that is less than is needed here. Before
+// this context waits for more, it has to ask again; and look again, because the peer may have been faster.
+void Sender::ask_for_progress() const noexcept {
+    if ((gate_.load(std::memory_order_seq_cst) & kConnecting) != 0) return; // nothing is attached yet
+    if (out_->waiting.load(std::memory_order_seq_cst) == 0)
+        out_->waiting.store(1, std::memory_order_seq_cst); // pairs with Receiver::made_room
 }
 
 // Pairs with the store in Receiver::end_fetch: the peer no longer reads those bytes.
@@ -214,9 +225,7 @@ std::uint32_t Sender::settle(void* cookie, bool gone) {
     }
     if (gone || !blocked_.load(std::memory_order_seq_cst)) return done;
     if (!may_go_on()) {
-        // The peer may have taken `waiting` back for less progress than this send needs.
-        if (out_->waiting.load(std::memory_order_relaxed) == 0)
-            out_->waiting.store(1, std::memory_order_seq_cst);
+        ask_for_progress();
         if (!may_go_on()) return done;
     }
     if (!blocked_.exchange(false, std::memory_order_seq_cst)) return done;

@@ -79,7 +79,7 @@ class Sender {
     bool watched() const noexcept {
         return blocked_.load(std::memory_order_relaxed) || ended_ != pushed_.load(std::memory_order_relaxed);
     }
-    /// There is. Exact; for the moment before falling asleep.
+    /// There is. Exact; for the moment before falling asleep: the peer will tell of all that comes later.
     bool has_news() const noexcept;
     /// Ends the posted sends that the peer has fetched; calls `writable` if a send waits and
     /// would get further. `gone`: the host has given the link up, it gets only `sent`.
@@ -153,6 +153,7 @@ class Sender {
         PLEXUS_MODULE_REQUIRES(large_);
     void copy_from_stream(std::byte* to, std::uint64_t size) PLEXUS_MODULE_REQUIRES(large_);
 
+    void ask_for_progress() const noexcept;
     void count_area(std::uint64_t bytes) noexcept;
     std::uint64_t progress() const noexcept;
 

@@ -70,7 +70,7 @@ std::int32_t Sender::begin_stream(const Message& message, const CopyChoice::Pick
 }
 
 Sender::Go Sender::carry_on(void* cookie) {
-    if (progress() == stuck_at_) return Go::stuck; // `waiting` is set
+    if (progress() == stuck_at_) return Go::stuck; // before a sleep has_news() asks to be told of more
     void* token = nullptr;
     {
         const Lock hold(large_);
