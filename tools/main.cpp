@@ -23,6 +23,7 @@ constexpr Verb kVerbs[] = {
     {"schedule", "makes, checks and draws schedules of collective operations in switched networks",
      schedule_verb},
     {"forward", "relays between contexts that cannot reach each other", forward_verb},
+    {"top", "shows the counters of contexts that run on this host", top_verb},
     {"lab", "runs a job in a network that exists on this machine only", lab_verb},
     {"check-module", "says which promises a module keeps", check_module},
 };

@@ -35,5 +35,6 @@ int schedule_verb(int count, char** arguments);
 int check_module(int count, char** arguments);
 int lab_verb(int count, char** arguments);
 int forward_verb(int count, char** arguments);
+int top_verb(int count, char** arguments);
 
 } // namespace plexus::tools

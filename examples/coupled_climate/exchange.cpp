@@ -76,7 +76,7 @@ void Coupler::send(std::span<const double> rows, std::size_t row_size) {
 void Coupler::meet(Atmosphere& atmosphere) {
     const Stopwatch watch(station_.spent.between);
     std::optional<plexus::Polling> guard;
-    if (selective_) guard.emplace(station_.context(), "tcp");
+    if (!selective_.empty()) guard.emplace(station_.context(), selective_);
     ++turn_;
     atmosphere.meet(collect(columns_));
     send(atmosphere.fluxes(), 2 * columns_);
@@ -85,7 +85,7 @@ void Coupler::meet(Atmosphere& atmosphere) {
 void Coupler::meet(Ocean& ocean) {
     const Stopwatch watch(station_.spent.between);
     std::optional<plexus::Polling> guard;
-    if (selective_) guard.emplace(station_.context(), "tcp");
+    if (!selective_.empty()) guard.emplace(station_.context(), selective_);
     ++turn_;
     send(ocean.surface(), columns_);
     ocean.meet(collect(2 * columns_));

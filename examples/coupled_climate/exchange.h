@@ -24,8 +24,8 @@ class Coupler {
   public:
     Coupler(Station& station, const Layout& layout);
 
-    /// Selective polling: polls tcp only while the models exchange data.
-    void poll_here_only(bool selective) noexcept { selective_ = selective; }
+    /// Selective polling: polls this method only while the models exchange data; empty: no selective polling.
+    void poll_here_only(std::string method) { selective_ = std::move(method); }
 
     /// Exchanges with the other model: the ocean sends its surface temperature, the atmosphere sends the
     /// fluxes that it computes from the temperature.
@@ -42,7 +42,7 @@ class Coupler {
     std::size_t columns_;
     std::vector<double> arrived_;
     std::uint64_t turn_ = 0;
-    bool selective_ = false;
+    std::string selective_;
 };
 
 } // namespace climate

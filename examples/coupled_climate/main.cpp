@@ -4,6 +4,8 @@
 //
 //     plexus run -n 6 -- coupled_climate --quick        4 contexts of atmosphere, 2 of ocean
 //     plexus run -n 6 -- coupled_climate --table        Table 1 of the Nexus paper
+//
+// Or two jobs, one for each model, at sites that reach a forwarder only: README.md.
 #include "simulation.h"
 #include "table.h"
 
@@ -34,18 +36,10 @@ bool conserved(const climate::Outcome& outcome) {
     return true;
 }
 
-struct Plan {
-    climate::Options options;
-    climate::Layout layout;
-};
-
-/// The options, the same in every context. Throws climate::Ending.
-Plan make_plan(const plexus::Context& here) {
-    const int contexts = static_cast<int>(here.size());
-    climate::Options options = climate::read_options(here.arguments(), contexts);
+/// Throws climate::Ending.
+climate::Layout layout_of(const climate::Jobs& jobs, const climate::Options& options) {
     try {
-        const climate::Layout layout(contexts, options.atmospheres, options.grid, options.ratio);
-        return {std::move(options), layout};
+        return {jobs.contexts(), jobs.atmospheres(), options.grid, options.ratio};
     } catch (const std::invalid_argument& error) { throw climate::Ending{2, error.what()}; }
 }
 
@@ -60,11 +54,15 @@ int end(plexus::Context& here, const climate::Ending& ending) {
     return ending.code;
 }
 
-int run(plexus::Context& here, const Plan& plan) {
-    const auto& [options, layout] = plan;
-    if (here.rank() == 0 && !options.image.empty()) check_image(options.image);
+/// Throws climate::Ending before the model begins.
+int run(plexus::Context& here) {
+    // The options are the same in every context.
+    const climate::Options options = climate::read_options(here.arguments(), static_cast<int>(here.size()));
+    climate::Jobs jobs(here, options);
+    const climate::Layout layout = layout_of(jobs, options);
+    if (jobs.rank() == 0 && !options.image.empty()) check_image(options.image);
 
-    climate::Simulation simulation(here, options, layout);
+    climate::Simulation simulation(here, jobs, options, layout);
     bool good = true;
     if (options.table) {
         good = climate::run_table(simulation, options, layout);
@@ -91,7 +89,7 @@ int main(int argc, char** argv) {
         if (climate::wants_blocking(argc, argv)) from_program.set["method.tcp.blocking"] = "true";
         plexus::Context here(argc, argv, from_program);
         try {
-            return run(here, make_plan(here));
+            return run(here);
         } catch (const climate::Ending& ending) { return end(here, ending); }
     } catch (const std::exception& error) {
         std::fprintf(stderr, "coupled_climate: %s\n", error.what());

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "options.h"
 
-#include "layout.h"
-
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <optional>
@@ -64,8 +62,8 @@ std::vector<Experiment> table_rows(const std::vector<int>& skips) {
 
 Options read_options(const std::vector<std::string>& arguments, int contexts) {
     Options options;
-    std::string grid, polling = "auto", methods = "multi";
-    std::vector<int> skips{1, 10, 100, 1000, 10000};
+    std::string grid, polling = "auto", methods = "multi", model, between;
+    std::vector<int> skips{1, 100, 10000, 12000, 13000};
     bool quick = false;
 
     CLI::App app{
@@ -80,8 +78,28 @@ Options read_options(const std::vector<std::string>& arguments, int contexts) {
     app.add_option("--steps", options.steps,
                    "steps of the atmosphere, an even number (default 2000; 800 with --quick)")
         ->check(CLI::Range(2, 100'000'000));
-    app.add_option("--atmosphere", options.atmospheres,
-                   "contexts that compute the atmosphere (default two in three)");
+    auto* const atmosphere_option = app.add_option(
+        "--atmosphere", options.atmospheres, "contexts that compute the atmosphere (default two in three)");
+    auto* const sites_option =
+        app.add_option("--sites", options.sites,
+                       "this job runs one model, another job the other one, and they meet at this URL:\n"
+                       "that of plexus forward, or of a job with --serve; both need the same job.key_file")
+            ->type_name("plexus://HOST:PORT")
+            ->excludes(atmosphere_option);
+    auto* const model_option =
+        app.add_option("--model", model, "with --sites, the model of this job: atmosphere or ocean")
+            ->check(CLI::IsMember({"atmosphere", "ocean"}))
+            ->needs(sites_option);
+    sites_option->needs(model_option);
+    app.add_flag("--serve", options.serve, "this job listens at the URL of --sites")->needs(sites_option);
+    app.add_option("--wait", options.wait, "seconds that a job waits for the other one")
+        ->check(CLI::Range(1, 1'000'000))
+        ->capture_default_str()
+        ->needs(sites_option);
+    app.add_option(
+        "--between", between,
+        "the method between the models: tcp, tls, forward, or auto for the best one (default tcp;\n"
+        "with --sites auto)");
     auto* const methods_option =
         app.add_option("--methods", methods, "multi: the best one inside a model; tcp-only: tcp everywhere")
             ->check(CLI::IsMember({"multi", "tcp-only"}))
@@ -121,7 +139,10 @@ Options read_options(const std::vector<std::string>& arguments, int contexts) {
     }
     if (quick && options.table) options.repetitions = std::min(options.repetitions, 3);
     options.grid = !grid.empty() ? read_grid(grid) : options.table ? kSmallGrid : kUsualGrid;
-    if (options.atmospheres == 0) options.atmospheres = Layout::usual_atmospheres(contexts);
+    if (options.atmospheres == 0 && options.sites.empty())
+        options.atmospheres = Layout::usual_atmospheres(contexts);
+    options.model = model == "ocean" ? Model::ocean : Model::atmosphere;
+    options.between = !between.empty() ? between : options.sites.empty() ? "tcp" : "auto";
     if (options.image.empty() && !options.table) options.image = "climate.png";
     if (options.image == "none") options.image.clear();
 

@@ -3,7 +3,7 @@
 // methods and polling. Reads the command line; runs nothing.
 #pragma once
 
-#include "planet.h"
+#include "layout.h"
 
 #include <cstdint>
 #include <string>
@@ -24,8 +24,13 @@ struct Experiment {
 struct Options {
     Grid grid;           // of the atmosphere
     int ratio = 2;       // the ocean's cells along one of the atmosphere's
-    int atmospheres = 0; // contexts; the others are the ocean
-    int steps = 0;       // of the atmosphere, even
+    int atmospheres = 0; // contexts; the others are the ocean. Of two jobs, both know only when they meet
+    std::string sites;   // where the jobs of both models meet; empty: one job runs both
+    Model model = Model::atmosphere; // of this job, where there are two
+    bool serve = false;              // this job listens at `sites`
+    int wait = 60;                   // s, for the other job
+    std::string between = "tcp";     // the method between the models; auto: what selection finds
+    int steps = 0;                   // of the atmosphere, even
     bool table = false;
     int repetitions = 5;                 // of each row of the table
     std::string image;                   // empty: none

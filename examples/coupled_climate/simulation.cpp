@@ -14,15 +14,16 @@ double seconds_now() {
 
 } // namespace
 
-Simulation::Simulation(plexus::Context& here, const Options& options, const Layout& layout)
+Simulation::Simulation(plexus::Context& here, Jobs& jobs, const Options& options, const Layout& layout)
   : here_(here)
+  , jobs_(jobs)
   , options_(options)
   , layout_(layout)
-  , station_(here, layout)
+  , station_(here, jobs, options, layout)
   , halo_(station_)
   , coupler_(station_, layout) {
     band_ = layout.band(station_.model(), station_.number());
-    if (here.rank() == 0) {
+    if (jobs.rank() == 0) {
         coordinator_.emplace(layout);
         here.on(report, [](Coordinator& to, const RunSummary& summary, std::span<const RowBudget> rows) {
             to.add(summary, rows);
@@ -32,8 +33,9 @@ Simulation::Simulation(plexus::Context& here, const Options& options, const Layo
         bound_ = here.bind(*coordinator_);
         here.publish(kCoordinator, bound_.pointer());
     }
+    jobs.carry<Coordinator>(kCoordinator, Model::atmosphere);
     reports_ = here.lookup<Coordinator>(kCoordinator).get();
-    if (station_.model() == Model::ocean) reports_.use("tcp"); // context 0 is the atmosphere's
+    if (station_.model() == Model::ocean && options.between != "auto") reports_.use(options.between);
 
     const std::vector<unsigned char> sea = sea_mask(layout.grid(Model::ocean));
     const double dt = Atmosphere::time_step(options.grid);
@@ -45,7 +47,9 @@ Simulation::Simulation(plexus::Context& here, const Options& options, const Layo
 
 std::optional<Outcome> Simulation::run(const Experiment& experiment) {
     station_.connect(experiment.tcp_only);
-    fence(); // connections are made while tcp is polled everywhere
+    fence(); // connections are made while all methods are polled everywhere
+    jobs_.say_joined();
+    lane_ = station_.lane_between();
     poll(experiment);
 
     if (atmosphere_)
@@ -63,10 +67,10 @@ std::optional<Outcome> Simulation::run(const Experiment& experiment) {
     std::vector<RowBudget> rows;
     for (int j = 0; j < band_.rows; ++j)
         rows.push_back(atmosphere_ ? atmosphere_->budget(j) : ocean_->budget(j));
-    reports_.send(
-        report,
-        RunSummary{here_.rank(), seconds, station_.spent.inside, station_.spent.between, station_.methods()},
-        rows);
+    reports_.send(report,
+                  RunSummary{static_cast<std::uint32_t>(jobs_.rank()), seconds, station_.spent.inside,
+                             station_.spent.between, station_.methods()},
+                  rows);
     if (!coordinator_) return std::nullopt;
     station_.wait([&] { return coordinator_->complete(); });
     return coordinator_->outcome(std::max(options_.steps - 2, 1));
@@ -85,14 +89,14 @@ void Simulation::step_pair() {
 
 void Simulation::poll(const Experiment& experiment) {
     const bool selective = experiment.polling == Experiment::Polling::selective;
-    coupler_.poll_here_only(selective);
-    if (selective) here_.confine("tcp");
-    if (experiment.polling == Experiment::Polling::skip) here_.skip_poll("tcp", experiment.skip);
+    coupler_.poll_here_only(selective ? lane_ : std::string());
+    if (selective) here_.confine(lane_);
+    if (experiment.polling == Experiment::Polling::skip) here_.skip_poll(lane_, experiment.skip);
 }
 
 void Simulation::poll_everywhere() {
-    here_.confine("tcp", false);
-    here_.skip_poll("tcp", std::nullopt);
+    here_.confine(lane_, false);
+    here_.skip_poll(lane_, std::nullopt);
 }
 
 std::optional<Scene> Simulation::show() {
@@ -107,6 +111,14 @@ std::optional<Scene> Simulation::show() {
     return scene;
 }
 
-void Simulation::fence() { here_.fence().get(); }
+void Simulation::fence() {
+    here_.fence().get();
+    if (!jobs_.two()) return;
+    if (here_.rank() == 0) {
+        jobs_.announce_fence();
+        station_.wait([&] { return jobs_.fence_reached(); });
+    }
+    here_.fence().get();
+}
 
 } // namespace climate

@@ -14,7 +14,7 @@ namespace climate {
 class Simulation {
   public:
     /// Meets the others. Throws plexus::Error if that fails.
-    Simulation(plexus::Context& here, const Options& options, const Layout& layout);
+    Simulation(plexus::Context& here, Jobs& jobs, const Options& options, const Layout& layout);
 
     /// One run from the first moment on. At context 0, what it came to.
     std::optional<Outcome> run(const Experiment& experiment);
@@ -22,7 +22,7 @@ class Simulation {
     /// Sends the present temperatures to context 0. There, the picture.
     std::optional<Scene> show();
 
-    /// Returns when all contexts have called it as often.
+    /// Returns when all contexts, of both jobs, have called it as often.
     void fence();
 
   private:
@@ -31,6 +31,7 @@ class Simulation {
     void poll_everywhere();
 
     plexus::Context& here_;
+    Jobs& jobs_;
     const Options& options_;
     const Layout& layout_;
     Band band_;
@@ -42,6 +43,7 @@ class Simulation {
     Coupler coupler_;
     std::optional<Atmosphere> atmosphere_; // one of both
     std::optional<Ocean> ocean_;
+    std::string lane_; // by which the models exchange data in this run
 };
 
 } // namespace climate

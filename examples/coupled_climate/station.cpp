@@ -23,10 +23,10 @@ std::vector<std::size_t> box_sizes(const Layout& layout, Model model, int number
 
 } // namespace
 
-Station::Station(plexus::Context& here, const Layout& layout)
+Station::Station(plexus::Context& here, Jobs& jobs, const Options& options, const Layout& layout)
   : here_(here)
-  , model_(layout.model(static_cast<int>(here.rank())))
-  , number_(layout.number(static_cast<int>(here.rank())))
+  , model_(layout.model(jobs.rank()))
+  , number_(layout.number(jobs.rank()))
   , mailroom_(box_sizes(layout, model_, number_))
   , bound_(here.bind(mailroom_)) {
     here.on(deliver, [](Mailroom& room, std::uint32_t box, std::uint64_t turn, std::span<const double> rows) {
@@ -40,6 +40,9 @@ Station::Station(plexus::Context& here, const Layout& layout)
     });
 
     here.publish(Layout::name(model_, number_), bound_.pointer());
+    for (const Model model : {Model::atmosphere, Model::ocean})
+        for (int number = 0; number < layout.members(model); ++number)
+            jobs.carry<Mailroom>(Layout::name(model, number), model);
     const auto find = [&](Model model, int number) {
         return here.lookup<Mailroom>(Layout::name(model, number)).get();
     };
@@ -48,7 +51,7 @@ Station::Station(plexus::Context& here, const Layout& layout)
     const Model other = model_ == Model::atmosphere ? Model::ocean : Model::atmosphere;
     for (const Shore& shore : layout.shores(model_, number_)) {
         across_.push_back(find(other, shore.member));
-        across_.back().use("tcp"); // as between two machines
+        if (options.between != "auto") across_.back().use(options.between);
     }
 }
 
@@ -77,6 +80,11 @@ std::string Station::methods() const {
         return words;
     };
     return listed(neighbours_) + ", " + listed(across_);
+}
+
+std::string Station::lane_between() const {
+    const std::string method = across_.front().method();
+    return method.substr(0, method.find(':'));
 }
 
 void Station::send_halo(Mailroom::Side to, std::uint32_t field, std::uint64_t turn,

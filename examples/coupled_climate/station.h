@@ -4,7 +4,7 @@
 // which method; knows nothing of physics. Model thread only.
 #pragma once
 
-#include "layout.h"
+#include "jobs.h"
 #include "requests.h"
 
 #include <array>
@@ -26,7 +26,7 @@ struct Spent {
 class Station {
   public:
     /// Publishes this member and finds the others. Throws plexus::Error if that fails.
-    Station(plexus::Context& here, const Layout& layout);
+    Station(plexus::Context& here, Jobs& jobs, const Options& options, const Layout& layout);
     Station(const Station&) = delete;
     Station& operator=(const Station&) = delete;
 
@@ -39,6 +39,8 @@ class Station {
     void connect(bool tcp_only);
     /// "shm shm, tcp": the method to each neighbour, then to each member of the other model.
     std::string methods() const;
+    /// Which method leads to the other model: "forward" for the row "forward:gate".
+    std::string lane_between() const;
 
     bool has_neighbour(Mailroom::Side side) const noexcept { return static_cast<bool>(neighbours_[side]); }
     void send_halo(Mailroom::Side to, std::uint32_t field, std::uint64_t turn, std::span<const double> rows);

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # test.sh PROGRAM: a server, a client with its key, and one with a wrong key, which gets
-# no answer but a closed door. Leaves nothing behind.
+# no answer and a closed connection. Leaves nothing behind.
 set -u
 program=$1
 folder=$(mktemp -d)

@@ -7,18 +7,10 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 
 namespace pipes {
 namespace {
-
-constexpr std::size_t kWord = 8;
-constexpr std::uint64_t kMost = (std::uint64_t{1} << 56) - 1;
-constexpr std::size_t kAtOnce = 256 * 1024; // bytes of a large message in one read
-constexpr std::size_t kMostParts = 64;      // in one write
-
-std::uint64_t word_of(std::uint64_t size, std::uint64_t head) { return size | head << 56; }
 
 plexus_link* handle(Link* link) { return reinterpret_cast<plexus_link*>(link); }
 
@@ -31,19 +23,18 @@ bool parse_queue(std::string_view text, std::size_t& messages) {
 
 Link::Link(Module& module, const Place& target, const plexus_id& peer, void* cookie)
   : module_(module)
-  , target_(target)
-  , peer_(peer)
+  , target_(Target{target, peer})
   , cookie_(cookie)
   , known_(true)
   , step_(Step::waiting)
-  , most_waiting_(module.queue()) {}
+  , out_(module.queue()) {}
 
 Link::Link(Module& module, Fd socket)
   : module_(module)
   , known_(false)
   , socket_(std::move(socket))
   , step_(Step::greeting)
-  , most_waiting_(module.queue())
+  , out_(module.queue())
   , handshake_(plexus::module::Handshake::accepting(module.host())) {}
 
 // --- what any thread may call -------------------------------------------------------------
@@ -51,40 +42,23 @@ Link::Link(Module& module, Fd socket)
 std::int32_t Link::send(const plexus_view* pieces, std::uint32_t count, void* token) {
     std::uint64_t size = 0;
     for (std::uint32_t i = 0; i < count; ++i) size += pieces[i].size;
-    const std::uint64_t head = count == 0 ? 0 : std::min<std::uint64_t>(pieces[0].size, PLEXUS_HEAD_MAX);
     const bool small = size <= kEager;
     if (size > kMost) return PLEXUS_TOO_LARGE;
     if (!small && pieces[0].size > PLEXUS_HEAD_MAX) return PLEXUS_BAD_ARGUMENT;
     if (module_.is_closing()) return PLEXUS_LINK_LOST;
 
     const std::lock_guard hold(mutex_);
-    if (step_ == Step::over || broken_) return PLEXUS_LINK_LOST;
-    if (step_ != Step::open || out_.size() >= most_waiting_) {
-        want_writable_ = true;
+    if (step_ == Step::over || out_.is_broken()) return PLEXUS_LINK_LOST;
+    if (step_ != Step::open || !out_.has_room()) {
+        out_.owe_writable();
         return PLEXUS_AGAIN;
     }
-    Waiting item;
-    const std::uint64_t word = word_of(size, head);
-    const auto* bytes = reinterpret_cast<const std::byte*>(&word);
-    item.own.reserve(kWord + (small ? size : 0));
-    item.own.assign(bytes, bytes + kWord);
-    if (small) {
-        for (std::uint32_t i = 0; i < count; ++i) {
-            const auto* piece = static_cast<const std::byte*>(pieces[i].data);
-            item.own.insert(item.own.end(), piece, piece + pieces[i].size);
-        }
-    }
-    item.left.push_back(plexus::module::view(item.own.data(), item.own.size()));
-    if (!small) item.left.insert(item.left.end(), pieces, pieces + count);
-    item.token = token;
-    item.posted = !small;
-
     const bool first = out_.empty();
-    out_.push_back(std::move(item));
+    out_.append(pieces, count, size, token);
     std::vector<void*> over; // ours alone, if it was the first: then it's OK and not POSTED
     if (first) write(over);
-    if (broken_ && !out_.empty()) {
-        out_.pop_back();
+    if (out_.is_broken() && !out_.empty()) {
+        out_.remove_last();
         return PLEXUS_LINK_LOST;
     }
     return small || !over.empty() ? PLEXUS_OK : PLEXUS_POSTED;
@@ -106,16 +80,13 @@ std::int32_t Link::set(const char* key, const char* value, plexus_text& why) {
         return PLEXUS_BAD_ARGUMENT;
     }
     const std::lock_guard hold(mutex_);
-    most_waiting_ = messages;
+    out_.set_most(messages);
     return PLEXUS_OK;
 }
 
 std::uint64_t Link::queued_bytes() const {
     const std::lock_guard hold(mutex_);
-    std::uint64_t bytes = 0;
-    for (const Waiting& item : out_)
-        for (const plexus_view& part : item.left) bytes += part.size;
-    return bytes;
+    return out_.bytes();
 }
 
 // --- writing ------------------------------------------------------------------------------
@@ -123,48 +94,20 @@ std::uint64_t Link::queued_bytes() const {
 // Writes until the socket is full. Appends the tokens of posted messages that were written to `over`. Needs
 // mutex_.
 void Link::write(std::vector<void*>& over) {
-    while (!out_.empty() && !broken_) {
-        Waiting& item = out_.front();
-        std::array<iovec, kMostParts> parts;
-        const std::size_t count = std::min(item.left.size(), kMostParts);
-        for (std::size_t i = 0; i < count; ++i)
-            parts[i] = {const_cast<void*>(item.left[i].data), item.left[i].size};
-        msghdr message{};
-        message.msg_iov = parts.data();
-        message.msg_iovlen = count;
-        const ssize_t written = ::sendmsg(socket_.get(), &message, MSG_DONTWAIT | MSG_NOSIGNAL);
-        if (written < 0 && errno == EINTR) continue;
-        if (written < 0 && (errno == EAGAIN || errno == ENOBUFS || errno == ENOMEM)) break;
-        broken_ = written < 0; // what the other side has sent is still read, up to its end
-        auto done = static_cast<std::size_t>(std::max<ssize_t>(written, 0));
-        std::size_t whole = 0;
-        while (whole < count && item.left[whole].size <= done) done -= item.left[whole++].size;
-        item.left.erase(item.left.begin(), item.left.begin() + static_cast<std::ptrdiff_t>(whole));
-        if (item.left.empty()) {
-            if (item.posted) over.push_back(item.token);
-            out_.pop_front();
-        } else {
-            plexus_view& part = item.left.front();
-            part = {static_cast<const std::byte*>(part.data) + done, part.size - done};
-        }
-    }
-    watch(!out_.empty() && !broken_);
+    out_.write(socket_.get(), over);
+    watch(out_.has_unsent());
 }
 
 void Link::watch(bool writing) {
     if (std::exchange(watching_writing_, writing) == writing) return;
-    module_.watch(socket_.get(), this, writing ? EPOLLIN | EPOLLOUT : EPOLLIN, false);
+    module_.epoll().watch(socket_.get(), this, writing ? EPOLLIN | EPOLLOUT : EPOLLIN, false);
 }
 
 // A record of the handshake; it goes ahead of every message.
 void Link::say(const std::vector<std::uint8_t>& bytes) {
-    const auto* data = reinterpret_cast<const std::byte*>(bytes.data());
-    Waiting item;
-    item.own.assign(data, data + bytes.size());
-    item.left.push_back(plexus::module::view(item.own.data(), item.own.size()));
     std::vector<void*> none;
     const std::lock_guard hold(mutex_);
-    out_.push_back(std::move(item));
+    out_.append_record(bytes);
     write(none);
 }
 
@@ -176,9 +119,8 @@ bool Link::flush() {
         const std::lock_guard hold(mutex_);
         if (!socket_) return false;
         write(over);
-        left = !out_.empty() && !broken_;
-        writable = step_ == Step::open && !broken_ && want_writable_ && out_.size() <= most_waiting_ / 2;
-        if (writable) want_writable_ = false;
+        left = out_.has_unsent();
+        writable = step_ == Step::open && !out_.is_broken() && out_.pay_writable();
     }
     for (void* token : over) module_.host().sent(cookie_, token, PLEXUS_OK);
     if (writable && !given_up_ && !module_.is_closing()) module_.host().writable(cookie_);
@@ -188,19 +130,19 @@ bool Link::flush() {
 // --- beginning ----------------------------------------------------------------------------
 
 void Link::begin() {
-    Fd socket = target_.connect();
+    Fd socket = target_->place.connect();
     if (!socket && errno == EAGAIN) return module_.try_again(*this);
     if (!socket) {
         const std::string text = std::strerror(errno);
         return lose(PLEXUS_LINK_LOST, "the peer cannot be connected to, its process may have ended: " + text);
     }
-    handshake_ = plexus::module::Handshake::connecting(module_.host(), peer_);
+    handshake_ = plexus::module::Handshake::connecting(module_.host(), target_->peer);
     {
         const std::lock_guard hold(mutex_);
         socket_ = std::move(socket);
         step_ = Step::greeting;
     }
-    if (!module_.watch(socket_.get(), this, EPOLLIN, true))
+    if (!module_.epoll().watch(socket_.get(), this, EPOLLIN, true))
         return lose(PLEXUS_LINK_LOST, std::strerror(errno));
     say(handshake_->take_outgoing());
 }
@@ -208,9 +150,9 @@ void Link::begin() {
 // Takes one record of the handshake. False: there is no whole one.
 bool Link::greet() {
     const std::size_t wanted = handshake_->wanted_bytes();
-    if (end_ - begin_ < wanted) return false;
-    const auto* record = reinterpret_cast<const std::uint8_t*>(room_.data() + begin_);
-    begin_ += wanted;
+    if (read_.bytes().size() < wanted) return false;
+    const auto* record = reinterpret_cast<const std::uint8_t*>(read_.bytes().data());
+    read_.take(wanted);
     const std::int32_t verdict = handshake_->feed({record, wanted});
     if (const auto answer = handshake_->take_outgoing(); !answer.empty()) say(answer);
     if (verdict == PLEXUS_OK) return welcome();
@@ -230,7 +172,7 @@ bool Link::welcome() {
     {
         const std::lock_guard hold(mutex_);
         step_ = Step::open;
-        want_writable_ = false; // `opened` says it
+        out_.forget_writable(); // `opened` says it
     }
     if (!came_in) {
         if (!given_up_) module_.host().opened(cookie_);
@@ -260,20 +202,23 @@ std::uint32_t Link::read(std::uint32_t budget) {
     std::uint32_t handled = 0;
     bool more = true; // on the socket
     while (more && handled < budget && is_alive()) {
-        const bool taken = rest_ > 0 ? take_rest() : step_ == Step::greeting ? greet() : take_frame();
+        const bool taken = landing_.rest() > 0       ? take_rest()
+                           : step_ == Step::greeting ? greet()
+                                                     : take_frame();
         more = taken || (is_alive() && fill());
         if (more) ++handled;
     }
-    // Epoll does not see the bytes in room_.
-    if (more && is_alive() && begin_ < end_) module_.read_again(*this);
+    // Epoll does not see the bytes that were read already.
+    if (more && is_alive() && !read_.bytes().empty()) module_.read_again(*this);
     return handled;
 }
 
 // Takes a message, or the beginning of a large one. False: more bytes are needed.
 bool Link::take_frame() {
-    if (end_ - begin_ < kWord) return false;
+    const std::span<const std::byte> bytes = read_.bytes();
+    if (bytes.size() < kWord) return false;
     std::uint64_t word = 0;
-    std::memcpy(&word, room_.data() + begin_, kWord);
+    std::memcpy(&word, bytes.data(), kWord);
     const std::uint64_t size = word & kMost;
     const auto head = static_cast<std::size_t>(word >> 56);
     if (head > size || head > PLEXUS_HEAD_MAX) {
@@ -281,62 +226,52 @@ bool Link::take_frame() {
         return false;
     }
     const std::size_t wanted = size <= kEager ? static_cast<std::size_t>(size) : head;
-    if (end_ - begin_ < kWord + wanted) return false;
-    const std::byte* const data = room_.data() + begin_ + kWord;
-    begin_ += kWord + wanted;
+    if (bytes.size() < kWord + wanted) return false;
+    const std::byte* const data = bytes.data() + kWord;
+    read_.take(kWord + wanted);
     if (size <= kEager) {
         alignas(8) std::array<std::byte, kEager> message; // for in the stream it's nowhere in particular
         std::memcpy(message.data(), data, wanted);
         module_.host().deliver(cookie_, plexus::module::view(message.data(), wanted));
         return true;
     }
-    rest_ = size - head;
     void* place = nullptr;
-    placing_ = module_.host().place(cookie_, plexus::module::view(data, head), rest_, &place,
-                                    &place_token_) == PLEXUS_OK;
-    place_ = placing_ ? static_cast<std::byte*>(place) : nullptr;
+    void* token = nullptr;
+    const bool is_wanted = module_.host().place(cookie_, plexus::module::view(data, head), size - head,
+                                                &place, &token) == PLEXUS_OK;
+    landing_.begin(size - head, is_wanted ? place : nullptr, token);
     return true;
 }
 
 // Moves the bytes of a large message that were read already.
 bool Link::take_rest() {
-    const auto bytes = static_cast<std::size_t>(std::min<std::uint64_t>(rest_, end_ - begin_));
+    const auto bytes =
+        static_cast<std::size_t>(std::min<std::uint64_t>(landing_.rest(), read_.bytes().size()));
     if (bytes == 0) return false;
     {
         const std::lock_guard border(mutex_);
         if (given_up_) return false;
-        if (place_ != nullptr) {
-            std::memcpy(place_, room_.data() + begin_, bytes);
-            place_ += bytes;
-        }
+        landing_.copy(read_.bytes().first(bytes));
     }
-    begin_ += bytes;
-    rest_ -= bytes;
+    read_.take(bytes);
     return end_rest_if_done();
 }
 
 bool Link::end_rest_if_done() {
-    if (rest_ == 0 && std::exchange(placing_, false) && !given_up_)
-        module_.host().placed(cookie_, place_token_, PLEXUS_OK);
+    if (landing_.rest() == 0 && landing_.end() && !given_up_)
+        module_.host().placed(cookie_, landing_.token(), PLEXUS_OK);
     return true;
 }
 
 // Reads from the socket, if possible to the final place. False: nothing for now, or ever.
 bool Link::fill() {
     ssize_t got = 0;
-    if (placing_ && rest_ > 0 && begin_ == end_) {
+    if (landing_.is_wanted() && landing_.rest() > 0 && read_.bytes().empty()) {
         const std::lock_guard border(mutex_);
         if (given_up_) return false;
-        got = ::recv(socket_.get(), place_, std::min<std::uint64_t>(rest_, kAtOnce), MSG_DONTWAIT);
-        if (got > 0) {
-            place_ += got;
-            rest_ -= static_cast<std::uint64_t>(got);
-        }
+        got = landing_.read(socket_.get());
     } else {
-        std::memmove(room_.data(), room_.data() + begin_, end_ - begin_);
-        end_ -= std::exchange(begin_, 0);
-        got = ::recv(socket_.get(), room_.data() + end_, room_.size() - end_, MSG_DONTWAIT);
-        if (got > 0) end_ += static_cast<std::size_t>(got);
+        got = read_.read(socket_.get());
     }
     if (got > 0) return end_rest_if_done();
     if (got < 0 && errno == EINTR) return true;
@@ -352,9 +287,9 @@ bool Link::fill() {
 
 void Link::attend() {
     if (given_up_) {
-        released_ = true;
+        if (life_ == Life::held) life_ = Life::released;
         end_if_flushed();
-        if (!dead_) wait_at_most(kLinger);
+        if (!is_dead()) wait_at_most(kLinger);
     } else if (step_ == Step::waiting) {
         if (until_ == Clock::time_point{}) wait_at_most(kPatience);
         begin();
@@ -368,7 +303,8 @@ void Link::wait_at_most(std::chrono::nanoseconds time) {
 
 // The kernel accepts connections also for a process that is stopped or never reads.
 bool Link::expire(Clock::time_point now) {
-    const bool waits = given_up_ ? released_ && !dead_ : step_ == Step::waiting || step_ == Step::greeting;
+    const bool waits =
+        given_up_ ? life_ == Life::released : step_ == Step::waiting || step_ == Step::greeting;
     if (waits && now < until_) return false;
     if (waits && given_up_)
         end();
@@ -381,11 +317,10 @@ bool Link::expire(Clock::time_point now) {
 // ever.
 void Link::discard() {
     ssize_t got = 1;
-    for (int i = 0; i < 8 && got > 0; ++i)
-        got = ::recv(socket_.get(), room_.data(), room_.size(), MSG_DONTWAIT);
+    for (int i = 0; i < 8 && got > 0; ++i) got = read_.discard(socket_.get());
     if (got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR))) return;
     const std::lock_guard hold(mutex_);
-    broken_ = true;
+    out_.break_off();
 }
 
 // Disconnected: accepted messages are still written, for a while. Frees the link after the host has
@@ -393,14 +328,14 @@ void Link::discard() {
 void Link::end_if_flushed() {
     {
         const std::lock_guard hold(mutex_);
-        if (!released_ || (step_ == Step::open && !broken_ && !out_.empty())) return;
+        if (life_ != Life::released || (step_ == Step::open && out_.has_unsent())) return;
     }
     end();
 }
 
 void Link::end() {
     cut();
-    dead_ = true;
+    life_ = Life::dead;
     module_.free_dead_links_later();
 }
 
@@ -408,7 +343,7 @@ void Link::lose(std::int32_t status, const std::string& why) {
     cut();
     if (!known_) {
         module_.log(PLEXUS_DEBUG, "a connection was closed: " + why);
-        dead_ = true;
+        life_ = Life::dead;
         module_.free_dead_links_later();
     } else if (!given_up_) {
         module_.host().lost(cookie_, status, plexus::module::view(why));
@@ -416,23 +351,21 @@ void Link::lose(std::int32_t status, const std::string& why) {
 }
 
 void Link::cut() {
-    std::deque<Waiting> out;
+    std::vector<void*> dropped;
     {
         const std::lock_guard hold(mutex_);
         step_ = Step::over;
-        out.swap(out_);
+        dropped = out_.drop();
         if (socket_) {
-            module_.unwatch(socket_.get());
+            module_.epoll().unwatch(socket_.get());
             // A forked child may hold the descriptor too: without shutdown() the other side would not notice
             // the end.
             ::shutdown(socket_.get(), SHUT_RDWR);
         }
         socket_ = Fd();
     }
-    for (const Waiting& item : out)
-        if (item.posted) module_.host().sent(cookie_, item.token, PLEXUS_LINK_LOST);
-    if (std::exchange(placing_, false) && !given_up_)
-        module_.host().placed(cookie_, place_token_, PLEXUS_LINK_LOST);
+    for (void* token : dropped) module_.host().sent(cookie_, token, PLEXUS_LINK_LOST);
+    if (landing_.end() && !given_up_) module_.host().placed(cookie_, landing_.token(), PLEXUS_LINK_LOST);
 }
 
 } // namespace pipes

@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One link: a connected Unix socket. Sending threads and the polling thread share the writing half under a
 // lock; the reading half belongs to the polling thread. The host is never called with that lock held.
-//
-// In the stream each message follows one word: its size in the low 56 bits, the size of its
-// head (piece 0) in the high 8. Both ends are on one machine, so its byte order is the wire's.
 #pragma once
 
+#include "inbox.h"
+#include "outbox.h"
 #include "place.h"
 
 #include <plexus/module/handshake.h>
 
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
-#include <deque>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -28,10 +25,6 @@ class Module;
 /// The value of the parameter `queue`; false: it is not kWantedQueue.
 bool parse_queue(std::string_view text, std::size_t& messages);
 inline constexpr const char* kWantedQueue = "queue is a number of messages from 1 to 1000000";
-
-/// Largest message that is copied, here and by the receiver. A larger message goes from the sender's memory
-/// to the place that the receiving host names.
-constexpr std::size_t kEager = 8 * 1024;
 
 /// How long the other end may take to authenticate itself.
 constexpr std::chrono::seconds kPatience{5};
@@ -72,16 +65,19 @@ class Link {
     /// At the module's end: ends every transfer and the connection, without callbacks about the link.
     void cut();
 
-    bool is_known() const { return known_; } ///< to the host
-    bool is_dead() const { return dead_; }   ///< nobody names it any more
+    bool is_known() const { return known_; }             ///< to the host
+    bool is_dead() const { return life_ == Life::dead; } ///< nobody names it any more
 
   private:
     enum class Step : std::uint8_t { waiting, greeting, open, over };
-    struct Waiting {
-        std::vector<std::byte> own;    ///< a copy, or only the word
-        std::vector<plexus_view> left; ///< what to write: of `own`, and of the host's pieces
-        void* token = nullptr;         ///< for `sent`
-        bool posted = false;
+    enum class Life : std::uint8_t {
+        held,     ///< by the host, or as a stranger
+        released, ///< the host's disconnect has been heard
+        dead,
+    };
+    struct Target {
+        Place place;
+        plexus_id peer;
     };
 
     void begin();
@@ -100,35 +96,25 @@ class Link {
     bool is_alive() const { return !given_up_ && step_ != Step::over; }
 
     Module& module_;
-    const Place target_;
-    plexus_id peer_{};
+    const std::optional<Target> target_; // nothing: the peer has connected
     void* cookie_ = nullptr;
     std::atomic<bool> known_; // relaxed: query counts by it, nothing depends on it
 
     mutable std::mutex mutex_; // the writing half; and held while the host's memory is written to
     Fd socket_;                // changed under it by the polling thread, which may read it without
     Step step_;                // as socket_
-    std::deque<Waiting> out_;
-    std::size_t most_waiting_;
-    bool want_writable_ = false;
+    Outbox out_;
     bool watching_writing_ = false;
-    bool broken_ = false; // nothing can be written any more
     // [given up] Stored by disconnect under mutex_, so that nothing is written into the host's
     // memory after it; loaded before each callback, where one that has begun may still run.
     std::atomic<bool> given_up_{false};
 
     // The polling thread's.
     std::optional<plexus::module::Handshake> handshake_;
-    std::array<std::byte, 2 * kEager> room_; // read, from begin_ to end_, but not yet understood
-    std::size_t begin_ = 0;
-    std::size_t end_ = 0;
-    Clock::time_point until_{};  // what is waited for now may take so long
-    std::uint64_t rest_ = 0;     // bytes still to come of a large message
-    std::byte* place_ = nullptr; // where they go; null: they are dropped
-    void* place_token_ = nullptr;
-    bool placing_ = false;
-    bool released_ = false; // the host's disconnect has been heard
-    bool dead_ = false;
+    ReadBuffer read_;
+    Landing landing_;
+    Clock::time_point until_{}; // what is waited for now may take so long
+    Life life_ = Life::held;
 };
 
 } // namespace pipes

@@ -8,8 +8,6 @@
 #include <chrono>
 #include <cstring>
 #include <poll.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 
 namespace pipes {
@@ -36,11 +34,8 @@ std::int32_t Module::open() {
         log(PLEXUS_ERROR, "the kernel does not tell which boot and which network this is: /proc is needed");
         return PLEXUS_UNSUPPORTED;
     }
-    epoll_ = Fd(::epoll_create1(EPOLL_CLOEXEC));
-    wake_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     listening_ = here_.listen();
-    if (!epoll_ || !wake_ || !listening_ || !watch(wake_.get(), &wake_, EPOLLIN, true) ||
-        !watch(listening_.get(), &listening_, EPOLLIN, true)) {
+    if (!listening_ || !epoll_.open() || !epoll_.watch(listening_.get(), &listening_, EPOLLIN, true)) {
         log(PLEXUS_ERROR, std::string("no Unix socket can be listened on: ") + std::strerror(errno));
         return PLEXUS_UNSUPPORTED;
     }
@@ -49,7 +44,7 @@ std::int32_t Module::open() {
 
 void Module::close() {
     closing_ = true;
-    if (listening_) unwatch(listening_.get());
+    if (listening_) epoll_.unwatch(listening_.get());
     listening_ = Fd();
 }
 
@@ -102,6 +97,8 @@ std::int32_t Module::query(const Link* link, plexus_query what, std::uint64_t& v
     case PLEXUS_QUERY_MAX_MESSAGE:
     case PLEXUS_QUERY_SHARED_BYTES:
     case PLEXUS_QUERY_REMOTE_BYTES:
+    case PLEXUS_QUERY_REFUSED:
+    case PLEXUS_QUERY_DROPPED:
         break;
     case PLEXUS_QUERY_INLINE_BYTES:
     case PLEXUS_QUERY_EAGER_BYTES:
@@ -132,14 +129,12 @@ std::int32_t Module::poll(std::uint32_t budget) {
     const std::uint32_t share = std::clamp(budget, 1U, kShare);
     const std::vector<Link*> backlog = std::exchange(backlog_, {});
     for (Link* link : std::exchange(again_, {})) link->attend();
-    if (short_ && listening_) short_ = !watch(listening_.get(), &listening_, EPOLLIN, false);
+    if (short_ && listening_) short_ = !epoll_.watch(listening_.get(), &listening_, EPOLLIN, false);
 
     std::array<epoll_event, kMostNews> news;
-    const auto most = static_cast<int>(std::clamp(budget / kShare, 1U, kMostNews));
-    const int count = ::epoll_wait(epoll_.get(), news.data(), most, 0);
-    for (int i = 0; i < count; ++i) {
-        const epoll_event& each = news[static_cast<std::size_t>(i)];
-        if (each.data.ptr == &wake_) {
+    const std::size_t most = std::clamp(budget / kShare, 1U, kMostNews);
+    for (const epoll_event& each : epoll_.look(std::span(news).first(most))) {
+        if (each.data.ptr == nullptr) {
             attend_all();
             ++handled;
         } else if (each.data.ptr == &listening_) {
@@ -170,13 +165,11 @@ void Module::note(Link& link) {
         const std::lock_guard hold(mutex_);
         noted_.push_back(&link);
     }
-    const std::uint64_t one = 1;
-    [[maybe_unused]] const ssize_t rung = ::write(wake_.get(), &one, sizeof one);
+    epoll_.wake();
 }
 
 void Module::attend_all() {
-    std::uint64_t rings = 0;
-    [[maybe_unused]] const ssize_t heard = ::read(wake_.get(), &rings, sizeof rings); // before the notes
+    epoll_.end_wake(); // before the notes
     std::vector<Link*> noted;
     {
         const std::lock_guard hold(mutex_);
@@ -199,7 +192,7 @@ std::uint32_t Module::accept_some() {
             if (is_shortage(errno)) {
                 if (!std::exchange(short_said_, true))
                     log(PLEXUS_WARN, std::string("nobody can be let in for now: ") + std::strerror(errno));
-                short_ = watch(listening_.get(), &listening_, 0, false);
+                short_ = epoll_.watch(listening_.get(), &listening_, 0, false);
             }
             break;
         }
@@ -219,7 +212,7 @@ std::uint32_t Module::accept_some() {
         const int fd = socket.get();
         Link& link = add(std::make_unique<Link>(*this, std::move(socket)));
         link.wait_at_most(kPatience);
-        if (!watch(fd, &link, EPOLLIN, true)) link.lose(PLEXUS_LINK_LOST, std::strerror(errno));
+        if (!epoll_.watch(fd, &link, EPOLLIN, true)) link.lose(PLEXUS_LINK_LOST, std::strerror(errno));
     }
     return handled;
 }
@@ -240,16 +233,6 @@ void Module::free_dead_links() {
     std::erase_if(noted_, is_dead);
     std::erase_if(links_, is_dead);
 }
-
-bool Module::watch(int fd, void* who, std::uint32_t events, bool is_new) const {
-    epoll_event event{};
-    event.events = events;
-    event.data.ptr = who;
-    return ::epoll_ctl(epoll_.get(), is_new ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, fd, &event) == 0;
-}
-
-// Said aloud, for a process that was forked may hold the socket open.
-void Module::unwatch(int fd) const { ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr); }
 
 std::int32_t Module::make(const plexus_host& host, std::unique_ptr<Module>& made) {
     made = std::make_unique<Module>(host);

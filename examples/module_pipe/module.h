@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The method of one context: the listening socket, the links, and the turn that polls them. One epoll
-// descriptor holds every socket, and an event counter for requests of other threads. So a thread can
-// sleep on that descriptor, and arm has next to nothing to do.
+// The method of one context: the listening socket, the links, and the turn that polls them. A thread can
+// sleep on the descriptor of epoll.h, so arm has next to nothing to do.
 #pragma once
 
+#include "epoll.h"
 #include "link.h"
 
 #include <memory>
@@ -26,7 +26,7 @@ class Module {
     std::int32_t applies(plexus_view descriptor, plexus_text& why) const;
     std::int32_t connect(plexus_view descriptor, const plexus_id& peer, void* cookie, plexus_link** out);
     std::int32_t query(const Link* link, plexus_query what, std::uint64_t& value) const;
-    int wait_fd() const { return epoll_.get(); }
+    int wait_fd() const { return epoll_.fd(); }
 
     // @thread progress
     std::int32_t poll(std::uint32_t budget);
@@ -38,8 +38,7 @@ class Module {
     std::size_t queue() const { return queue_; }
     /// Calls attend() in the next turn, and wakes a sleeping thread.
     void note(Link& link);
-    bool watch(int fd, void* who, std::uint32_t events, bool is_new) const;
-    void unwatch(int fd) const;
+    const Epoll& epoll() const { return epoll_; }
     void log(plexus_level level, const std::string& text) const {
         host_.log(host_.self, level, text.c_str());
     }
@@ -59,7 +58,8 @@ class Module {
 
     const plexus_host& host_;
     Place here_;
-    Fd epoll_, wake_, listening_;
+    Epoll epoll_;
+    Fd listening_;
     std::size_t queue_ = 0;
     std::atomic<bool> closing_{false}; // set once; a send that misses it is still carried
 

@@ -9,6 +9,7 @@
 #include "plexus/span.h"
 
 #include <chrono>
+#include <filesystem>
 #include <functional>
 #include <limits>
 #include <map>
@@ -16,6 +17,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+struct plexus_passport; // plexus/module/abi.h
 
 namespace plexus {
 
@@ -43,9 +46,16 @@ struct LaneTraffic {
     std::uint64_t bytes_sent = 0;
     std::uint64_t messages_received = 0;
     std::uint64_t bytes_received = 0;
-    std::uint64_t repairs = 0;   ///< attempts to make a broken connection anew
-    std::uint64_t fallbacks = 0; ///< times that it took over from another that was tried and failed
-    std::uint64_t refusals = 0;  ///< connections refused: over a boundary, or the peer broke a rule
+    std::uint64_t repairs = 0; ///< attempts to make a broken connection anew
+    /// Times that it took over from another that was tried and failed, and requests marked unreliable that it
+    /// carried all the same.
+    std::uint64_t fallbacks = 0;
+    /// Connections refused: over a boundary, or the peer broke a rule. Of a method that loses messages also
+    /// what was forged, replayed, malformed, or of no connection that is open.
+    std::uint64_t refusals = 0;
+    /// Of requests marked unreliable: no room to send, out of date, or not known here yet. Of a method that
+    /// loses messages also whatever found the socket full, of strangers too.
+    std::uint64_t dropped = 0;
 };
 
 /// One way to reach others: its module, and how the scheduler treats it.
@@ -228,9 +238,23 @@ class PLEXUS_API Context {
 
     /// From now on `policy` chooses the row for every pointer that names no methods and has no policy of its
     /// own, also where a way was chosen already; what was sent before arrives before. Empty: the first row
-    /// that applies, again. Pointers with wishes of their own (a table, `fallback`) keep the way that they
-    /// have until it breaks. A broken way is replaced by the next row that applies. @thread any
+    /// that applies, again. Pointers with preferences of their own (a table, `fallback`) keep the way that
+    /// they have until it breaks. A broken way is replaced by the next row that applies. @thread any
     void use(Policy policy);
+
+    /// Opens one more method while the context runs: a module's file, or the passport of one in the program
+    /// itself, which stays until the end of the process. Its rows go behind those of the own table; so
+    /// pointers that are made or sent from now on carry them, and older ones work as they did. What file,
+    /// environment, command line and Options say of a method of the default list holds before `parameters`. A
+    /// method that is not open in this context may have been there before, by another file: this one takes
+    /// its place. The module stays until the context ends; one that is refused is among refused(). May block
+    /// as long as the module takes to open. @thread any, but not inside an inline handler
+    /// @error bad_module not a module, of another ABI, or one that refuses to open here
+    /// @error busy the method is open already, or another thread adds one just now
+    /// @error bad_config `methods` excludes it, it has no such parameter, or its boundary can't be
+    /// @error too_large the own table, or the list of methods, is full; would_deadlock, closed (thrown)
+    void add_module(const std::filesystem::path& file, const Parameters& parameters = {});
+    void add_module(const struct plexus_passport& passport, const Parameters& parameters = {});
 
     /// From now on relays between contexts that cannot reach each other; links that are relayed already go
     /// on. Contexts to be reached name this one's url() in their key method.forward.via. The keys forward.*

@@ -45,6 +45,17 @@ constexpr Deadline deadline(std::chrono::duration<Rep, Period> time) {
 /// No limit, whatever limits.call_deadline says.
 inline constexpr Deadline no_deadline{UINT32_MAX};
 
+/// Marks one-way requests that may be lost: far.with(plexus::unreliable). They go by a method that loses
+/// messages, such as udp, if the owner's table has one and it reaches the owner; else as any other.
+struct Unreliable {
+    bool newest_wins = false;
+    bool operator==(const Unreliable&) const = default;
+};
+inline constexpr Unreliable unreliable{};
+/// The same, and a request that is older than the newest of this context that has come for the same object
+/// and request is dropped: for readings of which only the last counts.
+inline constexpr Unreliable newest_wins{true};
+
 /// What a policy function sees of one row of the table.
 struct RowFacts {
     Descriptor descriptor;
@@ -75,6 +86,9 @@ PLEXUS_API Status try_send(Route& route, const Target& target, const RequestInfo
 /// The same with a deadline; the frame leaves kCallHeader bytes. @error timed_out. Throws nothing of its own.
 PLEXUS_API Status send_before(Route& route, const Target& target, const RequestInfo& request, Writer& frame,
                               Deadline deadline, std::string* why);
+/// The same, marked; the frame leaves kCallHeader bytes. Throws nothing of its own.
+PLEXUS_API Status send_unreliable(Route& route, const Target& target, const RequestInfo& request,
+                                  Writer& frame, Deadline deadline, Unreliable mark, std::string* why);
 PLEXUS_API void call(Route& route, const Target& target, const RequestInfo& request, Writer& frame,
                      Deadline deadline, std::shared_ptr<CallState> state);
 PLEXUS_API std::shared_ptr<Core> core_of(const Route& route) noexcept;
@@ -107,6 +121,15 @@ class PLEXUS_API PointerBase {
     /// Requests sent before arrive before those sent after. A method list ("shm, tcp")
     /// orders the table and keeps only what it names. @error no_method bad_config
     void use(std::string_view methods, const Parameters& parameters = {});
+    /// Fixes methods and parameters as use() does, for whoever uses the pointer: they travel with it, and
+    /// with every copy made from now on. Requests go by the first that applies to their sender, or by none:
+    /// the error, and explain(), say why. The method need not apply here. Boundaries (`within`) and modules
+    /// of the user's own configuration hold as they do for any pointer, so what a pointer prescribes can
+    /// narrow them and never widen them; a parameter that a method takes only when it is opened is not taken,
+    /// with a warning. use(), policies and set_table() of the pointer choose among what is prescribed;
+    /// prescribing again narrows it. The owner's own pointers stay as they are.
+    /// @error no_method the table, or what is prescribed already, has none of them; bad_config (thrown)
+    void prescribe(std::string_view methods, const Parameters& parameters = {});
     /// From now on what the policy chooses.
     void use(Policy policy);
     void use(Automatic);
@@ -147,6 +170,9 @@ PLEXUS_API PointerBase load_pointer(Context& here, std::span<const std::byte> by
 } // namespace detail
 
 template <class T>
+class UnreliablePointer;
+
+template <class T>
 class GlobalPointer : public detail::PointerBase {
   public:
     using PointerBase::PointerBase;
@@ -169,6 +195,10 @@ class GlobalPointer : public detail::PointerBase {
         limited.set_deadline(deadline);
         return limited;
     }
+
+    /// The same pointer for requests that may be lost, to be kept where many are sent. The pointer's deadline
+    /// and preferences hold for them.
+    UnreliablePointer<T> with(Unreliable mark) const { return UnreliablePointer<T>(*this, mark); }
 
     /// Sends one request, one way. Returns when the arguments may be reused: the request is
     /// then accepted for transport, the handler may not have run. Where there is no room the
@@ -241,6 +271,67 @@ class GlobalPointer : public detail::PointerBase {
             throw Error(Status::dead_pointer,
                         "a null global pointer was used: assign it from bind(), lookup() or a request first");
     }
+};
+
+/// A pointer for one-way requests that may be lost, arrive in another order, or be dropped by a receiver that
+/// is too slow; none arrives twice, and none that was not sent by a member of the job. What goes wrong with
+/// one that has arrived is reported as of any other. GlobalPointer::with() makes it.
+template <class T>
+class UnreliablePointer {
+  public:
+    UnreliablePointer(GlobalPointer<T> pointer, Unreliable mark) noexcept
+      : pointer_(std::move(pointer))
+      , mark_(mark) {}
+
+    const GlobalPointer<T>& pointer() const noexcept { return pointer_; }
+    Unreliable mark() const noexcept { return mark_; }
+
+    /// Sends one request, one way, and waits for nothing: without room it is dropped. The first of each
+    /// request, those that carry global pointers, those that are larger than the path to the owner carries at
+    /// once, and all while no unreliable method reaches the owner, or it is this context itself, go as
+    /// GlobalPointer::send() sends them, which may wait and does not lose them: the method that carries them
+    /// counts them among its fallbacks.
+    /// @thread any
+    /// @error  too_large (more than the method carries by any path), and those of GlobalPointer::send();
+    /// thrown
+    template <class R, class... P>
+    void send(const Request<R(T&, P...)>& request,
+              const std::type_identity_t<std::remove_cvref_t<P>>&... arguments) const {
+        std::string why =
+            "a null global pointer was used: assign it from bind(), lookup() or a request first";
+        const Status status = send_marked(&why, request, arguments...);
+        if (status != Status::ok) throw Error(status, why);
+    }
+
+    /// The same without exceptions.
+    template <class R, class... P>
+    [[nodiscard]] Status try_send(const Request<R(T&, P...)>& request,
+                                  const std::type_identity_t<std::remove_cvref_t<P>>&... arguments) const {
+        return send_marked(nullptr, request, arguments...);
+    }
+
+    /// A mistake: it does not compile.
+    template <class R, class... P>
+    Future<R> call(const Request<R(T&, P...)>&,
+                   const std::type_identity_t<std::remove_cvref_t<P>>&...) const {
+        static_assert(sizeof(Request<R(T&, P...)>) == 0,
+                      "plexus: what may be lost has no answer: send() it, or call() by the pointer without "
+                      "plexus::unreliable");
+        return {};
+    }
+
+  private:
+    template <class R, class... P>
+    Status send_marked(std::string* why, const Request<R(T&, P...)>& request,
+                       const std::type_identity_t<std::remove_cvref_t<P>>&... arguments) const {
+        if (!pointer_) return Status::dead_pointer;
+        detail::Writer frame(detail::kCallHeader);
+        (frame.put(arguments), ...);
+        return detail::send_unreliable(*pointer_.route(), pointer_.target(), request.info(), frame,
+                                       pointer_.deadline(), mark_, why);
+    }
+    GlobalPointer<T> pointer_;
+    Unreliable mark_;
 };
 
 } // namespace plexus

@@ -75,10 +75,16 @@ class PLEXUS_API DescriptorTable {
     const Place& place() const noexcept { return place_; }
     void set_place(Place place) { place_ = std::move(place); }
 
+    /// The methods that GlobalPointer::prescribe() fixed, as a list with parameters ("tcp?sndbuf=4MiB"), in
+    /// printable ASCII; empty: none. Rows that it does not name are not chosen.
+    const std::string& prescribed() const noexcept { return prescribed_; }
+    void set_prescribed(std::string methods) { prescribed_ = std::move(methods); }
+
     bool operator==(const DescriptorTable&) const = default;
 
   private:
     Place place_;
+    std::string prescribed_;
     std::vector<Descriptor> rows_;
 };
 

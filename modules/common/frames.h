@@ -10,10 +10,8 @@
 #pragma once
 
 #include "common/byte_order.h"
-#include "common/mutex.h"
-#include "plexus/module/module.h"
+#include "common/stream_reader.h"
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -42,48 +40,24 @@ inline void write_frame_word(std::byte* out, std::uint64_t size, std::size_t hea
 }
 
 /// The reading end of one stream. @thread progress
-class FrameReader {
+class FrameReader final : public StreamReader {
   public:
     struct Limits {
         std::uint64_t eager; ///< largest message that is delivered out of the buffer; at least kHeadMax
         std::uint64_t most;  ///< largest message at all; 0: the host's `place` decides
     };
-    /// Whom to tell. No callback comes once `given_up` is set. Whoever sets it holds `border`,
-    /// and so does whoever writes to a landing: nothing is written there after it.
-    struct Owner {
-        const plexus_host& host;
-        void* cookie;
-        const std::atomic<bool>& given_up;
-        Mutex& border;
-    };
 
     explicit FrameReader(const Limits& limits)
       : limits_(limits) {}
 
-    /// Takes frames from `bytes`, which begin where the last call stopped, 8-byte aligned
-    /// wherever a frame begins. Returns how many bytes are done with: what is left begins a
-    /// frame. Stops early when `budget` messages have been handed over.
-    std::size_t take(const Owner& owner, std::span<const std::byte> bytes, std::uint32_t& budget);
-
-    /// Where the next bytes of the stream belong; empty unless a large message is coming.
-    std::span<std::byte> landing() const noexcept { return {landing_, landing_left_}; }
-    /// So many bytes have been put there.
-    void landed(const Owner& owner, std::size_t bytes, std::uint32_t& budget);
-    /// Bytes up to the next frame, but for whole words and for what goes to landing(): so far
-    /// before an 8-byte border the next bytes must be read to, that frames begin at one.
-    std::size_t skew() const noexcept { return static_cast<std::size_t>(skip_ % 8); }
-
-    /// Ends what is being placed, for the stream is over.
-    void abandon(const Owner& owner);
-    /// The stream stops in the middle of a large message.
-    bool inside_message() const noexcept { return landing_left_ > 0 || skip_ > 0; }
-
-    /// How many bytes from the beginning of a frame on take() needs to get on with it, as far
-    /// as `bytes` say.
-    std::size_t enough(std::span<const std::byte> bytes) const noexcept;
-
-    /// Not null: the stream makes no sense, and why. Nothing more may be taken.
-    const char* corrupt() const noexcept { return corrupt_; }
+    std::size_t take(const Owner& owner, std::span<const std::byte> bytes, std::uint32_t& budget) override;
+    std::span<std::byte> landing() const noexcept override { return {landing_, landing_left_}; }
+    void landed(const Owner& owner, std::size_t bytes, std::uint32_t& budget) override;
+    std::size_t skew() const noexcept override { return static_cast<std::size_t>(skip_ % 8); }
+    void abandon(const Owner& owner) override;
+    bool inside_message() const noexcept override { return landing_left_ > 0 || skip_ > 0; }
+    std::size_t enough(std::span<const std::byte> bytes) const noexcept override;
+    const char* corrupt() const noexcept override { return corrupt_; }
 
   private:
     struct Word {

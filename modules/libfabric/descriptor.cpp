@@ -6,8 +6,8 @@
 namespace plexus::libfabric {
 namespace {
 
-using message_link::put;
-using message_link::Reader;
+using module::ByteReader;
+using module::put;
 
 constexpr std::uint8_t kVersion = 3;
 
@@ -17,11 +17,7 @@ void put_bytes(Bytes& out, ByteView bytes, std::size_t size_bytes) {
 }
 void put_text(Bytes& out, const std::string& text) { put_bytes(out, std::as_bytes(std::span(text)), 1); }
 
-std::string read_text(Reader& in) {
-    const auto size = static_cast<std::size_t>(in.number(1));
-    const ByteView bytes = in.take(size);
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
+std::string read_text(ByteReader& in) { return std::string(in.text(in.number(1))); }
 
 // It ends up in sentences for people.
 bool printable(const std::string& text) {
@@ -29,7 +25,7 @@ bool printable(const std::string& text) {
            std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7f; });
 }
 
-bool read_address(Reader& in, Address& out) {
+bool read_address(ByteReader& in, Address& out) {
     out.provider = read_text(in);
     out.fabric = read_text(in);
     out.format = static_cast<std::uint32_t>(in.number(4));
@@ -78,10 +74,10 @@ Bytes Descriptor::encode() const {
     put(out, where.process_namespace, 8);
     put(out, user, 4);
     put(out, shared_folder, 8);
-    put(out, bell.process, 4);
-    put(out, bell.page, 4);
-    put(out, bell.ring, 4);
-    put(out, bell.cookie);
+    put(out, page_address.process, 4);
+    put(out, page_address.page, 4);
+    put(out, page_address.ring, 4);
+    put(out, page_address.cookie);
     put_text(out, address.provider);
     put_text(out, address.fabric);
     put(out, address.format, 4);
@@ -92,7 +88,7 @@ Bytes Descriptor::encode() const {
 }
 
 std::optional<Descriptor> Descriptor::decode(ByteView bytes) {
-    Reader in(bytes);
+    ByteReader in(bytes);
     Descriptor out;
     if (in.number(1) != kVersion) return std::nullopt;
     in.fill(out.where.boot);
@@ -100,10 +96,10 @@ std::optional<Descriptor> Descriptor::decode(ByteView bytes) {
     out.where.process_namespace = in.number(8);
     out.user = static_cast<std::uint32_t>(in.number(4));
     out.shared_folder = in.number(8);
-    out.bell.process = static_cast<std::uint32_t>(in.number(4));
-    out.bell.page = static_cast<std::uint32_t>(in.number(4));
-    out.bell.ring = static_cast<std::uint32_t>(in.number(4));
-    in.fill(out.bell.cookie);
+    out.page_address.process = static_cast<std::uint32_t>(in.number(4));
+    out.page_address.page = static_cast<std::uint32_t>(in.number(4));
+    out.page_address.ring = static_cast<std::uint32_t>(in.number(4));
+    in.fill(out.page_address.cookie);
     if (!read_address(in, out.address) || !in.at_end()) return std::nullopt;
     return out;
 }

@@ -31,19 +31,19 @@ struct Address {
     bool operator==(const Address&) const = default;
 };
 
-/// How processes of one host reach each other's page, see page.h.
-struct Bell {
+/// Where processes of the same host find a context's page, see page.h.
+struct PageAddress {
     std::uint32_t process = 0;
-    std::uint32_t page = 0; ///< descriptors of that process
-    std::uint32_t ring = 0;
-    std::array<std::uint8_t, 16> cookie{}; ///< stands in the page
+    std::uint32_t page = 0;                ///< descriptors of that process
+    std::uint32_t ring = 0;                ///< the wake-up pipe; ditto
+    std::array<std::uint8_t, 16> cookie{}; ///< the page holds the same
 };
 
 struct Descriptor {
     module::Surroundings where;
     std::uint32_t user = 0;
     std::uint64_t shared_folder = 0; ///< the device of /dev/shm; 0: there is none
-    Bell bell;
+    PageAddress page_address;
     Address address;
 
     Bytes encode() const; ///< less than 1,024

@@ -14,8 +14,8 @@ namespace {
 constexpr std::size_t kWantedInject = 4096;
 constexpr std::size_t kMostFetch = 4 * 1024 * 1024;
 
-// How long the host may sleep while no descriptor tells the news.
-constexpr std::uint64_t kHurryNs = 50'000;
+// How long the host may sleep if no descriptor reports events.
+constexpr std::uint64_t kRetrySoonNs = 50'000;
 constexpr std::uint64_t kLongNs = 200'000'000;
 
 // libfabric 1.17's tcp ends a read twice, and then falls over a null pointer, where its endpoint
@@ -37,10 +37,11 @@ Reach reach_of(const fi_info& info) {
 
 // The provider keeps a file in /dev/shm for each endpoint, named by its process first, and a
 // process that was killed leaves it. Only after the process has ended.
-void remove_left_over(const Address& address, const Bell& bell) {
+void remove_left_over(const Address& address, const PageAddress& page_address) {
     if (address.reach != Reach::host) return;
     const std::string file = shared_file_of(address.name);
-    if (file.rfind("/" + std::to_string(bell.process) + ":", 0) == 0) (void)::shm_unlink(file.c_str());
+    if (file.rfind("/" + std::to_string(page_address.process) + ":", 0) == 0)
+        (void)::shm_unlink(file.c_str());
 }
 
 FabricPeer& ours(message_link::Peer& peer) { return static_cast<FabricPeer&>(peer); }
@@ -57,14 +58,14 @@ Outcome outcome_of(int error, std::string& why) {
 } // namespace
 
 FabricPeer::FabricPeer(message_link::Link& its_link, Endpoint& endpoint, Address its_address,
-                       const Bell& bell)
+                       const PageAddress& page_address)
   : Peer(its_link)
   , endpoint_(endpoint)
   , address_(std::move(its_address))
-  , bell_(bell) {}
+  , page_address_(page_address) {}
 
 FabricPeer::~FabricPeer() {
-    if (page.process_ended()) remove_left_over(address_, bell_);
+    if (page.process_ended()) remove_left_over(address_, page_address_);
     endpoint_.forget(*this);
 }
 
@@ -146,7 +147,7 @@ std::unique_ptr<message_link::Peer> Endpoint::reach(ByteView descriptor, message
         why = "it can't be reached from here";
         return nullptr;
     }
-    auto peer = std::make_unique<FabricPeer>(link, *this, there->address, there->bell);
+    auto peer = std::make_unique<FabricPeer>(link, *this, there->address, there->page_address);
     int error = 0;
     {
         const message_link::Hold hold(lock);
@@ -159,7 +160,7 @@ std::unique_ptr<message_link::Peer> Endpoint::reach(ByteView descriptor, message
     }
     // Peers of this host are watched, and may be woken and read.
     if (!there->where.same_boot(self_.where)) return peer;
-    (void)peer->page.open(there->bell, there->where.same_processes(self_.where));
+    (void)peer->page.open(there->page_address, there->where.same_processes(self_.where));
     if (peer->page.is_gone()) {
         why = "the peer's process has ended";
         return nullptr;
@@ -368,7 +369,7 @@ bool Endpoint::read_error(Event& out) {
 bool Endpoint::tell(Op* op, std::size_t size, std::string error, Event& out) {
     out.why = std::move(error);
     if (op == nullptr) {
-        out.what = Event::What::doubt;
+        out.what = Event::What::unknown_failed;
         return !out.why.empty();
     }
     out.peer = op->peer;
@@ -443,7 +444,7 @@ void Endpoint::look_around() {
 bool Endpoint::arm(std::uint64_t& sleep_ns, bool stalled) {
     slept_ = true;
     page_->announce_sleep(true);
-    if (stalled) sleep_ns = std::min(sleep_ns, kHurryNs);
+    if (stalled) sleep_ns = std::min(sleep_ns, kRetrySoonNs);
     const message_link::Hold hold(lock);
     if (!kept_.empty() || !to_post_.empty() || !spoilt_.empty()) return false;
     if (!handles_.is_open()) return true;
@@ -454,7 +455,7 @@ bool Endpoint::arm(std::uint64_t& sleep_ns, bool stalled) {
         return error == 0;
     }
     const bool under_way = counts_.reading + counts_.sending > 0;
-    sleep_ns = std::min(sleep_ns, under_way ? kHurryNs : kLongNs);
+    sleep_ns = std::min(sleep_ns, under_way ? kRetrySoonNs : kLongNs);
     return !keep_events();
 }
 

@@ -23,7 +23,8 @@ class Endpoint;
 /// The far end of a link over an endpoint.
 class FabricPeer final : public message_link::Peer {
   public:
-    FabricPeer(message_link::Link& its_link, Endpoint& endpoint, Address its_address, const Bell& bell);
+    FabricPeer(message_link::Link& its_link, Endpoint& endpoint, Address its_address,
+               const PageAddress& page_address);
     ~FabricPeer() override;
 
     bool is_seen() const override { return page.is_open(); }
@@ -37,7 +38,7 @@ class FabricPeer final : public message_link::Peer {
   private:
     Endpoint& endpoint_;
     const Address address_;
-    const Bell bell_;
+    const PageAddress page_address_;
 };
 
 class Endpoint final : public message_link::Port, public message_link::Fetching {

@@ -35,7 +35,7 @@ std::int32_t Module::open() {
     if (!found.unknown.empty()) return refuse(PLEXUS_BAD_CONFIG, found.unknown.front());
     if (const int error = page_->open(host()); error != 0)
         return refuse(PLEXUS_UNSUPPORTED, "no shared memory can be made: " + module::system_text(error));
-    self_.bell = page_->bell();
+    self_.page_address = page_->address();
     std::vector<std::unique_ptr<message_link::Port>> opened;
     for (Info& info : found.chosen) {
         auto endpoint = std::make_unique<Endpoint>(host(), std::move(info), options_, self_, page_);

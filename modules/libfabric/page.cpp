@@ -41,7 +41,7 @@ int Page::open(const plexus_host& host) {
     return 0;
 }
 
-Bell Page::bell() const noexcept {
+PageAddress Page::address() const noexcept {
     return {static_cast<std::uint32_t>(::getpid()), static_cast<std::uint32_t>(memory_.get()),
             static_cast<std::uint32_t>(rung_.get()), page_->cookie};
 }
@@ -68,21 +68,21 @@ PeerPage::~PeerPage() {
     if (page_ != nullptr) (void)::munmap(const_cast<PageLayout*>(page_), PageLayout::kBytes);
 }
 
-bool PeerPage::open(const Bell& bell, bool same_numbers) {
-    if (bell.process == 0 || bell.process > INT32_MAX) return false;
+bool PeerPage::open(const PageAddress& address, bool same_numbers) {
+    if (address.process == 0 || address.process > INT32_MAX) return false;
     // First the process, then its page: if the page is the right one, the process was alive then.
-    process_.reset(static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(bell.process), 0)));
+    process_.reset(static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(address.process), 0)));
     const bool no_such = !process_ && errno == ESRCH;
     gone_ = no_such && same_numbers;
     if (!process_) return false;
-    if (read(bell)) return true;
+    if (read(address)) return true;
     if (!same_numbers) process_.reset(); // another's, for all one knows
     return false;
 }
 
-bool PeerPage::read(const Bell& bell) {
+bool PeerPage::read(const PageAddress& address) {
     const module::OwnedFd memory(
-        ::open(path_of(bell.process, bell.page).c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+        ::open(path_of(address.process, address.page).c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
     struct stat about {};
     if (!memory || ::fstat(memory.get(), &about) != 0 || !S_ISREG(about.st_mode) ||
         about.st_size != static_cast<off_t>(PageLayout::kBytes) ||
@@ -91,9 +91,9 @@ bool PeerPage::read(const Bell& bell) {
     void* const at = ::mmap(nullptr, PageLayout::kBytes, PROT_READ, MAP_SHARED, memory.get(), 0);
     if (at == MAP_FAILED) return false;
     const auto* const page = static_cast<const PageLayout*>(at);
-    if (page->cookie == bell.cookie) {
+    if (page->cookie == address.cookie) {
         // For reading as well: so the pipe never breaks, and no signal comes when its owner ends.
-        ring_.reset(::open(path_of(bell.process, bell.ring).c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
+        ring_.reset(::open(path_of(address.process, address.ring).c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
         struct stat ring {};
         if (ring_ && ::fstat(ring_.get(), &ring) == 0 && S_ISFIFO(ring.st_mode)) {
             page_ = page;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One page of shared memory for each context, which other processes of its user on this host
-// may read. It tells them three things that a provider does not: that the context sleeps and
-// wants to be woken, whether memory that it offered for reading is still what it was, and,
-// with a descriptor of the process itself, that it has died.
+// One page of shared memory for each context, which other processes of its user on this host may read. The
+// page and a descriptor of the process show three things that a provider does not: that the context sleeps
+// and wants to be woken, whether memory that it offered for reading is unchanged, and that it has died.
 //
-// A peer opens page and bell through /proc, by numbers from the descriptor, and believes them
-// if the page holds the cookie that the descriptor names. Where that fails (another host,
-// another user, a container of its own) the method works without.
+// A peer opens the page and the wake-up pipe through /proc, by numbers from the descriptor, and trusts them
+// if the page holds the cookie that the descriptor names. If that fails (another host, another user, a
+// container of its own) the method works without the page.
 #pragma once
 
 #include "common/owned_fd.h"
@@ -39,7 +38,7 @@ class Page {
 
     /// Errno, or 0. @thread setup
     int open(const plexus_host& host);
-    Bell bell() const noexcept;
+    PageAddress address() const noexcept;
     int ring_fd() const noexcept { return ring_.get(); }
 
     // @thread progress
@@ -68,7 +67,7 @@ class PeerPage {
     /// True: the peer is on this host, and the rest works. Does not block. A page of a process
     /// that is just ending can't be read any more, though the process may still be watched.
     /// `same_numbers`: processes have the same numbers for the peer as here.
-    bool open(const Bell& bell, bool same_numbers);
+    bool open(const PageAddress& address, bool same_numbers);
     bool is_open() const noexcept { return page_ != nullptr; }
     /// open() found that its process has ended. False: that is not known.
     bool is_gone() const noexcept { return gone_; }
@@ -81,7 +80,7 @@ class PeerPage {
     std::uint32_t revision(std::uint32_t slot) const noexcept;
 
   private:
-    bool read(const Bell& bell);
+    bool read(const PageAddress& address);
 
     module::OwnedFd process_;
     module::OwnedFd ring_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "libfabric/providers.h"
 
-#include "common/words.h"
+#include "common/spelling.h"
 
 #include <algorithm>
 #include <array>

@@ -154,6 +154,8 @@ std::int32_t Module::query(const Link* link, plexus_query what, std::uint64_t& v
         return PLEXUS_OK;
     case PLEXUS_QUERY_SHARED_BYTES:
     case PLEXUS_QUERY_REMOTE_BYTES:
+    case PLEXUS_QUERY_REFUSED:
+    case PLEXUS_QUERY_DROPPED:
         value = 0;
         return PLEXUS_OK;
     case PLEXUS_QUERY_QUEUED_BYTES:

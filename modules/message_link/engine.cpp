@@ -19,7 +19,7 @@ constexpr std::uint32_t kTurnsBetweenClocks = 64;
 // How long the host may sleep with links that wait for time to pass.
 constexpr std::uint64_t kShortNs = 1'000'000;
 constexpr std::uint64_t kOpeningNs = 20'000'000;
-constexpr std::uint64_t kDoubtNs = 200'000'000;
+constexpr std::uint64_t kSuspectNs = 200'000'000;
 
 // Between two tries to reach a peer that does not answer.
 constexpr Clock::duration kSoon = std::chrono::microseconds(20);
@@ -49,7 +49,7 @@ int Engine::start(std::vector<std::unique_ptr<Port>> ports) {
         epoll_event event{EPOLLIN, {nullptr}};
         return ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) == 0;
     };
-    if (!epoll_ || !watch(notes_.bell_fd())) return errno;
+    if (!epoll_ || !watch(notes_.wake_fd())) return errno;
     for (const auto& port : ports_) {
         port->waker = this;
         if (port->wait_fd() >= 0 && !watch(port->wait_fd())) return errno;
@@ -102,6 +102,8 @@ std::int32_t Engine::query(const Link* link, plexus_query what, std::uint64_t& v
     };
     switch (what) {
     case PLEXUS_QUERY_MAX_MESSAGE:
+    case PLEXUS_QUERY_REFUSED:
+    case PLEXUS_QUERY_DROPPED:
         value = 0;
         return PLEXUS_OK;
     case PLEXUS_QUERY_REMOTE_BYTES:
@@ -164,7 +166,7 @@ std::int32_t Engine::poll(std::uint32_t budget) {
     }
     if (turn_.timed && (woke || turn_.number % kTurnsBetweenClocks == 0)) check_times();
     if (!lists_.carrying.empty()) handled += carry();
-    if (!lists_.wishing.empty()) handled += grant_wishes();
+    if (!lists_.want_room.empty()) handled += tell_writable();
     if (!lists_.ending.empty()) look_after_endings();
     return static_cast<std::int32_t>(handled);
 }
@@ -178,7 +180,7 @@ void Engine::check_times() {
     links_.each([&](Link& link) {
         if (paused) link.watch.heard = now_;
         link.check_times(now_);
-        turn_.timed = turn_.timed || link.is_opening() || link.receiver.is_in_doubt();
+        turn_.timed = turn_.timed || link.is_opening() || link.receiver.is_suspect();
     });
 }
 
@@ -200,11 +202,11 @@ std::uint32_t Engine::poll_port(Port& port, std::uint32_t budget) {
 
 void Engine::take(Port& port, Event& event) {
     if (event.what == Event::What::arrived) return receive(port, *event.message);
-    if (event.what == Event::What::doubt) {
+    if (event.what == Event::What::unknown_failed) {
         host_.log(host_.self, PLEXUS_DEBUG, ("an operation failed: " + event.why).c_str());
         turn_.timed = true;
         return links_.each([&](Link& link) {
-            if (&link.port == &port) link.receiver.doubt(event.why);
+            if (&link.port == &port) link.receiver.suspect_read(event.why);
         });
     }
     Link& link = event.peer->link;
@@ -225,7 +227,7 @@ void Engine::take(Port& port, Event& event) {
         link.watch.exited = true;
         break;
     case Event::What::arrived:
-    case Event::What::doubt:
+    case Event::What::unknown_failed:
         break;
     }
     // It may be freed now.
@@ -317,8 +319,8 @@ std::uint32_t Engine::take_notes() {
         case Note::What::give_up:
             link.leave();
             break;
-        case Note::What::wish:
-            lists_.wishing.push_back(&link);
+        case Note::What::want_room:
+            lists_.want_room.push_back(&link);
             break;
         case Note::What::carry:
             lists_.carrying.push_back(&link);
@@ -358,14 +360,14 @@ std::uint32_t Engine::carry() {
     return handled;
 }
 
-std::uint32_t Engine::grant_wishes() {
+std::uint32_t Engine::tell_writable() {
     std::uint32_t handled = 0;
-    std::vector<Link*> wishing;
-    wishing.swap(lists_.wishing);
+    std::vector<Link*> waiting;
+    waiting.swap(lists_.want_room);
     const bool retry = turn_.number % kTurnsBetweenRetries == 0;
-    for (Link* const link : wishing) {
+    for (Link* const link : waiting) {
         if (!link->has_room(retry)) {
-            lists_.wishing.push_back(link);
+            lists_.want_room.push_back(link);
         } else if (link->is_open() && !link->is_given_up()) {
             ++handled;
             host_.writable(link->cookie);
@@ -399,7 +401,7 @@ void Engine::look_after_endings() {
 }
 
 void Engine::free(Link& link) {
-    std::erase(lists_.wishing, &link);
+    std::erase(lists_.want_room, &link);
     std::erase(lists_.carrying, &link);
     std::erase(lists_.ending, &link);
     notes_.forget(link);
@@ -469,7 +471,7 @@ std::int32_t Engine::arm(std::uint64_t& sleep_ns) {
     if (!notes_.arm()) return PLEXUS_AGAIN;
     turn_.slept = true;
     bool stalled = false;
-    for (Link* const link : lists_.wishing) {
+    for (Link* const link : lists_.want_room) {
         const Hold hold(link->port.lock);
         stalled = stalled || link->sender.is_stalled();
     }
@@ -482,7 +484,7 @@ std::int32_t Engine::arm(std::uint64_t& sleep_ns) {
         const bool unheard = !link.port.traits().wakes && link.is_open() && !link.peer()->sees_us;
         if (unheard) sleep_ns = std::min(sleep_ns, kShortNs);
         if (link.is_opening()) sleep_ns = std::min(sleep_ns, kOpeningNs);
-        if (link.receiver.is_in_doubt()) sleep_ns = std::min(sleep_ns, kDoubtNs);
+        if (link.receiver.is_suspect()) sleep_ns = std::min(sleep_ns, kSuspectNs);
         if (!seen && settings_.dead_after.count() > 0)
             sleep_ns = std::min(sleep_ns, static_cast<std::uint64_t>(settings_.dead_after.count()) / 6);
     });

@@ -65,8 +65,8 @@ class Engine : public Waker {
     /// Links that the turn looks after, each once.
     struct Lists {
         std::vector<Link*> ending;
-        std::vector<Link*> wishing;  // wait for room
-        std::vector<Link*> carrying; // have something to send or fetch
+        std::vector<Link*> want_room; // to be told when they may send again
+        std::vector<Link*> carrying;  // have something to send or fetch
     };
 
     struct Turn {
@@ -90,7 +90,7 @@ class Engine : public Waker {
     void turn_away(const std::string& why);
     std::uint32_t tell_closed(Port& port);
     std::uint32_t carry();
-    std::uint32_t grant_wishes();
+    std::uint32_t tell_writable();
     void look_after_endings();
     void free(Link& link);
     bool is_under_way() const;

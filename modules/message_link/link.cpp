@@ -52,7 +52,7 @@ std::int32_t Link::send(const plexus_view* pieces, std::uint32_t count, void* to
     const Hold hold(port.lock);
     if (state == State::open) return sender.send(pieces, count, size, token);
     if (state != State::connecting) return PLEXUS_LINK_LOST;
-    sender.wish();
+    sender.want_room();
     return PLEXUS_AGAIN;
 }
 
@@ -206,7 +206,7 @@ void Link::arrived(Message& message, bool& kept) {
     } else if (kind == Kind::ping) {
         say(Kind::credit);
     } else if (kind == Kind::fetched) {
-        Reader in(body);
+        ByteReader in(body);
         const auto id = static_cast<std::uint32_t>(in.number(4));
         void* token = nullptr;
         {
@@ -252,7 +252,7 @@ bool Link::has_room(bool retry) {
 }
 
 void Link::check_times(Clock::time_point now) {
-    receiver.check_doubt(now);
+    receiver.check_suspect(now);
     const auto dead_after = engine.settings().dead_after;
     if (state == State::connecting && now >= watch.deadline) {
         lose(PLEXUS_LINK_LOST, "the peer did not answer within connect_timeout: it is not there, or does not "

@@ -9,14 +9,14 @@
 namespace plexus::message_link {
 
 int Notes::open() {
-    bell_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-    return bell_ ? 0 : errno;
+    wake_fd_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    return wake_fd_ ? 0 : errno;
 }
 
 void Notes::ring() {
     if (!std::exchange(armed_, false)) return;
     const std::uint64_t one = 1;
-    (void)!::write(bell_.get(), &one, sizeof one);
+    (void)!::write(wake_fd_.get(), &one, sizeof one);
 }
 
 void Notes::leave(const Note& note) {
@@ -47,7 +47,7 @@ bool Notes::arm() {
 
 void Notes::disarm() {
     std::uint64_t rung = 0;
-    (void)!::read(bell_.get(), &rung, sizeof rung);
+    (void)!::read(wake_fd_.get(), &rung, sizeof rung);
     const module::Lock hold(mutex_);
     armed_ = false;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What other threads leave for the progress thread to do with a link, and the bell that wakes it.
+// What other threads ask the progress thread to do with a link, and the eventfd that wakes it.
 #pragma once
 
 #include "common/mutex.h"
@@ -14,7 +14,7 @@ namespace plexus::message_link {
 class Link;
 
 struct Note {
-    enum class What : std::uint8_t { connect, give_up, wish, carry, broken };
+    enum class What : std::uint8_t { connect, give_up, want_room, carry, broken };
     What what;
     Link* link;
 };
@@ -23,7 +23,7 @@ class Notes {
   public:
     /// Errno, or 0. @thread setup
     int open();
-    int bell_fd() const noexcept { return bell_.get(); }
+    int wake_fd() const noexcept { return wake_fd_.get(); }
 
     // @thread any, also under a port's lock
     void leave(const Note& note);
@@ -43,7 +43,7 @@ class Notes {
     // [any] A hint that notes_ has something: a turn that misses it is followed by another, and
     // arm() asks under the lock.
     std::atomic<bool> any_{false};
-    module::OwnedFd bell_;
+    module::OwnedFd wake_fd_;
     module::Mutex mutex_; // taken under a port's lock, never the other way
     std::vector<Note> notes_ PLEXUS_MODULE_GUARDED_BY(mutex_);
     bool armed_ PLEXUS_MODULE_GUARDED_BY(mutex_) = false;

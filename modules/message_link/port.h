@@ -46,7 +46,7 @@ struct Event {
         sent,    ///< a carry(), get() or put() of `peer` that was posted is over: `token`, `status`, `bytes`
         broken,  ///< nothing goes to, or comes from, `peer` any more: `why`
         ended,   ///< the peer's process has ended; what it had sent may still arrive
-        doubt,   ///< an operation failed and the library does not say which: `why`
+        unknown_failed, ///< an operation failed and the library does not say which: `why`
     };
     What what = What::arrived;
     std::int32_t status = PLEXUS_OK;

@@ -11,7 +11,7 @@ namespace plexus::message_link {
 namespace {
 
 constexpr std::uint32_t kMostFetches = 8;              // of one link at a time
-constexpr auto kMostDoubted = std::chrono::seconds(1); // without a fetch that ends
+constexpr auto kMostSuspect = std::chrono::seconds(1); // without a fetch that ends
 
 } // namespace
 
@@ -195,27 +195,27 @@ void Receiver::fetched(std::uint64_t bytes, const std::string& why) {
     if (!why.empty())
         return link_.lose(PLEXUS_LINK_LOST, "a message could not be read from the peer's memory: " + why);
     landing.landed += bytes;
-    landing.fetch->doubted_until = Clock::now() + kMostDoubted;
+    landing.fetch->suspect_until = Clock::now() + kMostSuspect;
     landing.over = landing.landed == landing.rest;
     if (landing.over) return finish_landed();
     fetch_more();
 }
 
-void Receiver::doubt(const std::string& why) {
+void Receiver::suspect_read(const std::string& why) {
     if (landings_.empty() || landings_.front()->fetch == nullptr || !is_writing()) return;
-    landings_.front()->fetch->doubt = why;
-    landings_.front()->fetch->doubted_until = Clock::now() + kMostDoubted;
+    landings_.front()->fetch->suspicion = why;
+    landings_.front()->fetch->suspect_until = Clock::now() + kMostSuspect;
 }
 
-bool Receiver::is_in_doubt() const {
+bool Receiver::is_suspect() const {
     return !landings_.empty() && landings_.front()->fetch != nullptr &&
-           !landings_.front()->fetch->doubt.empty();
+           !landings_.front()->fetch->suspicion.empty();
 }
 
-void Receiver::check_doubt(Clock::time_point now) {
-    if (!is_in_doubt() || now < landings_.front()->fetch->doubted_until) return;
+void Receiver::check_suspect(Clock::time_point now) {
+    if (!is_suspect() || now < landings_.front()->fetch->suspect_until) return;
     link_.lose(PLEXUS_LINK_LOST,
-               "a message could not be read from the peer's memory: " + landings_.front()->fetch->doubt);
+               "a message could not be read from the peer's memory: " + landings_.front()->fetch->suspicion);
 }
 
 void Receiver::take_part(ByteView body) {
@@ -289,7 +289,7 @@ void Receiver::finish_first() {
         return link_.lose(PLEXUS_LINK_LOST, "the peer gave a message up while it was received");
     if (over->fetch != nullptr) {
         Bytes id;
-        put(id, over->fetch->note.id, 4);
+        module::put(id, over->fetch->note.id, 4);
         link_.say(Kind::fetched, id);
     }
     count_taken();

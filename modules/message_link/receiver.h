@@ -31,9 +31,9 @@ class Receiver {
 
     /// An operation of the port failed, perhaps a fetch of this link, which then never ends. While other
     /// fetches end, or it was the last one, nothing is wrong.
-    void doubt(const std::string& why);
-    bool is_in_doubt() const;
-    void check_doubt(Clock::time_point now);
+    void suspect_read(const std::string& why);
+    bool is_suspect() const;
+    void check_suspect(Clock::time_point now);
 
     /// One write to the host's memory is over, of which the engine has not yet told.
     void write_is_over() noexcept { writes_.fetch_sub(1, std::memory_order_relaxed); }
@@ -57,8 +57,9 @@ class Receiver {
         std::uint64_t offset = 0;
         Registration memory;
         void* handle = nullptr;
-        std::string doubt;
-        Clock::time_point doubted_until{};
+        std::string
+            suspicion; ///< why an operation failed that may be a fetch of this message; empty: none did
+        Clock::time_point suspect_until{};
     };
     /// A large message on its way to where the host wants it.
     struct Landing {

@@ -37,15 +37,15 @@ std::int32_t Sender::result_of(Outcome outcome) {
     if (outcome == PLEXUS_OK || outcome == PLEXUS_POSTED) return outcome;
     if (outcome == PLEXUS_AGAIN) {
         stalled_ = true;
-        wish();
+        want_room();
         return PLEXUS_AGAIN;
     }
     fail("a message could not be sent: " + why_);
     return PLEXUS_LINK_LOST;
 }
 
-void Sender::wish() {
-    if (!std::exchange(wishes_, true)) link_.engine.note(Note::What::wish, link_);
+void Sender::want_room() {
+    if (!std::exchange(wants_room_, true)) link_.engine.note(Note::What::want_room, link_);
 }
 
 void Sender::fail(std::string why) {
@@ -61,7 +61,7 @@ std::int32_t Sender::send(const plexus_view* pieces, std::uint32_t count_of, std
     const bool crowded = large && has_most_large();
     if (parts_ != nullptr || !may_post() || crowded) {
         crowded_ = crowded_ || crowded;
-        wish();
+        want_room();
         return PLEXUS_AGAIN;
     }
     if (!large) return result_of(post(Kind::message, pieces, count_of, static_cast<std::size_t>(size)));

@@ -37,8 +37,8 @@ class Sender {
     bool has_nothing_left() const noexcept { return broken_ || (parts_ == nullptr && unsaid_.empty()); }
     /// The host was told AGAIN: a send is worth repeating.
     bool has_room(bool retry) const PLEXUS_MODULE_ANNOTATION(no_thread_safety_analysis);
-    void wish();
-    void grant() noexcept { wishes_ = stalled_ = crowded_ = false; }
+    void want_room();
+    void grant() noexcept { wants_room_ = stalled_ = crowded_ = false; }
     bool is_stalled() const noexcept { return stalled_; }
 
     /// The peer has fetched a message. Null: not the one that is next.
@@ -103,9 +103,9 @@ class Sender {
     std::deque<Offer> offers_;
     std::unique_ptr<Parts> parts_;
     std::deque<std::pair<Kind, Bytes>> unsaid_;
-    bool wishes_ = false;  // the engine looks after it until there is room
-    bool stalled_ = false; // by the library: it is tried again after a while
-    bool crowded_ = false; // a large message waits until fewer of them are under way
+    bool wants_room_ = false; // the engine looks after it until there is room
+    bool stalled_ = false;    // by the library: it is tried again after a while
+    bool crowded_ = false;    // a large message waits until fewer of them are under way
     bool broken_ = false;
     std::string why_;
 };

@@ -17,14 +17,14 @@ std::byte* store(std::byte* out, std::uint64_t value, std::size_t size) noexcept
     return out + size;
 }
 
-void put(Bytes& out, const End& end) {
-    message_link::put(out, end.slot, 4);
-    message_link::put(out, end.token, 8);
-    message_link::put(out, end.window, 2);
-    message_link::put(out, end.eager, 4);
+void put_end(Bytes& out, const End& end) {
+    module::put(out, end.slot, 4);
+    module::put(out, end.token, 8);
+    module::put(out, end.window, 2);
+    module::put(out, end.eager, 4);
 }
 
-End read_end(Reader& in) {
+End read_end(ByteReader& in) {
     End out;
     out.slot = static_cast<std::uint32_t>(in.number(4));
     out.token = in.number(8);
@@ -33,7 +33,7 @@ End read_end(Reader& in) {
     return out;
 }
 
-bool makes_sense(const Reader& in, const End& end) {
+bool makes_sense(const ByteReader& in, const End& end) {
     return in.at_end() && end.slot < kNoSlot && end.window > 0;
 }
 
@@ -72,7 +72,7 @@ std::size_t Announcement::write(std::byte* out) const noexcept {
 }
 
 std::optional<Announcement> Announcement::read(ByteView bytes) {
-    Reader in(bytes);
+    ByteReader in(bytes);
     Announcement out;
     out.id = static_cast<std::uint32_t>(in.number(4));
     out.revision = static_cast<std::uint32_t>(in.number(4));
@@ -99,16 +99,16 @@ std::optional<Announcement> Announcement::read(ByteView bytes) {
 Bytes Hello::write() const {
     Bytes out;
     out.reserve(64 + descriptor.size() + record.size());
-    message_link::put(out, kWireVersion, 1);
-    put(out, end);
-    message_link::put(out, descriptor.size(), 2);
+    module::put(out, kWireVersion, 1);
+    put_end(out, end);
+    module::put(out, descriptor.size(), 2);
     out.insert(out.end(), descriptor.begin(), descriptor.end());
-    message_link::put(out, record);
+    module::put(out, record);
     return out;
 }
 
 std::optional<Hello> Hello::read(ByteView bytes) {
-    Reader in(bytes);
+    ByteReader in(bytes);
     Hello out;
     if (in.number(1) != kWireVersion) return std::nullopt;
     out.end = read_end(in);
@@ -124,15 +124,15 @@ std::optional<Hello> Hello::read(ByteView bytes) {
 Bytes Answer::write() const {
     Bytes out;
     out.reserve(64 + record.size());
-    message_link::put(out, kWireVersion, 1);
-    put(out, end);
-    message_link::put(out, sees ? 1 : 0, 1);
-    message_link::put(out, record);
+    module::put(out, kWireVersion, 1);
+    put_end(out, end);
+    module::put(out, sees ? 1 : 0, 1);
+    module::put(out, record);
     return out;
 }
 
 std::optional<Answer> Answer::read(ByteView bytes) {
-    Reader in(bytes);
+    ByteReader in(bytes);
     Answer out;
     if (in.number(1) != kWireVersion) return std::nullopt;
     out.end = read_end(in);
@@ -145,13 +145,13 @@ std::optional<Answer> Answer::read(ByteView bytes) {
 Bytes Confirm::write() const {
     Bytes out;
     out.reserve(64 + record.size());
-    message_link::put(out, sees ? 1 : 0, 1);
-    message_link::put(out, record);
+    module::put(out, sees ? 1 : 0, 1);
+    module::put(out, record);
     return out;
 }
 
 std::optional<Confirm> Confirm::read(ByteView bytes) {
-    Reader in(bytes);
+    ByteReader in(bytes);
     Confirm out;
     out.sees = in.number(1) != 0;
     in.fill(out.record);
@@ -165,25 +165,6 @@ void sign(const plexus_host& host, Kind kind, Bytes& message) {
 
 std::optional<ByteView> signed_part(const plexus_host& host, Kind kind, ByteView message) {
     return module::signed_part(host, kPurpose, static_cast<std::uint8_t>(kind), message);
-}
-
-std::uint64_t Reader::number(std::size_t size) {
-    const ByteView bytes = take(size);
-    std::uint64_t word = 0;
-    if (!bytes.empty()) std::memcpy(&word, bytes.data(), bytes.size());
-    return module::wire_order(word);
-}
-
-ByteView Reader::take(std::size_t size) {
-    ok_ = ok_ && size <= bytes_.size();
-    if (!ok_) return {};
-    const ByteView taken = bytes_.first(size);
-    bytes_ = bytes_.subspan(size);
-    return taken;
-}
-
-void put(Bytes& out, std::uint64_t value, std::size_t size) {
-    for (std::size_t i = 0; i < size; ++i) out.push_back(static_cast<std::byte>(value >> (8 * i)));
 }
 
 } // namespace plexus::message_link

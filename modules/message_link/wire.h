@@ -6,6 +6,7 @@
 // random and told to the peer alone, so that nobody else can speak on the link.
 #pragma once
 
+#include "common/bytes.h"
 #include "plexus/module/abi.h"
 #include "plexus/module/handshake.h"
 
@@ -20,6 +21,7 @@ namespace plexus::message_link {
 
 using Bytes = std::vector<std::byte>;
 using ByteView = std::span<const std::byte>;
+using module::ByteReader;
 
 inline constexpr std::uint8_t kWireVersion = 1;
 inline constexpr std::size_t kHeaderBytes = 16;
@@ -120,30 +122,5 @@ struct Confirm {
 /// covers what the handshake's own records do not know: slots, tokens and addresses.
 void sign(const plexus_host& host, Kind kind, Bytes& message);
 std::optional<ByteView> signed_part(const plexus_host& host, Kind kind, ByteView message);
-
-/// Reads forward; once it has run over the end, everything is zero and ok() false.
-class Reader {
-  public:
-    explicit Reader(ByteView bytes)
-      : bytes_(bytes) {}
-    std::uint64_t number(std::size_t size);
-    ByteView take(std::size_t size);
-    template <std::size_t N>
-    void fill(std::array<std::uint8_t, N>& out) {
-        const ByteView from = take(N);
-        for (std::size_t i = 0; i < from.size(); ++i) out[i] = static_cast<std::uint8_t>(from[i]);
-    }
-    bool ok() const noexcept { return ok_; }
-    bool at_end() const noexcept { return ok_ && bytes_.empty(); }
-
-  private:
-    ByteView bytes_;
-    bool ok_ = true;
-};
-void put(Bytes& out, std::uint64_t value, std::size_t size);
-template <std::size_t N>
-void put(Bytes& out, const std::array<std::uint8_t, N>& record) {
-    for (const std::uint8_t byte : record) out.push_back(static_cast<std::byte>(byte));
-}
 
 } // namespace plexus::message_link

@@ -12,7 +12,8 @@ struct Callbacks {
 
     static void log(void* self, plexus_level level, const char* text) {
         const Module& m = module(self);
-        m.host().log(m.host().self, level, (m.inner_name() + ": " + text).c_str());
+        const std::string from = m.inner_name().empty() ? "" : m.inner_name() + ": ";
+        m.host().log(m.host().self, level, (from + text).c_str());
     }
 
     // The inner module's parameters are asked for as "tcp.sndbuf"; a key that names its module
@@ -20,7 +21,8 @@ struct Callbacks {
     static std::int32_t setting(void* self, const char* key, plexus_text* value) {
         const Module& m = module(self);
         std::string name = key;
-        if (name.find('.') == std::string::npos) name = m.inner_name() + "." + name;
+        if (!m.inner_name().empty() && name.find('.') == std::string::npos)
+            name = m.inner_name() + "." + name;
         return m.host().setting(m.host().self, name.c_str(), value);
     }
 

@@ -36,7 +36,7 @@ bool Link::let_go() {
     if (has_unsent()) return false;
     if (is_let_go_.exchange(true)) return true;
     drop();
-    owner_.bury(*this);
+    owner_.retire(*this);
     return true;
 }
 
@@ -63,7 +63,7 @@ std::int32_t Link::set(const char* key, const char* value, plexus_text& why) {
     char room[4096];
     plexus_text own{room, sizeof room, 0};
     const plexus_host& host = owner_.host();
-    if (host.setting(host.self, key, &own) != PLEXUS_BAD_ARGUMENT)
+    if (!owner_.is_of_inner(key) && host.setting(host.self, key, &own) != PLEXUS_BAD_ARGUMENT)
         return module::set_at_open_only(host, key, why);
     const module::Lock hold(calls_);
     if (inner_ == nullptr) return PLEXUS_LINK_LOST;

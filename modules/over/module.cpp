@@ -37,9 +37,17 @@ Module::~Module() {
 
 std::int32_t Module::open_inner() {
     under_ = host_table(*this);
-    std::string why = "the inner method " + inner_name_ + " did not open";
-    std::int32_t status = host_->open_inner(host_->self, inner_name_.c_str(), &under_, &inner_ops_, &inner_);
-    if (status == PLEXUS_OK) status = watch_inner(why);
+    std::int32_t status = find_inner(under_, inner_ops_, inner_);
+    if (status != PLEXUS_OK) return status;
+    std::string why;
+    status = watch_inner(why);
+    if (status != PLEXUS_OK) host_->log(host_->self, PLEXUS_ERROR, why.c_str());
+    return status;
+}
+
+std::int32_t Module::find_inner(const plexus_host& under, const plexus_ops*& ops, plexus_module*& inner) {
+    const std::int32_t status = host_->open_inner(host_->self, inner_name_.c_str(), &under, &ops, &inner);
+    const std::string why = "the inner method " + inner_name_ + " did not open";
     if (status != PLEXUS_OK) host_->log(host_->self, PLEXUS_ERROR, why.c_str());
     return status;
 }
@@ -130,24 +138,24 @@ std::int32_t Module::poll(std::uint32_t budget) {
 
 std::int32_t Module::pay() {
     std::vector<Link*> owed;
-    std::vector<Link*> buried;
+    std::vector<Link*> retired;
     {
         const module::Lock hold(mutex_);
         armed_ = false;
-        if (owed_.empty() && buried_.empty()) return 0;
+        if (owed_.empty() && retired_.empty()) return 0;
         owed.swap(owed_);
-        buried.swap(buried_);
+        retired.swap(retired_);
     }
     std::uint64_t ignored = 0;
     static_cast<void>(::read(event_fd_, &ignored, sizeof ignored));
     std::int32_t handled = 0;
     for (Link* link : owed)
         if (!link->pay(handled)) owe(*link);
-    // Whatever was owed about a buried link was said or dropped above: its last mention
-    // came before its burial, and both lists were taken together.
-    for (Link* link : buried) {
+    // Whatever was owed about a retired link was said or dropped above: its last entry
+    // came before it was retired, and both lists were taken together.
+    for (Link* link : retired) {
         if (link->posted_ != 0) {
-            bury(*link);
+            retire(*link);
             continue;
         }
         link->on_over();
@@ -203,9 +211,9 @@ void Module::owe(Link& link) {
     static_cast<void>(::write(event_fd_, &one, sizeof one)); // full: it is readable already
 }
 
-void Module::bury(Link& link) {
+void Module::retire(Link& link) {
     const module::Lock hold(mutex_);
-    buried_.push_back(&link);
+    retired_.push_back(&link);
 }
 
 } // namespace plexus::over

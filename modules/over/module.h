@@ -15,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace plexus::over {
@@ -26,6 +27,7 @@ std::string inner_method(const plexus_host& host, std::string_view own_name);
 
 class Module {
   public:
+    /// `inner_name` is empty for a method with an inner module of its own.
     Module(const plexus_host& outer, std::string inner_name);
     virtual ~Module();
     Module(const Module&) = delete;
@@ -50,6 +52,8 @@ class Module {
     plexus_module* inner() const noexcept { return inner_; }
     const std::string& inner_name() const noexcept { return inner_name_; }
 
+    /// A parameter of this method that links of the inner one take while they run, as their own. @thread any
+    virtual bool is_of_inner(std::string_view) const { return false; }
     /// A new link, which this module owns. @thread any
     Link& add_link();
     /// Forgets a link that nobody knows yet or any more. @thread any
@@ -57,11 +61,14 @@ class Module {
     /// `link` wants attention from the next poll. @thread any
     void owe(Link& link);
     /// `link` was given up: it goes when nothing can name it any more. @thread any
-    void bury(Link& link);
+    void retire(Link& link);
 
   protected:
     /// @thread any, no lock held
     virtual std::unique_ptr<Link> make_link() = 0;
+    /// Opens what this method works over, which keeps `under`. Not OK: the reason is in the log. Default: the
+    /// method of the name. @thread setup
+    virtual std::int32_t find_inner(const plexus_host& under, const plexus_ops*& ops, plexus_module*& inner);
     /// Work of a method's own in each poll; returns how many events. @thread progress
     virtual std::int32_t turn() { return 0; }
     /// Whether that work lets the thread sleep: as `arm` in abi.h. @thread progress
@@ -87,7 +94,7 @@ class Module {
     module::Mutex mutex_;
     std::map<Link*, std::unique_ptr<Link>> links_ PLEXUS_MODULE_GUARDED_BY(mutex_);
     std::vector<Link*> owed_ PLEXUS_MODULE_GUARDED_BY(mutex_);
-    std::vector<Link*> buried_ PLEXUS_MODULE_GUARDED_BY(mutex_);
+    std::vector<Link*> retired_ PLEXUS_MODULE_GUARDED_BY(mutex_);
     bool armed_ PLEXUS_MODULE_GUARDED_BY(mutex_) = false;
 };
 

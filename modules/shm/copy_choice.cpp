@@ -7,9 +7,6 @@
 namespace plexus::shm {
 namespace {
 
-constexpr std::array kAllCopies{Copy::cached, Copy::nontemporal, Copy::fetch};
-static_assert(kAllCopies.size() == kCopies);
-
 // From this ratio to the best cost on a strategy gets two messages of a trial, and one.
 constexpr float kClearlyWorse = 1.25F;
 constexpr float kMuchWorse = 2.5F;
@@ -63,10 +60,10 @@ void CopyChoice::note(std::uint64_t bytes, const Pick& pick, std::uint64_t ns) n
     if (++of.trial.answered == of.trial.planned) judge(of);
 }
 
-CopyChoice::Learned CopyChoice::learned(std::size_t index) const noexcept {
-    const Class& of = classes_[index];
-    const float cost = of.cost[index_of(of.best)];
-    return {of.best, cost > 0 ? 1 / static_cast<double>(cost) : 0};
+CopyChoice::AllLearned CopyChoice::learned() const noexcept {
+    AllLearned all;
+    for (std::size_t i = 0; i < kClasses; ++i) all[i] = {classes_[i].best, classes_[i].cost};
+    return all;
 }
 
 // The best, or, where that is not allowed, what costs least of what is.

@@ -27,7 +27,8 @@ enum class Copy : std::uint8_t {
     nontemporal, ///< past them
     fetch,       ///< by the receiver, from the sender's memory
 };
-inline constexpr std::size_t kCopies = 3;
+inline constexpr std::array kAllCopies{Copy::cached, Copy::nontemporal, Copy::fetch};
+inline constexpr std::size_t kCopies = kAllCopies.size();
 
 class CopySet {
   public:
@@ -70,12 +71,16 @@ class CopyChoice {
     void note(std::uint64_t bytes, const Pick& pick, std::uint64_t ns) noexcept;
 
     struct Learned {
-        Copy copy = Copy::cached;
-        double bytes_per_ns = 0; ///< in the last trial; 0: there was none
+        Copy copy = Copy::cached;                 ///< the choice
+        std::array<float, kCopies> ns_per_byte{}; ///< by Copy, in the last trial of each; 0: there was none
+        constexpr float cost(Copy of) const noexcept { return ns_per_byte[static_cast<std::size_t>(of)]; }
     };
-    /// `index`: of the class, below kClasses.
-    Learned learned(std::size_t index) const noexcept;
+    using AllLearned = std::array<Learned, kClasses>;
+    /// What is known of each class.
+    AllLearned learned() const noexcept;
     static std::size_t class_of(std::uint64_t bytes) noexcept;
+    /// Bytes of the smallest message of a class.
+    static constexpr std::uint64_t least_of(std::size_t index) noexcept { return kLeast << index; }
 
   private:
     static constexpr std::uint32_t kRounds = 4;

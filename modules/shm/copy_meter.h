@@ -30,7 +30,7 @@ class CopyMeter {
     /// The sender took so long to copy it.
     void copied(std::uint32_t sample, std::chrono::nanoseconds time) noexcept;
 
-    CopyChoice::Learned learned(std::size_t index) const noexcept { return choice_.learned(index); }
+    CopyChoice::AllLearned learned() const noexcept { return choice_.learned(); }
 
   private:
     struct Open {

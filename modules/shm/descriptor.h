@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace plexus::shm {
 
@@ -22,9 +23,7 @@ struct Descriptor {
     SocketName socket{};
 };
 
-inline constexpr std::size_t kDescriptorBytes = 1 + 16 + 8 + 4 + 16;
-
-std::array<std::uint8_t, kDescriptorBytes> encode(const Descriptor& descriptor);
+std::vector<std::uint8_t> encode(const Descriptor& descriptor);
 /// Empty: damaged, or of another version.
 std::optional<Descriptor> decode(plexus_view bytes);
 

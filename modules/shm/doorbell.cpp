@@ -65,8 +65,8 @@ void Mailbox::wake() noexcept {
     wake_if_asleep(page(), event_.get());
 }
 
-bool Bell::attach(int memory_fd, module::OwnedFd event, std::uint32_t bit, const Direction& out,
-                  bool light) noexcept {
+bool Doorbell::attach(int memory_fd, module::OwnedFd event, std::uint32_t bit, const Direction& out,
+                      bool light) noexcept {
     if (bit >= MailboxPage::kBits || !is_eventfd(event.get()) || !is_nonblocking(event.get())) {
         errno = EINVAL;
         return false;
@@ -79,7 +79,7 @@ bool Bell::attach(int memory_fd, module::OwnedFd event, std::uint32_t bit, const
     return static_cast<bool>(memory_);
 }
 
-void Bell::ring() const noexcept {
+void Doorbell::ring() const noexcept {
     // [ring] The message is visible before the bit is found set by us: pairs with [answer].
     std::atomic_thread_fence(std::memory_order_seq_cst);
     MailboxPage& page = *memory_.at<MailboxPage>(0);

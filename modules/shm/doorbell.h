@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a context learns which of its many links have something for it, without looking at
-// each: a bit per link in its mailbox, and an eventfd for when it sleeps.
+// How a context learns which of its many links have something for it, without reading each: a bit per link
+// in its mailbox, and an eventfd for when it sleeps.
 //
-// Order on both sides (all sequentially consistent, so each pair is a "one of us sees it"):
-//   bell      the message, [ring] the link's bit, the summary's bit, then `sleeping`
+// Order on both sides (all sequentially consistent, so that in each pair one side sees the other's store):
+//   doorbell  the message, [ring] the link's bit, the summary's bit, then `sleeping`
 //   mailbox   `sleeping` = 1, then the summary, then sleep   (arm)
 //             summary taken, [answer] word taken, then the link's ring   (take)
-// A bit that is set already need not be set again: whoever takes it later will look at the
-// ring later still.
+// A bit that is set already need not be set again: the owner takes it later, and reads the link's ring after
+// that.
 #pragma once
 
 #include "shm/barrier.h"
@@ -29,8 +29,8 @@ class Mailbox {
 
     bool rung() const noexcept { return page().summary.load(std::memory_order_relaxed) != 0; }
 
-    /// Calls `answer(bit)` for each bell that was rung, and unrings it before; in the order of their
-    /// numbers, from `first` round to the one before it.
+    /// Clears each bit that is set and calls `answer(bit)`, in the order of the bits' numbers, from `first`
+    /// round to the bit before it.
     template <class Answer>
     void take(std::uint32_t first, Answer&& answer) {
         const std::uint64_t words = page().summary.exchange(0, std::memory_order_seq_cst);
@@ -49,15 +49,15 @@ class Mailbox {
         for_each_bit(last, 0, [&](std::uint32_t bit) { answer(first_word * 64 + bit); });
     }
 
-    /// Rings for oneself: there is more to do about this link.
+    /// Sets a bit of this mailbox: its link has more to do.
     void ring(std::uint32_t bit) noexcept;
 
-    /// From here on whoever has something writes the eventfd. Look for work *after* it.
+    /// From now on peers that notify this context write to the eventfd. Look for work *after* the call.
     void fall_asleep() noexcept { page().sleeping.store(1, std::memory_order_seq_cst); }
     void stay_awake() noexcept { page().sleeping.store(0, std::memory_order_seq_cst); }
     /// Empties the eventfd.
     void clear_event() noexcept;
-    /// Wakes the poller if it sleeps. Any thread, after it has stored what the poller shall see.
+    /// Wakes the poller if it sleeps. Any thread, after the store that the poller must see.
     void wake() noexcept;
 
   private:
@@ -76,15 +76,15 @@ class Mailbox {
 };
 
 /// A peer's mailbox, and the bit there that stands for one link. Any thread.
-class Bell {
+class Doorbell {
   public:
     /// False: errno says why. EINVAL also if `event` is no eventfd: a write into a pipe or a socket could
     /// block the sender, or end its process by SIGPIPE.
     bool attach(int memory_fd, module::OwnedFd event, std::uint32_t bit, const Direction& out,
                 bool light) noexcept;
 
-    /// Tells the peer that something about this link has changed, if it isn't looking
-    /// anyway. Called after the change has been stored.
+    /// Tells the peer that this link has changed, unless the peer reads the link in each poll. Called after
+    /// the change has been stored.
     void notify() const noexcept {
         sender_barrier(light_);
         if (attention_->load(std::memory_order_relaxed) != Direction::direct) [[unlikely]]

@@ -16,9 +16,10 @@
 
 namespace plexus::shm {
 
-inline constexpr std::uint32_t kVersion = 3;
+inline constexpr std::uint32_t kVersion = 5;
 inline constexpr std::size_t kPageBytes = 4096;
 inline constexpr std::size_t kLineBytes = 64;
+inline constexpr std::size_t kMostArea = std::size_t{1} << 30; ///< bytes of a shared area
 inline constexpr std::uint32_t kSamples = 16; ///< messages of a direction that are measured at once
 
 /// A cache line of a ring. A record starts with a line's `word`; its body goes on through
@@ -92,10 +93,14 @@ struct Direction {
     alignas(kLineBytes) std::atomic<std::uint64_t> consumed; ///< lines of the ring
     std::atomic<std::uint64_t> released;                     ///< of the area, AreaBody::release_to
     std::atomic<std::uint64_t> fetched;                      ///< messages of Kind::fetch
-    /// Bit n % 64: the n-th of them could not be read, and is lost. Stored before `fetched`.
+    /// Bit n % 64: the n-th of them is lost. Stored before `fetched`.
     std::atomic<std::uint64_t> fetch_failed;
-    std::atomic<std::uint32_t> can_fetch; ///< the kernel lets the receiver read the sender's memory
-    std::atomic<std::uint32_t> deaf;      ///< the receiver has given the link up
+    /// Grows each time that the receiver could not read the oldest message of Kind::fetch: it waits for the
+    /// bytes from `wanted_from` on (behind the head), which come by the socket in shared memory.
+    std::atomic<std::uint64_t> asked;
+    std::atomic<std::uint64_t> wanted_from; ///< stored before `asked`
+    std::atomic<std::uint32_t> can_fetch;   ///< the kernel lets the receiver read the sender's memory
+    std::atomic<std::uint32_t> deaf;        ///< the receiver has given the link up
 
     /// By both: the sender asks to be told of progress, the receiver takes it back.
     alignas(kLineBytes) std::atomic<std::uint32_t> waiting;

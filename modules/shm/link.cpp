@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "shm/link.h"
 
-#include "shm/module.h"
-
 namespace plexus::shm {
 
 void Link::attach(std::uint32_t ring_lines, bool connected, pid_t number, bool reads,
                   SpareDescriptor& spare) {
-    auto* const directions = segment.at<Direction>(0);
+    auto* const directions = shared.segment.at<Direction>(0);
     const std::size_t mine = connected ? 0 : 1;
     const std::size_t theirs = 1 - mine;
     const auto ring = [&](std::size_t index) {
-        return segment.at<Line>(kPageBytes + index * ring_lines * kLineBytes);
+        return shared.segment.at<Line>(kPageBytes + index * ring_lines * kLineBytes);
     };
-    out = directions + mine;
-    in = directions + theirs;
-    sender.attach(*out, ring(mine), ring_lines, bell, socket.get());
-    receiver.attach(*in, ring(theirs), ring_lines, bell, {socket.get(), number, process.get()}, spare);
-    in->can_fetch.store(reads ? 1 : 0, std::memory_order_relaxed);
+    shared.out = directions + mine;
+    shared.in = directions + theirs;
+    sender.attach(*shared.out, ring(mine), ring_lines, shared.doorbell, shared.socket.get());
+    receiver.attach(*shared.in, ring(theirs), ring_lines, shared.doorbell,
+                    {shared.socket.get(), number, shared.process.get()}, spare);
+    shared.in->can_fetch.store(reads ? 1 : 0, std::memory_order_relaxed);
     ready.store(true, std::memory_order_release); // [ready]
 }
 
@@ -25,18 +24,18 @@ std::int32_t Link::send(const plexus_view* pieces, std::uint32_t count, void* to
     bool streaming = false;
     const std::int32_t status = sender.send(pieces, count, token, streaming);
     if (streaming) [[unlikely]]
-        owner.order(Order::Do::stream, *this);
+        orders.put(Order::Do::stream, *this);
     return status;
 }
 
 void Link::disconnect() {
     receiver.give_up(gone);
-    owner.order(Order::Do::disconnect, *this);
+    orders.put(Order::Do::disconnect, *this);
 }
 
 std::int32_t Link::set(const char* key, const char* value, plexus_text& why) {
     std::string reason;
-    const std::int32_t status = change(sender.limits, owner.options(), key, value, reason);
+    const std::int32_t status = change(sender.limits, options, key, value, reason);
     if (status != PLEXUS_OK) module::write(why, reason);
     return status;
 }

@@ -4,19 +4,20 @@
 #pragma once
 
 #include "shm/opening.h"
+#include "shm/orders.h"
 #include "shm/receiver.h"
 #include "shm/sender.h"
 
 #include <memory>
+#include <optional>
 
 namespace plexus::shm {
 
-class Module;
-
 struct Link {
-    Link(Module& the_owner, const plexus_host& host, const Options& options, Totals& totals)
-      : owner(the_owner)
-      , sender(host, options, totals)
+    Link(Orders& the_orders, const plexus_host& host, const Options& the_options, Totals& totals)
+      : orders(the_orders)
+      , options(the_options)
+      , sender(host, the_options, totals)
       , receiver(host) {}
     // The functions of abi.h. @thread any
     std::int32_t send(const plexus_view* pieces, std::uint32_t count, void* token);
@@ -28,38 +29,51 @@ struct Link {
     /// Where a link is in its life.
     enum class State : std::uint8_t { opening, open, lost };
 
-    Module& owner;
+    /// What both sides share, and how this one hears of the other.
+    struct Shared {
+        module::OwnedFd socket;
+        module::OwnedFd process; ///< the peer's, a pidfd, where the kernel gives one
+        SharedMemory segment;
+        Direction* out = nullptr;
+        Direction* in = nullptr;
+        Doorbell doorbell;
+        SocketName peer{}; ///< in the peer's descriptor, as the peer says
+    };
+    /// Of the side that connects, until the link is open.
+    struct Call {
+        std::unique_ptr<Opening> opening;
+        plexus_id peer{}; ///< whom connect named, and where
+        SocketName name{};
+        bool again = false;         ///< a first opening was cut off
+        module::OwnedFd segment_fd; ///< until it has been passed on
+    };
+    /// See HotLinks.
+    struct Heat {
+        bool hot = false;
+        std::uint32_t events = 0; ///< in the present period
+        std::uint32_t period = 0; ///< which one that is
+    };
+
+    Orders& orders;
+    const Options& options;
     void* cookie = nullptr;
+    Shared shared;
     Sender sender;
     Receiver receiver;
 
     // [gone] Set by disconnect; the poller looks before each callback. Relaxed: a callback that
     // began before may still be running.
     std::atomic<bool> gone{false};
-    // [ready] Set when the halves are attached; pairs with the load in Module::query.
+    // [ready] Set when the halves are attached; pairs with the loads in Module::query and
+    // LinkTable.
     std::atomic<bool> ready{false};
     State state = State::opening;
-    bool leaving = false; ///< disconnected, still has posted sends, which are given up at leaving_until
-    Clock::time_point leaving_until{};
-    bool hot = false;
-    bool busy = false; ///< in the module's list
     std::uint32_t slot = kNoSlot;
-    std::uint32_t events = 0;      ///< in the present period
-    std::uint32_t heat_period = 0; ///< which one that is
-
-    module::OwnedFd socket;
-    module::OwnedFd process; ///< the peer's, a pidfd, where the kernel gives one
-    SharedMemory segment;
-    Direction* out = nullptr;
-    Direction* in = nullptr;
-    Bell bell;
-
-    std::unique_ptr<Opening> opening; ///< by connect, until open
-    plexus_id peer{};                 ///< whom connect named, and where
-    SocketName name{};
-    bool called_again = false;  ///< a first opening was cut off
-    module::OwnedFd segment_fd; ///< until it has been passed on
-
+    bool busy = false; ///< in BusyLinks
+    Heat heat;
+    Call call;
+    /// Disconnected, but sends are posted: they are given up then.
+    std::optional<Clock::time_point> leaves_at;
     /// No memory or descriptor for the peer's area since then: the module tries again. Never: the epoch.
     Clock::time_point short_since{};
 

@@ -32,11 +32,12 @@ std::array<std::uint8_t, kSetupBytes> encode(const Setup& setup) {
     std::array<std::uint8_t, kSetupBytes> bytes;
     std::uint8_t* to = put(bytes.data(), setup.version);
     to = put(to, setup.ring_lines);
-    to = put(to, setup.bell);
+    to = put(to, setup.mailbox_bit);
     to = put(to, setup.barrier);
     to = put(to, setup.cookie.address);
     to = put(to, setup.cookie.cookie);
-    put(to, setup.start_time);
+    to = put(to, setup.start_time);
+    put(to, setup.name);
     return bytes;
 }
 
@@ -44,11 +45,12 @@ Setup decode_setup(std::span<const std::uint8_t, kSetupBytes> bytes) {
     Setup setup;
     const std::uint8_t* from = get(bytes.data(), setup.version);
     from = get(from, setup.ring_lines);
-    from = get(from, setup.bell);
+    from = get(from, setup.mailbox_bit);
     from = get(from, setup.barrier);
     from = get(from, setup.cookie.address);
     from = get(from, setup.cookie.cookie);
-    get(from, setup.start_time);
+    from = get(from, setup.start_time);
+    get(from, setup.name);
     return setup;
 }
 

@@ -26,13 +26,14 @@ using Clock = std::chrono::steady_clock;
 /// What a side says about itself.
 struct Setup {
     std::uint32_t version = 0;
-    std::uint32_t ring_lines = 0; ///< of the segment, said by the side that connects
-    std::uint32_t bell = 0;       ///< the bit in my mailbox that stands for this link
-    std::uint32_t barrier = 0;    ///< 1: I have joined the barrier, and use it
-    CookieAt cookie;              ///< try to read this
-    std::uint64_t start_time = 0; ///< of my process, see start_time_of()
+    std::uint32_t ring_lines = 0;  ///< of the segment, said by the side that connects
+    std::uint32_t mailbox_bit = 0; ///< the bit in my mailbox that stands for this link
+    std::uint32_t barrier = 0;     ///< 1: I have joined the barrier, and use it
+    CookieAt cookie;               ///< try to read this
+    std::uint64_t start_time = 0;  ///< of my process, see start_time_of()
+    SocketName name{};             ///< of my descriptor; for enquiries only, nobody checks it
 };
-inline constexpr std::size_t kSetupBytes = 4 * 4 + 8 + 16 + 8;
+inline constexpr std::size_t kSetupBytes = 4 * 4 + 8 + 16 + 8 + 16;
 std::array<std::uint8_t, kSetupBytes> encode(const Setup& setup);
 Setup decode_setup(std::span<const std::uint8_t, kSetupBytes> bytes);
 

@@ -13,7 +13,6 @@ namespace {
 constexpr std::uint64_t kLeastRing = 4096;
 constexpr std::uint64_t kMostRing = 1 << 20; // a record's size has 24 bits
 constexpr std::uint64_t kLeastArea = 1 << 16;
-constexpr std::uint64_t kMostArea = 1 << 30;
 constexpr std::uint32_t kMostHot = 16;
 
 constexpr std::uint64_t kUsuallyPastCaches = 8192;
@@ -105,9 +104,11 @@ CopySet Limits::allowed(std::uint64_t size, std::uint64_t rest, bool can_fetch) 
     CopySet set;
     const bool automatic = policy == CopyPolicy::automatic;
     const std::uint64_t usually_fetched = policy == CopyPolicy::cma ? 1 : kUsuallyFetched;
-    if (can_fetch && rest >= fetch_from.value_or(usually_fetched)) return set.add(Copy::fetch);
-    if (automatic && !past_caches_from && size >= CopyChoice::kLeast)
-        return set.add(Copy::cached).add(Copy::nontemporal);
+    const bool learns = automatic && size >= CopyChoice::kLeast;
+    const bool may_fetch = can_fetch && learns && !fetch_from;
+    if (can_fetch && !may_fetch && rest >= fetch_from.value_or(usually_fetched)) return set.add(Copy::fetch);
+    if (may_fetch) set.add(Copy::fetch);
+    if (learns && !past_caches_from) return set.add(Copy::cached).add(Copy::nontemporal);
     const std::uint64_t usually_past = policy == CopyPolicy::cached        ? UINT64_MAX
                                        : policy == CopyPolicy::nontemporal ? 0
                                                                            : kUsuallyPastCaches;

@@ -18,7 +18,7 @@ constexpr plexus_parameter kParameters[] = {
     {"cma", "text", "auto", "cross-memory attach: auto (where the kernel permits), on (warn where not), off"},
     {"cma_from", "text", "auto",
      "smallest message above eager that is fetched by cross-memory attach; auto: as copy says"},
-    {"hot", "count", "4", "links that each poll looks at directly; the others ring a bell"},
+    {"hot", "count", "4", "links that each poll looks at directly; the others ring the doorbell"},
     {"connect_timeout", "duration", "10 s",
      "how long a peer may take to answer; also how long its messages wait where there is no memory or "
      "descriptor "

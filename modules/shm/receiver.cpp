@@ -2,7 +2,6 @@
 #include "shm/receiver.h"
 
 #include "common/system_text.h"
-#include "shm/socket.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -14,7 +13,6 @@ namespace {
 constexpr std::int32_t kLinkBroken = -1;
 constexpr std::int32_t kUnderWay = 1;
 constexpr std::uint64_t kBytesAtOnce = 1 << 20; // bytes, about 100 us
-constexpr std::size_t kMostArea = std::size_t{1} << 30;
 
 template <class T>
 T copy_of(const std::byte* from) noexcept {
@@ -25,11 +23,11 @@ T copy_of(const std::byte* from) noexcept {
 
 } // namespace
 
-void Receiver::attach(Direction& in, Line* ring, std::uint32_t ring_lines, const Bell& bell, const Peer& peer,
-                      SpareDescriptor& spare) {
+void Receiver::attach(Direction& in, Line* ring, std::uint32_t ring_lines, const Doorbell& doorbell,
+                      const Peer& peer, SpareDescriptor& spare) {
     in_ = &in;
     ring_.attach(ring, ring_lines, in.consumed);
-    bell_ = &bell;
+    doorbell_ = &doorbell;
     peer_ = peer;
     spare_ = &spare;
 }
@@ -89,10 +87,14 @@ std::int32_t Receiver::take_fetch(const RingReader::Record& record, void* cookie
         end_fetch(true);
         return PLEXUS_OK;
     }
+    if (in_->can_fetch.load(std::memory_order_relaxed) == 0) {
+        ask();
+        return kUnderWay;
+    }
     state_ = State::copying;
     const std::int32_t status = go_on_copying(cookie, gone);
     if (status < 0) return status;
-    return is_copying() ? kUnderWay : std::int32_t{PLEXUS_OK};
+    return is_held_up() ? kUnderWay : std::int32_t{PLEXUS_OK};
 }
 
 std::int32_t Receiver::go_on(void* cookie, const std::atomic<bool>& gone) {
@@ -102,33 +104,60 @@ std::int32_t Receiver::go_on(void* cookie, const std::atomic<bool>& gone) {
 // One event, or kLinkBroken.
 std::int32_t Receiver::go_on_copying(void* cookie, const std::atomic<bool>& gone) {
     Incoming& in = *incoming_;
-    const std::uint64_t size = std::min(in.rest, kBytesAtOnce);
-    bool read = false;
+    if (in.lost) return end_copying(cookie, PLEXUS_MESSAGE_LOST);
+    const bool by_part = static_cast<bool>(in.part);
+    const std::uint64_t here = by_part ? in.part.size() - in.part_at : kBytesAtOnce;
+    const std::uint64_t size = std::min({in.rest, kBytesAtOnce, here});
+    bool read = true;
     int reason = 0;
     {
         const module::Lock border(landing_);
         if (gone.load(std::memory_order_relaxed)) return 0;
-        read = in.remote.read(in.where, size);
-        reason = errno;
+        if (by_part) {
+            std::memcpy(in.where, in.part.data() + in.part_at, size);
+        } else {
+            read = in.remote.read(in.where, size);
+            reason = errno;
+        }
     }
     // Only now is it sure whose memory that was: a process number can be used again.
-    if (!peer_is_there(peer_.socket, peer_.process)) {
-        trouble_ = "the peer's process ended";
+    if (!by_part && !peer_is_there(peer_.socket, peer_.process)) {
+        error_ = "the peer's process ended";
         return kLinkBroken;
     }
     if (!read) {
-        // EFAULT is about these addresses; anything else forbids what comes later, too.
-        if (reason != EFAULT) in_->can_fetch.store(0, std::memory_order_relaxed);
-        const std::string text = "a message of " + std::to_string(in.rest) +
-                                 " more bytes is lost, reading them from the peer's memory failed: " +
-                                 module::system_text(reason) +
-                                 "; if this goes on, set cma = off for the shm method";
-        host_.log(host_.self, PLEXUS_WARN, text.c_str());
-        return end_copying(cookie, PLEXUS_MESSAGE_LOST);
+        note_refused(reason);
+        ask();
+        return 1;
     }
     in.where += size;
     in.rest -= size;
-    return in.rest > 0 ? 1 : end_copying(cookie, PLEXUS_OK);
+    if (in.rest == 0) return end_copying(cookie, PLEXUS_OK);
+    if (by_part && (in.part_at += size) == in.part.size()) ask();
+    return 1;
+}
+
+void Receiver::note_refused(int reason) {
+    std::string text = "reading a message from the peer's memory failed: " + module::system_text(reason) +
+                       "; the peer copies it";
+    // EFAULT is about these addresses; anything else forbids what comes later, too.
+    if (reason != EFAULT) {
+        text += ", and from now on all messages of this link";
+        in_->can_fetch.store(0, std::memory_order_relaxed);
+    }
+    // A process that ends loses its memory before its descriptors: its end is what is told next.
+    if (reason != ESRCH) host_.log(host_.self, PLEXUS_WARN, text.c_str());
+}
+
+// The peer answers by its socket.
+void Receiver::ask() {
+    state_ = State::asking;
+    incoming_->timer.answer(*in_, false);
+    incoming_->part = {};
+    incoming_->part_at = 0;
+    in_->wanted_from.store(incoming_->size - incoming_->rest, std::memory_order_relaxed);
+    in_->asked.store(++asked_, std::memory_order_seq_cst); // pairs with Sender::is_asked
+    doorbell_->notify();
 }
 
 std::int32_t Receiver::end_copying(void* cookie, std::int32_t status) {
@@ -180,7 +209,7 @@ void Receiver::begin(const std::byte* head, std::uint32_t head_size, std::uint64
                      void* cookie) {
     incoming_ = std::make_unique<Incoming>();
     incoming_->timer = CopyTimer(sample);
-    incoming_->rest = rest;
+    incoming_->size = incoming_->rest = rest;
     // The host wants an aligned view no less here than in deliver.
     alignas(kLineBytes) std::byte room[sizeof(FetchHead::head)];
     std::memcpy(room, head, head_size);
@@ -194,7 +223,7 @@ void Receiver::end_fetch(bool read) {
     const std::uint64_t failed = read ? fetch_failed_ & ~bit : fetch_failed_ | bit;
     if (failed != fetch_failed_) in_->fetch_failed.store(fetch_failed_ = failed, std::memory_order_relaxed);
     in_->fetched.store(++fetched_, std::memory_order_seq_cst); // pairs with Sender::fetched
-    bell_->notify();
+    doorbell_->notify();
 }
 
 // OK; kLinkBroken; kUnderWay: the area can't be had yet, the record stays where it is.
@@ -220,6 +249,7 @@ std::int32_t Receiver::need_area() {
     case Heard::nonsense:
         return kLinkBroken;
     case Heard::nothing:
+    case Heard::part:
     case Heard::end:
         break;
     }
@@ -239,19 +269,22 @@ Receiver::Heard Receiver::hear() {
         spare_->restore();
         return packet.is == Packet::Is::none ? Heard::nothing : Heard::end;
     }
-    if (area_) {
-        trouble_ = "a second shared area comes";
+    const bool lost = packet.size == bytes.size() && bytes == kLostPacket;
+    const bool is_part = lost || (packet.size == bytes.size() && bytes == kPartPacket);
+    if (area_ && !is_part) {
+        error_ = "a second shared area comes";
         packet = {}; // with the descriptors
         spare_->restore();
         return Heard::nonsense;
     }
     if (packet.fds_missing) {
         spare_->restore();
-        return wait_for("this process has no descriptor left for the peer's shared area: raise its limit "
+        return wait_for("this process has no descriptor left for the peer's shared memory: raise its limit "
                         "(ulimit -n)");
     }
+    if (is_part) return take_part(packet, lost);
     if (packet.size != bytes.size() || bytes != kAreaPacket || packet.fd_count != 1) {
-        trouble_ = "the peer sent what no peer sends";
+        error_ = "the peer sent what no peer sends";
         packet = {};
         spare_->restore();
         return Heard::nonsense;
@@ -263,7 +296,7 @@ Receiver::Heard Receiver::hear() {
     if (!area_ && reason != EINVAL)
         return wait_for("the peer's shared area can't be mapped: " + module::system_text(reason));
     if (!area_) {
-        trouble_ = "the peer's shared area can be cut short, or has no sensible size";
+        error_ = "the peer's shared area can be cut short, or has no sensible size";
         return Heard::nonsense;
     }
     (void)receive_packet(peer_.socket, bytes, false);
@@ -271,8 +304,35 @@ Receiver::Heard Receiver::hear() {
     return Heard::area;
 }
 
+// The answer to ask(). It stays in the queue, as an area does, until it is mapped.
+Receiver::Heard Receiver::take_part(Packet& packet, bool lost) {
+    const bool due = answered_ != asked_ && packet.fd_count == (lost ? 0 : 1);
+    SharedMemory part;
+    int reason = EINVAL;
+    if (due && !lost) {
+        part = SharedMemory::map(packet.fds[0].get(), 1, kMostPart);
+        reason = errno;
+    }
+    packet = {};
+    spare_->restore();
+    if (due && !lost && !part && reason != EINVAL)
+        return wait_for("the bytes of a message can't be mapped: " + module::system_text(reason));
+    if (!due || (!lost && !part)) {
+        error_ = "the peer sent what no peer sends";
+        return Heard::nonsense;
+    }
+    std::array<std::uint8_t, kPartPacket.size()> bytes{};
+    (void)receive_packet(peer_.socket, bytes, false);
+    ++answered_;
+    if (state_ != State::asking) return Heard::nothing; // the link was given up meanwhile
+    incoming_->part = std::move(part);
+    incoming_->lost = lost;
+    state_ = State::copying;
+    return Heard::part;
+}
+
 Receiver::Heard Receiver::wait_for(std::string what) {
-    trouble_ = std::move(what);
+    error_ = std::move(what);
     if (state_ == State::ready) state_ = State::shortage;
     return Heard::later;
 }
@@ -291,7 +351,7 @@ void Receiver::release(std::uint64_t to) {
 void Receiver::made_room() {
     if (in_->waiting.load(std::memory_order_seq_cst) == 0) return;
     in_->waiting.store(0, std::memory_order_seq_cst);
-    bell_->notify();
+    doorbell_->notify();
 }
 
 void Receiver::give_up(std::atomic<bool>& gone) {
@@ -307,7 +367,7 @@ void Receiver::fail(void* cookie, bool gone) {
 }
 
 std::int32_t Receiver::broken(std::string why) {
-    trouble_ = "corrupt ring: " + why;
+    error_ = "corrupt ring: " + why;
     return kLinkBroken;
 }
 

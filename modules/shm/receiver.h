@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The incoming half of a link: takes records out of the ring and gives messages to the
 // host, in place where that is possible. Everything that the peer writes is copied once and
-// checked; what doesn't fit ends in trouble(), never in a wild access. @thread progress
+// checked; bad input is reported by error(), never followed. @thread progress
 //
 // What the host may rely on. A view that deliver() hands over stays mapped until it returns, and keeps its
 // bytes if the peer keeps the rules: the sender writes there again only when the record was passed. A peer
@@ -16,6 +16,7 @@
 #include "shm/doorbell.h"
 #include "shm/memory.h"
 #include "shm/ring.h"
+#include "shm/socket.h"
 #include "shm/spare_descriptor.h"
 
 #include "plexus/module/abi.h"
@@ -36,11 +37,11 @@ class Receiver {
         pid_t number = 0;
         int process = -1;
     };
-    void attach(Direction& in, Line* ring, std::uint32_t ring_lines, const Bell& bell, const Peer& peer,
-                SpareDescriptor& spare);
+    void attach(Direction& in, Line* ring, std::uint32_t ring_lines, const Doorbell& doorbell,
+                const Peer& peer, SpareDescriptor& spare);
 
     /// Up to `budget` records. Stops early if a callback, or another thread, gives the link up
-    /// (`gone`). Negative: the link is broken, trouble() says how.
+    /// (`gone`). Negative: the link is broken, error() says how.
     std::int32_t receive(void* cookie, std::uint32_t budget, const std::atomic<bool>& gone) {
         if (state_ != State::ready) [[unlikely]]
             return go_on(cookie, gone);
@@ -64,18 +65,19 @@ class Receiver {
     bool has_news() const noexcept {
         return state_ == State::copying || (state_ == State::ready && ring_.ready());
     }
-    /// It is copying, or waits for memory.
+    /// It is copying, or waits for memory or for bytes of a message.
     bool is_held_up() const noexcept { return state_ != State::ready; }
     /// A large message is being read from the peer's memory: call receive() again without
     /// being told.
     bool is_copying() const noexcept { return state_ == State::copying; }
     /// This process has no descriptor or no memory for the peer's area: call hear() again later. Until then
-    /// nothing is received, and nothing is lost. trouble() says what is missing.
+    /// nothing is received, and nothing is lost. error() says what is missing.
     bool is_short() const noexcept { return state_ == State::shortage; }
-    const std::string& trouble() const noexcept { return trouble_; }
+    const std::string& error() const noexcept { return error_; }
 
-    enum class Heard : std::uint8_t { nothing, area, later, end, nonsense };
-    /// Reads the peer's socket. later: is_short(). nonsense: the link is broken, trouble() says how.
+    enum class Heard : std::uint8_t { nothing, area, part, later, end, nonsense };
+    /// Reads the peer's socket. part: is_copying(). later: is_short(). nonsense: the link is broken, error()
+    /// says how.
     Heard hear();
     /// Sets `gone`. Afterwards nothing is written to a place of the host's any more. Any thread.
     void give_up(std::atomic<bool>& gone);
@@ -86,8 +88,12 @@ class Receiver {
     /// A message that is larger than what one record carries.
     struct Incoming {
         RemoteBytes remote;         // Kind::fetch
+        SharedMemory part;          // the next bytes, if `remote` can't be read
+        std::uint64_t part_at = 0;  // of those, taken
+        bool lost = false;          // the peer has no memory for them
         std::byte* where = nullptr; // null: the host doesn't want it
         void* token = nullptr;
+        std::uint64_t size = 0;
         std::uint64_t rest = 0;
         CopyTimer timer;
     };
@@ -101,6 +107,9 @@ class Receiver {
     std::int32_t go_on_copying(void* cookie, const std::atomic<bool>& gone);
     void begin(const std::byte* head, std::uint32_t head_size, std::uint64_t rest, std::uint32_t sample,
                void* cookie);
+    void note_refused(int reason);
+    void ask();
+    Heard take_part(Packet& packet, bool lost);
     std::int32_t end_copying(void* cookie, std::int32_t status);
     void end_fetch(bool read);
     std::int32_t read_part(const RingReader::Record& record, AreaBody& part);
@@ -113,17 +122,19 @@ class Receiver {
 
     const plexus_host& host_;
     RingReader ring_;
-    enum class State : std::uint8_t { ready, copying, shortage } state_ = State::ready;
+    enum class State : std::uint8_t { ready, copying, asking, shortage } state_ = State::ready;
     std::unique_ptr<Incoming> incoming_;
     module::Mutex landing_; // held while bytes are written to a place of the host's
     Direction* in_ = nullptr;
-    const Bell* bell_ = nullptr;
+    const Doorbell* doorbell_ = nullptr;
     SharedMemory area_;
     std::uint64_t fetched_ = 0;
     std::uint64_t fetch_failed_ = 0;
+    std::uint64_t asked_ = 0;
+    std::uint64_t answered_ = 0; // of those
     Peer peer_;
     SpareDescriptor* spare_ = nullptr;
-    std::string trouble_;
+    std::string error_;
 };
 
 } // namespace plexus::shm

@@ -2,12 +2,38 @@
 #include "shm/sender.h"
 
 #include "common/system_text.h"
+#include "shm/socket.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <unistd.h>
 
 namespace plexus::shm {
 
 using module::Lock;
+
+namespace {
+
+// `size` bytes of the pieces from `offset` on; they have that many. By the kernel: it answers EFAULT where
+// the process would die, because the pieces are not there any more. False: errno says why.
+bool write_part(int fd, const std::vector<plexus_view>& pieces, std::uint64_t offset, std::uint64_t size) {
+    off_t at = 0;
+    for (const plexus_view& piece : pieces) {
+        std::uint64_t done = std::min<std::uint64_t>(offset, piece.size);
+        offset -= done;
+        while (done < piece.size && size > 0) {
+            const ssize_t written = ::pwrite(fd, static_cast<const std::byte*>(piece.data) + done,
+                                             std::min<std::uint64_t>(size, piece.size - done), at);
+            if (written < 0) return false;
+            done += static_cast<std::uint64_t>(written);
+            size -= static_cast<std::uint64_t>(written);
+            at += written;
+        }
+    }
+    return true;
+}
+
+} // namespace
 
 Sender::Sender(const plexus_host& host, const Options& options, Totals& totals)
   : limits(options.limits)
@@ -18,11 +44,12 @@ Sender::Sender(const plexus_host& host, const Options& options, Totals& totals)
 
 Sender::~Sender() { count_area(0); }
 
-void Sender::attach(Direction& out, Line* ring, std::uint32_t ring_lines, const Bell& bell, int socket) {
+void Sender::attach(Direction& out, Line* ring, std::uint32_t ring_lines, const Doorbell& doorbell,
+                    int socket) {
     out_ = &out;
     ring_.attach(ring, ring_lines, out.consumed);
     area_.attach(out.released);
-    bell_ = &bell;
+    doorbell_ = &doorbell;
     socket_ = socket;
 }
 
@@ -72,7 +99,7 @@ std::int32_t Sender::send_in_ring(const Message& message, Wants& wants) {
     }
     gather(body, message.pieces, message.count);
     ring_.publish(Kind::message, static_cast<std::uint32_t>(message.size));
-    bell_->notify();
+    doorbell_->notify();
     return PLEXUS_OK;
 }
 
@@ -126,16 +153,15 @@ std::int32_t Sender::send_in_area(const Message& message, Wants& wants) {
         meter_->copied(static_cast<std::uint32_t>(part->sample), std::chrono::steady_clock::now() - start);
     std::memcpy(body, &*part, sizeof *part);
     ring_.publish(Kind::area, sizeof *part);
-    bell_->notify();
+    doorbell_->notify();
     return PLEXUS_OK;
 }
 
 std::int32_t Sender::post(const Message& message, const CopyChoice::Pick& pick, Wants& wants) {
     const Lock hold(large_); // fail() waits: a post is counted before it, or refused after it
     if ((gate_.load(std::memory_order_acquire) & kBroken) != 0) return PLEXUS_LINK_LOST;
-    const std::uint64_t pushed = pushed_.load(std::memory_order_relaxed);
-    if (pushed - ended_.load(std::memory_order_acquire) == kMostPosted) {
-        wants.fetched = pushed - kMostPosted + 1;
+    if (posted_.is_full()) {
+        wants.fetched = posted_.pushed() - PostedSends::kMost + 1;
         return PLEXUS_AGAIN;
     }
     FetchHead head{};
@@ -156,11 +182,9 @@ std::int32_t Sender::post(const Message& message, const CopyChoice::Pick& pick, 
         const FetchPiece there{reinterpret_cast<std::uintptr_t>(piece.data), piece.size};
         std::memcpy(body + sizeof head + i * sizeof there, &there, sizeof there);
     }
-    posted_[pushed % kMostPosted] = {message.token, message.size};
-    posted_bytes_.fetch_add(message.size, std::memory_order_relaxed);
-    pushed_.store(pushed + 1, std::memory_order_release); // [posted], before the peer can answer
+    posted_.push(message.token, message.size, message.pieces + 1, head.pieces); // before the peer can answer
     ring_.publish(Kind::fetch, static_cast<std::uint32_t>(body_size));
-    bell_->notify();
+    doorbell_->notify();
     return PLEXUS_POSTED;
 }
 
@@ -181,11 +205,11 @@ bool Sender::may_go_on() const noexcept {
     return gate == 0 &&
            out_->consumed.load(std::memory_order_seq_cst) >= want_consumed_.load(std::memory_order_relaxed) &&
            out_->released.load(std::memory_order_seq_cst) >= want_released_.load(std::memory_order_relaxed) &&
-           ended_.load(std::memory_order_seq_cst) >= want_fetched_.load(std::memory_order_relaxed);
+           posted_.ended() >= want_fetched_.load(std::memory_order_relaxed);
 }
 
 bool Sender::has_news() const noexcept {
-    if (fetched() > ended_) return true;
+    if (fetched() > posted_.ended() || is_asked()) return true;
     const bool waits = blocked_.load(std::memory_order_seq_cst);
     const bool streams = is_streaming();
     if (!waits && !streams) return false;
@@ -203,7 +227,12 @@ void Sender::ask_for_progress() const noexcept {
 
 // Pairs with the store in Receiver::end_fetch: the peer no longer reads those bytes.
 std::uint64_t Sender::fetched() const noexcept {
-    return std::min(out_->fetched.load(std::memory_order_seq_cst), pushed_.load(std::memory_order_acquire));
+    return std::min(out_->fetched.load(std::memory_order_seq_cst), posted_.pushed());
+}
+
+// Pairs with the store in Receiver::ask. A peer that asks for nothing that was posted gets no answer.
+bool Sender::is_asked() const noexcept {
+    return !posted_.is_empty() && out_->asked.load(std::memory_order_seq_cst) != answered_;
 }
 
 // Grows whenever the peer has taken something.
@@ -213,16 +242,16 @@ std::uint64_t Sender::progress() const noexcept {
 
 std::uint32_t Sender::settle(void* cookie, bool gone) {
     std::uint32_t done = 0;
+    const bool asked = is_asked(); // before fetched(): it asks for one that is not fetched then
     const std::uint64_t until = fetched();
-    for (std::uint64_t ended = ended_; ended < until;) {
-        const Posted over = posted_[ended % kMostPosted];
+    for (std::uint64_t ended = posted_.ended(); ended < until; ++ended) {
         const bool failed =
-            (out_->fetch_failed.load(std::memory_order_relaxed) >> ended % kMostPosted & 1) != 0;
-        posted_bytes_.fetch_sub(over.size, std::memory_order_relaxed);
-        ended_.store(++ended, std::memory_order_seq_cst);
-        host_.sent(cookie, over.token, failed ? PLEXUS_MESSAGE_LOST : PLEXUS_OK);
+            (out_->fetch_failed.load(std::memory_order_relaxed) >> ended % PostedSends::kMost & 1) != 0;
+        host_.sent(cookie, posted_.pop(), failed ? PLEXUS_MESSAGE_LOST : PLEXUS_OK);
         ++done;
     }
+    if (asked && !posted_.is_empty()) [[unlikely]]
+        answer();
     if (gone || !blocked_.load(std::memory_order_seq_cst)) return done;
     if (!may_go_on()) {
         ask_for_progress();
@@ -233,15 +262,31 @@ std::uint32_t Sender::settle(void* cookie, bool gone) {
     return done + 1;
 }
 
+// Copies for the peer what it could not read of the oldest post, or says that there is no memory for that.
+void Sender::answer() {
+    answered_ = out_->asked.load(std::memory_order_seq_cst);
+    const std::vector<plexus_view>& pieces = posted_.oldest().rest;
+    std::uint64_t whole = 0;
+    for (const plexus_view& piece : pieces) whole += piece.size;
+    const std::uint64_t from = out_->wanted_from.load(std::memory_order_relaxed);
+    if (from >= whole) return; // no receiver asks for this
+    const std::uint64_t size = std::min(whole - from, kMostPart);
+    module::OwnedFd fd;
+    const bool made =
+        SharedMemory::create("plexus part", size, fd) && write_part(fd.get(), pieces, from, size);
+    const int fds[] = {fd.get()};
+    if (made && send_packet(socket_, kPartPacket, fds)) return;
+    const std::string text =
+        "a message that the peer can't read is lost, nor can it be copied: " + module::system_text(errno);
+    if (send_packet(socket_, kLostPacket)) host_.log(host_.self, PLEXUS_ERROR, text.c_str());
+}
+
 void Sender::fail(void* cookie) {
     std::vector<void*> lost;
     {
         const Lock hold(large_);
         const std::uint32_t gate = gate_.fetch_or(kBroken, std::memory_order_seq_cst);
-        for (std::uint64_t i = ended_; i < pushed_.load(std::memory_order_relaxed); ++i)
-            lost.push_back(posted_[i % kMostPosted].token);
-        ended_.store(pushed_.load(std::memory_order_relaxed), std::memory_order_relaxed);
-        posted_bytes_.store(0, std::memory_order_relaxed);
+        while (!posted_.is_empty()) lost.push_back(posted_.pop());
         if ((gate & kStreaming) != 0) {
             lost.push_back(stream_.token);
             stream_ = {};
@@ -252,14 +297,18 @@ void Sender::fail(void* cookie) {
     for (void* const token : lost) host_.sent(cookie, token, PLEXUS_MESSAGE_LOST);
 }
 
+CopyChoice::AllLearned Sender::learned() const {
+    const Lock hold(large_);
+    return meter_ == nullptr ? CopyChoice::AllLearned{} : meter_->learned();
+}
+
 std::uint64_t Sender::queued_bytes() const noexcept {
     // The peer says only each quarter of the ring how far it is: less than that says nothing.
     const std::uint64_t consumed = out_->consumed.load(std::memory_order_relaxed);
     const std::uint64_t written = ring_.position();
     const std::uint64_t lines = consumed < written ? written - consumed : 0;
     const std::uint64_t in_ring = lines > ring_.lines() / 4 ? lines * kLineBytes : 0;
-    return in_ring + area_.held() + posted_bytes_.load(std::memory_order_relaxed) +
-           stream_bytes_.load(std::memory_order_relaxed);
+    return in_ring + area_.held() + posted_.bytes() + stream_bytes_.load(std::memory_order_relaxed);
 }
 
 } // namespace plexus::shm

@@ -5,7 +5,8 @@
 //   lines of the ring        up to `inline`
 //   area, read in place      up to `eager`: one copy in all, the receiver looks at it there
 //   fetch                    above, where it is the choice and the kernel permits: the
-//                            receiver copies from our memory; posted
+//                            receiver copies from our memory; posted. What it can't read is copied
+//                            for it into memory of its own, which travels by the socket
 //   stream                   above: copied in chunks through the area; posted, unless the
 //                            first go takes all of it
 //
@@ -20,6 +21,7 @@
 #include "shm/doorbell.h"
 #include "shm/gather.h"
 #include "shm/options.h"
+#include "shm/posted_sends.h"
 #include "shm/ring.h"
 
 #include <array>
@@ -45,7 +47,7 @@ class Sender {
     Sender& operator=(const Sender&) = delete;
 
     /// All else but send() and the enquiries comes after this. @thread progress
-    void attach(Direction& out, Line* ring, std::uint32_t ring_lines, const Bell& bell, int socket);
+    void attach(Direction& out, Line* ring, std::uint32_t ring_lines, const Doorbell& doorbell, int socket);
 
     /// As in abi.h. `streaming`: POSTED, and the poller has to carry it on.
     std::int32_t send(const plexus_view* pieces, std::uint32_t count, void* token, bool& streaming) {
@@ -56,7 +58,7 @@ class Sender {
                 if (std::byte* const body = ring_.reserve_line(); body != nullptr) [[likely]] {
                     gather_small(body, pieces, count);
                     ring_.publish_line(Kind::message, static_cast<std::uint32_t>(size));
-                    bell_->notify();
+                    doorbell_->notify();
                     return PLEXUS_OK;
                 }
             }
@@ -76,13 +78,11 @@ class Sender {
     void close() noexcept { gate_.fetch_or(kClosed, std::memory_order_seq_cst); }
 
     /// There may be something for settle() to do.
-    bool watched() const noexcept {
-        return blocked_.load(std::memory_order_relaxed) || ended_ != pushed_.load(std::memory_order_relaxed);
-    }
+    bool watched() const noexcept { return blocked_.load(std::memory_order_relaxed) || !posted_.is_empty(); }
     /// There is. Exact; for the moment before falling asleep: the peer will tell of all that comes later.
     bool has_news() const noexcept;
-    /// Ends the posted sends that the peer has fetched; calls `writable` if a send waits and
-    /// would get further. `gone`: the host has given the link up, it gets only `sent`.
+    /// Ends the posted sends that the peer has fetched; copies for it what it can not read; calls `writable`
+    /// if a send waits and would get further. `gone`: the host has given the link up, it gets only `sent`.
     /// Returns how many callbacks that took.
     std::uint32_t settle(void* cookie, bool gone);
 
@@ -94,20 +94,20 @@ class Sender {
 
     /// No send gets through from now on, all that are posted end as lost.
     void fail(void* cookie);
-    bool idle() const noexcept {
-        return !is_streaming() && ended_ == pushed_.load(std::memory_order_acquire);
-    }
+    bool idle() const noexcept { return !is_streaming() && posted_.is_empty(); }
 
     /// Gives the area's pages back if nothing was sent through it since the last call.
     void discard_idle_area();
 
     // @thread any, once open
+
+    /// What was measured of copies. Waits while a piece of a message is being copied, at most 1 MiB.
+    CopyChoice::AllLearned learned() const;
     std::uint64_t queued_bytes() const noexcept;
     std::uint64_t area_bytes() const noexcept { return area_in_use_.load(std::memory_order_relaxed); }
 
   private:
     enum Gate : std::uint32_t { kConnecting = 1, kStreaming = 2, kBroken = 4, kClosed = 8 };
-    static constexpr std::uint32_t kMostPosted = 64; // and bits in Direction::fetch_failed
 
     struct Message {
         const plexus_view* pieces;
@@ -119,10 +119,6 @@ class Sender {
     struct Wants {
         std::uint64_t consumed = 0, released = 0, fetched = 0;
     };
-    struct Posted {
-        void* token;
-        std::uint64_t size;
-    };
     struct Stream {
         std::vector<plexus_view> pieces;
         std::size_t piece = 0;
@@ -131,6 +127,8 @@ class Sender {
         std::uint64_t size = 0;
         Copy copy = Copy::cached;
         std::chrono::steady_clock::time_point start{};
+        std::uint32_t sample = 0;           // as AreaBody::sample
+        std::chrono::nanoseconds copying{}; // if there is a sample
     };
 
     std::int32_t send_slowly(const plexus_view* pieces, std::uint32_t count, void* token, bool& streaming);
@@ -144,6 +142,8 @@ class Sender {
     bool block(const Wants& wants);
     bool may_go_on() const noexcept;
     std::uint64_t fetched() const noexcept;
+    bool is_asked() const noexcept;
+    void answer();
 
     std::int32_t make_area() PLEXUS_MODULE_REQUIRES(large_);
     Go pump(std::uint64_t budget) PLEXUS_MODULE_REQUIRES(large_);
@@ -166,7 +166,7 @@ class Sender {
     // away sets blocked_ and looks at the gate again, who opens it looks at blocked_ after.
     std::atomic<std::uint32_t> gate_{kConnecting};
     RingWriter ring_;
-    const Bell* bell_ = nullptr;
+    const Doorbell* doorbell_ = nullptr;
     Direction* out_ = nullptr;
     int socket_ = -1;
 
@@ -175,12 +175,8 @@ class Sender {
     alignas(kLineBytes) std::atomic<bool> blocked_{false};
     std::atomic<std::uint64_t> want_consumed_{0}, want_released_{0}, want_fetched_{0};
 
-    // [posted] send() fills a slot, then raises pushed_ (release); the poller reads it
-    // (acquire), empties the slot, then raises ended_ likewise.
-    std::atomic<std::uint64_t> pushed_{0};
-    std::atomic<std::uint64_t> ended_{0};
-    std::array<Posted, kMostPosted> posted_{};
-    std::atomic<std::uint64_t> posted_bytes_{0}; // for enquiries
+    PostedSends posted_;
+    std::uint64_t answered_ = 0;                 // of Direction::asked
     std::atomic<std::uint64_t> stream_bytes_{0}; // what is left of the stream
     std::atomic<std::uint64_t> area_in_use_{0};  // for enquiries
     // [gate] publishes it to the poller: the peer's progress at which the stream got stuck.

@@ -32,6 +32,11 @@ bool send_packet(int socket, std::span<const std::uint8_t> bytes, std::span<cons
 
 /// The packet of an open link that brings the memory of the sender's area.
 inline constexpr std::array<std::uint8_t, 4> kAreaPacket{'a', 'r', 'e', 'a'};
+/// That which answers Direction::asked: shared memory with the next bytes, or none: there is no memory for
+/// them.
+inline constexpr std::array<std::uint8_t, 4> kPartPacket{'p', 'a', 'r', 't'};
+inline constexpr std::array<std::uint8_t, 4> kLostPacket{'l', 'o', 's', 't'};
+inline constexpr std::uint64_t kMostPart = 4 << 20; ///< bytes
 
 struct Packet {
     enum class Is : std::uint8_t { here, none, end } is = Is::none;

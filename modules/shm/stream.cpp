@@ -50,17 +50,19 @@ std::int32_t Sender::begin_stream(const Message& message, const CopyChoice::Pick
     }
     head.head_size = static_cast<std::uint32_t>(message.pieces[0].size);
     head.rest = message.size - head.head_size;
-    head.sample = begin_sample(message, pick, false);
+    head.sample = begin_sample(message, pick, true); // both ends copy at once
     copy_small(head.head, message.pieces[0].data, head.head_size);
     std::memcpy(body, &head, sizeof head);
     ring_.publish(Kind::stream, sizeof head);
-    bell_->notify();
+    doorbell_->notify();
 
     stream_.pieces.assign(message.pieces + 1, message.pieces + message.count);
     stream_.piece = stream_.offset = 0;
     stream_.token = message.token;
     stream_.size = message.size;
     stream_.copy = pick.copy;
+    stream_.sample = head.sample;
+    stream_.copying = {};
     stream_.start = start;
     stream_bytes_.store(head.rest, std::memory_order_relaxed);
     if (pump(kMostChunk) == Go::done) return PLEXUS_OK;
@@ -90,6 +92,7 @@ Sender::Go Sender::pump(std::uint64_t budget) {
         const std::uint64_t left = stream_bytes_.load(std::memory_order_relaxed);
         if (left == 0) {
             stream_.pieces = {};
+            if (stream_.sample != 0) meter_->copied(stream_.sample, stream_.copying);
             return Go::done;
         }
         if (budget < chunk) {
@@ -114,10 +117,13 @@ bool Sender::send_chunk(std::uint64_t size) {
     if (body == nullptr) return false;
     const auto part = area_.take(size);
     if (!part) return false;
+    std::chrono::steady_clock::time_point start;
+    if (stream_.sample != 0) start = std::chrono::steady_clock::now();
     copy_from_stream(area_.at(*part), size);
+    if (stream_.sample != 0) stream_.copying += std::chrono::steady_clock::now() - start;
     std::memcpy(body, &*part, sizeof *part);
     ring_.publish(Kind::chunk, sizeof *part);
-    bell_->notify();
+    doorbell_->notify();
     return true;
 }
 

@@ -10,6 +10,7 @@
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>
 #include <sys/stat.h>
+#include <utility>
 
 namespace plexus::tls {
 namespace {
@@ -122,16 +123,17 @@ void Credentials::refresh() {
     looked_at_ = now;
     std::vector<Stamp> found = stamps();
     if (found == stamps_) return;
-    stamps_ = std::move(found);
     std::string why;
     LibraryContext made = make_context(why);
     if (made != nullptr) {
+        stamps_ = std::move(found);
         context_ = std::move(made); // sessions hold a reference to the one that made them
         host_.log(host_.self, PLEXUS_INFO, "certificates have changed: new links use the new ones");
         return;
     }
+    if (found == std::exchange(refused_, found)) return;
     host_.log(host_.self, PLEXUS_WARN,
-              ("certificates have changed, but " + why + "; those from before count").c_str());
+              ("certificates have changed, but " + why + "; those from before count until it can").c_str());
 }
 
 std::vector<const std::string*> Credentials::files() const {
@@ -192,7 +194,8 @@ std::string Credentials::use_files(SSL_CTX* context) const {
         X509_LOOKUP* const lookup = X509_STORE_add_lookup(store, X509_LOOKUP_file());
         if (lookup == nullptr || X509_load_crl_file(lookup, options_.crl.c_str(), X509_FILETYPE_PEM) < 1)
             return about("the revocation list", options_.crl);
-        X509_STORE_set_flags(store, X509_V_FLAG_CRL_CHECK);
+        // For the authorities between a peer and the first one as well.
+        X509_STORE_set_flags(store, X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL);
     }
     return {};
 }

@@ -34,8 +34,9 @@ class Credentials {
     /// Reads the files. @return empty, or what is wrong with which. @thread setup
     std::string load();
 
-    /// A session that has not begun. If files have changed since, they are read first; if these are bad
-    /// the log says so, once, and those from before count. Null: no memory. @thread any
+    /// A session that has not begun. If files have changed since, they are read first; if these can't be
+    /// used the log says so, once, those from before count, and the files are read again each second. Null:
+    /// no memory. @thread any
     Session make_session(bool is_client);
 
     /// The job's key as sessions use it: never the key itself.
@@ -70,7 +71,8 @@ class Credentials {
 
     module::Mutex mutex_;
     LibraryContext context_ PLEXUS_MODULE_GUARDED_BY(mutex_);
-    std::vector<Stamp> stamps_ PLEXUS_MODULE_GUARDED_BY(mutex_); // of what was read last, good or bad
+    std::vector<Stamp> stamps_ PLEXUS_MODULE_GUARDED_BY(mutex_);  // of the files that count
+    std::vector<Stamp> refused_ PLEXUS_MODULE_GUARDED_BY(mutex_); // of those that the log has refused
     Clock::time_point looked_at_ PLEXUS_MODULE_GUARDED_BY(mutex_);
 };
 

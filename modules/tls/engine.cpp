@@ -125,9 +125,21 @@ bool Engine::write(std::span<const std::byte> plain, Block& out) {
     is_good = is_good && SSL_write_ex(session_.get(), plain.data(), plain.size(), &done) == 1 &&
               done == plain.size();
     out_ = &early_;
-    written_ += plain.size();
+    written_ += plain.size() + kRecordCost; // a key is worn by each record, however small
     if (!is_good) fail();
     return is_good;
+}
+
+void Engine::end(Block& out) {
+    const module::Lock hold(mutex_);
+    if (!why_.empty() || SSL_is_init_finished(session_.get()) == 0) return;
+    ERR_clear_error();
+    out.insert(out.end(), early_.begin(), early_.end());
+    early_.clear();
+    out_ = &out;
+    (void)SSL_shutdown(session_.get());
+    out_ = &early_;
+    ERR_clear_error();
 }
 
 void Engine::arrived(std::span<const std::byte> in) {
@@ -140,10 +152,16 @@ std::optional<std::size_t> Engine::read(std::span<std::byte> out) {
     if (!why_.empty()) return std::nullopt;
     ERR_clear_error();
     std::size_t done = 0;
-    if (SSL_read_ex(session_.get(), out.data(), out.size(), &done) == 1) return done;
-    if (SSL_get_error(session_.get(), 0) == SSL_ERROR_WANT_READ) return 0;
-    fail();
-    return std::nullopt;
+    const bool is_read = SSL_read_ex(session_.get(), out.data(), out.size(), &done) == 1;
+    if (!is_read && SSL_get_error(session_.get(), 0) != SSL_ERROR_WANT_READ) {
+        fail();
+        return std::nullopt;
+    }
+    if (early_.size() > kMostEarly) {
+        why_ = "the peer asks for new keys again and again";
+        return std::nullopt;
+    }
+    return done;
 }
 
 bool Engine::is_read_up() {

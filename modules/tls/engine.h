@@ -23,8 +23,11 @@ class Engine {
     /// Most bytes that one record holds, and what it takes besides.
     static constexpr std::size_t kRecord = 16 * 1024;
     static constexpr std::size_t kRecordCost = 22;
+    /// Most bytes of answers to the peer's changes of keys that wait for the next record of ours.
+    static constexpr std::size_t kMostEarly = 4 * 1024;
 
-    /// Takes a session that has not begun. The key that sends is renewed after so many bytes.
+    /// Takes a session that has not begun. The key that sends is renewed after so many bytes of
+    /// records.
     Engine(Session session, std::uint64_t update_after);
     ~Engine();
     Engine(const Engine&) = delete;
@@ -42,6 +45,10 @@ class Engine {
 
     /// Appends `plain`, at most kRecord bytes, to `out` as one record. False: see why().
     bool write(std::span<const std::byte> plain, Block& out);
+
+    /// Tells the peer by an alert that nothing follows, if the session has keys and has told it no reason
+    /// yet.
+    void end(Block& out);
 
     /// What has arrived is there to be read. Until everything was read, `in` must stay. @thread progress
     void arrived(std::span<const std::byte> in);

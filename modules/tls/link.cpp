@@ -17,8 +17,9 @@ constexpr std::string_view kLinkPurpose = "plexus tls 1 link";
 
 } // namespace
 
-Link::Parts::Parts(Module& module, Link& link, Session session, bool client)
-  : engine(std::move(session), module.options().update_after)
+Link::Parts::Parts(Module& module, Link& link, std::unique_ptr<Engine> session, bool client)
+  : own_engine(std::move(session))
+  , engine(*own_engine)
   , outbox(module, link, engine)
   , inbox(module, link, engine)
   , is_client(client) {}
@@ -33,19 +34,32 @@ std::string Link::begin(bool is_client) {
     Session session = module_.credentials().make_session(is_client);
     if (session == nullptr)
         return "no TLS session can be made: there is no memory, or a name of `names` is no name";
-    parts_.emplace(module_, *this, std::move(session), is_client);
+    parts_.emplace(module_, *this,
+                   std::make_unique<Engine>(std::move(session), module_.options().update_after), is_client);
     return {};
 }
 
-std::string Link::on_connect() { return begin(true); }
+std::string Link::on_connect() { return module_.has_socket() ? std::string() : begin(true); }
 
 void Link::on_opened() {
+    if (module_.has_socket()) { // the session stands, and both sides have proved themselves in it
+        parts_.emplace(module_, *this, module_.take_session(), true);
+        open();
+        (void)announce();
+        owe_writable(); // sends from before were told AGAIN
+        return;
+    }
     began_at_ = std::chrono::steady_clock::now();
     module_.watch_handshake(*this);
     go_on_shaking({});
 }
 
 std::int32_t Link::on_accepted() {
+    if (module_.has_socket()) {
+        parts_.emplace(module_, *this, module_.take_session(), false);
+        open();
+        return announce();
+    }
     const std::string why = begin(false);
     if (why.empty()) {
         began_at_ = std::chrono::steady_clock::now();
@@ -91,16 +105,20 @@ void Link::check_proof(std::span<const std::byte> block) {
         return;
     }
     if (!parts_->is_client && !send_proof()) return;
-    std::uint64_t most = 0; // which the peer's inner method has told ours
-    (void)module_.query(this, PLEXUS_QUERY_MAX_MESSAGE, most);
-    parts_->outbox.set_most(most == 0 ? module_.limits().most : std::min(most, module_.limits().most));
-    state_ = State::open;
-    is_open_ = true;
+    open();
     if (const std::int32_t status = announce(); status != PLEXUS_OK) {
         cut(status, "the context does not want this link");
         return;
     }
     owe_writable(); // sends from before were told AGAIN
+}
+
+void Link::open() {
+    std::uint64_t most = 0; // which the peer's inner method has told ours
+    (void)module_.query(this, PLEXUS_QUERY_MAX_MESSAGE, most);
+    parts_->outbox.set_most(most == 0 ? module_.limits().most : std::min(most, module_.limits().most));
+    state_ = State::open;
+    is_open_ = true;
 }
 
 std::optional<Link::ProofBytes> Link::proof(bool of_client) {
@@ -150,7 +168,7 @@ std::int32_t Link::send(const plexus_view* pieces, std::uint32_t count, void* to
     return parts_->outbox.send(std::span(pieces, count), token);
 }
 
-std::uint64_t Link::own_queued() const noexcept { return parts_ ? parts_->outbox.queued() : 0; }
+std::uint64_t Link::own_queued() const noexcept { return is_open_ ? parts_->outbox.queued() : 0; }
 
 void Link::break_off(std::string why) {
     cut(PLEXUS_LINK_LOST,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One link whose messages travel in a TLS session of its own. Who began the inner link is the client. After
 // the handshake each side proves that it holds the job's key, is who the inner method says, and is at the end
-// of this very session; then the host hears of the link.
+// of this very session; then the host hears of the link. On a connection of this method's own all that came
+// before (see greeting.h): the link takes over the session.
 #pragma once
 
 #include "over/link.h"
@@ -14,6 +15,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -53,8 +55,9 @@ class Link final : public over::Link {
     using ProofBytes = std::array<std::byte, 32>;
     /// What exists once it is known which side this is.
     struct Parts {
-        Parts(Module& module, Link& link, Session session, bool is_client);
-        Engine engine;
+        Parts(Module& module, Link& link, std::unique_ptr<Engine> session, bool is_client);
+        const std::unique_ptr<Engine> own_engine;
+        Engine& engine;
         Outbox outbox;
         Inbox inbox;
         const bool is_client;
@@ -72,6 +75,7 @@ class Link final : public over::Link {
     bool has_unsent() override;
 
     std::string begin(bool is_client);
+    void open();
     void go_on_shaking(std::span<const std::byte> block);
     void check_proof(std::span<const std::byte> block);
     std::optional<ProofBytes> proof(bool of_client);

@@ -2,6 +2,8 @@
 #include "tls/module.h"
 
 #include "common/frames.h"
+#include "tls/carrier.h"
+#include "tls/greeting.h"
 #include "tls/inbox.h"
 #include "tls/link.h"
 #include "tls/outbox.h"
@@ -88,6 +90,24 @@ std::int32_t Module::query(const over::Link* link, plexus_query what, std::uint6
     if (what == PLEXUS_QUERY_QUEUED_BYTES && link != nullptr)
         value += static_cast<const Link*>(link)->own_queued();
     return status;
+}
+
+std::int32_t Module::find_inner(const plexus_host& under, const plexus_ops*& ops, plexus_module*& inner) {
+    if (!options_.over.empty()) return over::Module::find_inner(under, ops, inner);
+    auto made = std::make_unique<Carrier>(under, *this);
+    if (const std::int32_t status = made->listen(); status != PLEXUS_OK) return status;
+    carrier_ = made.get();
+    ops = &kCarrierOps;
+    inner = reinterpret_cast<plexus_module*>(made.release()); // its table destroys it
+    return PLEXUS_OK;
+}
+
+bool Module::is_of_inner(std::string_view key) const {
+    return key == "nodelay" || key == "sndbuf" || key == "rcvbuf";
+}
+
+std::unique_ptr<Engine> Module::take_session() {
+    return static_cast<Greeting&>(*carrier_->take_greeting()).take_engine();
 }
 
 std::unique_ptr<over::Link> Module::make_link() { return std::make_unique<Link>(*this); }

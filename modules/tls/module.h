@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// TLS over another method. The module holds what its links share: who this context is, memory, and the
-// limits that follow from the inner method's.
+// TLS over another method, or over TCP connections of its own. The module holds what its links share: who
+// this context is, memory, and the limits that follow from the inner method's.
 #pragma once
 
 #include "over/module.h"
@@ -17,6 +17,7 @@
 
 namespace plexus::tls {
 
+class Carrier;
 class Link;
 
 /// Memory for blocks, kept for the next ones. @thread any
@@ -50,24 +51,33 @@ class Module final : public over::Module {
     /// How many records a block may have, over an inner method that takes messages of so many bytes.
     static std::size_t records_in(std::uint64_t most) noexcept;
 
+    /// The options of a socket, this method's own or another method's.
+    bool is_of_inner(std::string_view key) const override;
+
     const Options& options() const noexcept { return options_; }
     const Limits& limits() const noexcept { return limits_; }
     Credentials& credentials() noexcept { return credentials_; }
     Blocks& blocks() noexcept { return blocks_; }
     /// Room for a record's plain bytes, 8-byte aligned; valid until the next call. @thread progress
     std::span<std::byte> room() noexcept { return std::as_writable_bytes(std::span(room_)); }
+    /// The links have TCP connections of their own.
+    bool has_socket() const noexcept { return carrier_ != nullptr; }
+    /// The session of the connection that the carrier tells of just now. @thread progress
+    std::unique_ptr<Engine> take_session();
     /// Ends the link if its handshake takes too long. @thread any
     void watch_handshake(Link& link);
 
   private:
     std::int32_t learn_limits();
     std::unique_ptr<over::Link> make_link() override;
+    std::int32_t find_inner(const plexus_host& under, const plexus_ops*& ops, plexus_module*& inner) override;
     std::int32_t turn() override;
     std::int32_t rest(std::uint64_t& sleep_ns) override;
     void forget(over::Link& link) override;
 
     const Options options_;
     Credentials credentials_;
+    Carrier* carrier_ = nullptr; // the inner module, if it is this method's own
     Limits limits_;
     Blocks blocks_;
     std::vector<std::uint64_t> room_; // progress

@@ -2,7 +2,7 @@
 // What the module's parameters say: read once, then only read.
 #pragma once
 
-#include "plexus/module/module.h"
+#include "stream_link/options.h"
 
 #include <chrono>
 #include <cstdint>
@@ -13,16 +13,18 @@
 namespace plexus::tls {
 
 struct Options {
-    std::string over;               ///< the inner method
+    std::string over;               ///< the inner method; empty: none, TCP connections of its own
     std::string ca;                 ///< file: certificates of the authorities that are trusted; PEM
     std::string certificate;        ///< file: ours, and those between it and the authority; PEM
     std::string key;                ///< file: the certificate's private key; PEM, without a passphrase
     std::string crl;                ///< file: revocation lists of the authorities; PEM; empty: none
     std::vector<std::string> names; ///< a peer's certificate has one of them; empty: any
-    std::uint64_t update_after = 0; ///< bytes that a link sends under one key
+    std::uint64_t update_after = 0; ///< bytes of records that a link sends under one key
     std::chrono::nanoseconds handshake_timeout{};
     std::chrono::nanoseconds
         linger{}; ///< that a link which was given up may take to send what it had accepted
+
+    stream_link::Options socket; ///< without an inner method
 
     /// Certificates say who may join; otherwise the job's key does.
     bool has_certificates() const noexcept { return !ca.empty(); }

@@ -27,7 +27,8 @@ Outbox::Outbox(Module& module, Link& link, Engine& engine)
 
 void Outbox::set_most(std::uint64_t bytes) {
     most_ = bytes;
-    records_ = Module::records_in(bytes);
+    // A peer that says it takes less than a record is refused by the inner method, block for block.
+    records_ = std::max<std::size_t>(1, Module::records_in(bytes));
 }
 
 std::int32_t Outbox::send(std::span<const plexus_view> pieces, void* token) {

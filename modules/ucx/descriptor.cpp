@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ucx/descriptor.h"
 
+#include "common/bytes.h"
 #include "common/proof.h"
 #include "plexus/module/module.h"
 #include "ucx/options.h"
@@ -10,6 +11,9 @@
 namespace plexus::ucx {
 namespace {
 
+using module::ByteReader;
+using module::put;
+
 constexpr std::uint8_t kVersion = 2;
 constexpr std::string_view kPurpose = "plexus ucx descriptor";
 constexpr std::size_t kMostName = 15;
@@ -17,34 +21,6 @@ constexpr std::size_t kCheckBytes = 4;
 constexpr unsigned kLeavesHost = 1;
 constexpr unsigned kFail = 2;
 constexpr std::size_t kTail = kCheckBytes + Descriptor::kSealBytes;
-
-class Reader {
-  public:
-    explicit Reader(std::span<const std::uint8_t> bytes)
-      : bytes_(bytes) {}
-    std::uint64_t number(std::size_t size) {
-        std::uint64_t value = 0;
-        for (const std::uint8_t byte : take(size)) value = value << 8 | byte;
-        return value;
-    }
-    std::span<const std::uint8_t> take(std::size_t size) {
-        ok_ = ok_ && size <= bytes_.size();
-        if (!ok_) return {};
-        const auto taken = bytes_.first(size);
-        bytes_ = bytes_.subspan(size);
-        return taken;
-    }
-    bool ok() const { return ok_; }
-    bool at_end() const { return bytes_.empty(); }
-
-  private:
-    std::span<const std::uint8_t> bytes_;
-    bool ok_ = true;
-};
-
-void put(std::vector<std::uint8_t>& out, std::uint64_t value, int size) {
-    for (int i = size - 1; i >= 0; --i) out.push_back(static_cast<std::uint8_t>(value >> (8 * i)));
-}
 
 // FNV-1a: finds accidents; against intent there is the seal.
 std::uint32_t checksum(std::span<const std::uint8_t> bytes) {
@@ -71,14 +47,13 @@ bool carries_away(std::string_view name) { return !stays_on_host(name); }
 std::vector<std::uint8_t> Descriptor::encode(const plexus_host& host) const {
     std::vector<std::uint8_t> out;
     out.reserve(kMostBytes);
-    out.push_back(kVersion);
-    out.push_back(library.major);
-    out.push_back(library.minor);
-    out.insert(out.end(), where.boot.begin(), where.boot.end());
+    put(out, kVersion, 1);
+    put(out, library.major, 1);
+    put(out, library.minor, 1);
+    put(out, where.boot);
     put(out, where.network_namespace, 8);
-    out.insert(out.end(), lifeline.begin(), lifeline.end());
-    out.push_back(
-        static_cast<std::uint8_t>((leaves_host ? kLeavesHost : 0u) | (endpoints_fail ? kFail : 0u)));
+    put(out, liveness);
+    put(out, (leaves_host ? kLeavesHost : 0u) | (endpoints_fail ? kFail : 0u), 1);
     const std::size_t count = std::min(transports.size(), kMostTransports);
     put(out, count, 1);
     for (std::size_t i = 0; i < count; ++i) {
@@ -99,28 +74,26 @@ std::optional<Descriptor> Descriptor::decode(plexus_view bytes) {
     const std::span<const std::uint8_t> all(static_cast<const std::uint8_t*>(bytes.data), bytes.size);
     if (all.size() < kTail || all.size() > kMostBytes || all[0] != kVersion) return std::nullopt;
     const auto said = all.first(all.size() - kTail);
-    if (Reader(all.subspan(said.size(), kCheckBytes)).number(kCheckBytes) != checksum(said))
+    if (ByteReader(all.subspan(said.size(), kCheckBytes)).number(kCheckBytes) != checksum(said))
         return std::nullopt;
-    Reader in(said.subspan(1));
+    ByteReader in(said.subspan(1));
     Descriptor out;
     out.library.major = static_cast<std::uint8_t>(in.number(1));
     out.library.minor = static_cast<std::uint8_t>(in.number(1));
-    const auto boot = in.take(out.where.boot.size());
-    std::copy(boot.begin(), boot.end(), out.where.boot.begin());
+    in.fill(out.where.boot);
     out.where.network_namespace = in.number(8);
-    const auto lifeline = in.take(out.lifeline.size());
-    std::copy(lifeline.begin(), lifeline.end(), out.lifeline.begin());
+    in.fill(out.liveness);
     const std::uint64_t flags = in.number(1);
     out.leaves_host = (flags & kLeavesHost) != 0;
     out.endpoints_fail = (flags & kFail) != 0;
     const std::uint64_t count = in.number(1);
     if (count > kMostTransports) return std::nullopt;
     for (std::uint64_t i = 0; in.ok() && i < count; ++i) {
-        const auto name = in.take(static_cast<std::size_t>(in.number(1)));
+        const std::string_view name = in.text(in.number(1));
         if (name.empty() || name.size() > kMostName) return std::nullopt;
-        out.transports.emplace_back(name.begin(), name.end());
+        out.transports.emplace_back(name);
     }
-    const auto address = in.take(static_cast<std::size_t>(in.number(2)));
+    const std::string_view address = in.text(in.number(2));
     out.address.assign(address.begin(), address.end());
     if (!in.ok() || !in.at_end() || out.address.empty()) return std::nullopt;
     return out;

@@ -7,7 +7,7 @@
 
 #include "common/surroundings.h"
 #include "plexus/module/abi.h"
-#include "ucx/lifeline.h"
+#include "ucx/liveness_socket.h"
 #include "ucx/names.h"
 
 #include <array>
@@ -31,7 +31,7 @@ struct Descriptor {
 
     module::Surroundings where;
     Version library;
-    LifelineName lifeline{};             ///< all zero: it has none
+    LivenessName liveness{};             ///< all zero: it has none
     bool leaves_host = false;            ///< some network device is more than loopback
     bool endpoints_fail = true;          ///< see Library; both ends must agree
     std::vector<std::string> transports; ///< at most kMostTransports, each at most 15 characters

@@ -2,7 +2,7 @@
 #include "ucx/library.h"
 
 #include "common/mutex.h"
-#include "common/words.h"
+#include "common/spelling.h"
 #include "plexus/module/abi.h"
 #include "ucx/trace.h"
 
@@ -91,6 +91,9 @@ std::string configure(ucp_config_t* config, const Options& options) {
     std::string error = set(config, "TLS", tls);
     // Shared memory takes part where endpoints fail only if it is told to.
     if (error.empty()) error = set(config, "MM_ERROR_HANDLING", "y");
+    // Endpoints that can be closed by force take cma for large messages only if it says that it revokes
+    // memory. It does not, and nothing here relies on it (see ends_by_force()).
+    if (error.empty()) error = set(config, "CMA_MEMORY_INVALIDATE", "y");
     if (error.empty() && !options.net_devices.empty())
         error = set(config, "NET_DEVICES", joined(options.net_devices));
     if (error.empty() && options.on_host_only())
@@ -218,6 +221,10 @@ std::int32_t Library::make_context(const Options& options, std::string& why) {
                                [](const Resource& each) { return stays_on_host(each.transport); });
         endpoints_fail_ =
             !on_host_ || std::none_of(resources_.begin(), resources_.end(), copies_between_processes);
+        ends_by_force_ =
+            endpoints_fail_ || std::none_of(resources_.begin(), resources_.end(), [](const Resource& each) {
+                return copies_between_processes(each) && each.transport != "cma";
+            });
         return PLEXUS_OK;
     }
     if (status == UCS_ERR_NO_DEVICE && options.tls.empty()) {

@@ -37,10 +37,14 @@ class Library {
     int event_fd() const noexcept { return event_fd_; }
     static Version version() noexcept;
 
-    /// Endpoints tell of failures themselves, and can be closed by force. Where all transports
-    /// stay on this host that would forbid copying straight from process to process: there
-    /// it is off, and a lifeline tells.
+    /// Endpoints report failures and can be closed by force. If all transports stay on this host, that mode
+    /// would forbid copying directly between processes: it is off, and a liveness socket shows the peer's
+    /// end.
     bool endpoints_fail() const noexcept { return endpoints_fail_; }
+    /// The endpoint of a peer that has gone can be closed by force, which alone gives back what UCX has
+    /// mapped of it. True where endpoints fail; beside cma, an endpoint of a living peer that may still read
+    /// our memory is not to be closed so.
+    bool ends_by_force() const noexcept { return ends_by_force_; }
     bool on_host() const noexcept { return on_host_; } ///< no transport leaves it
     /// UCX reaches peers' memory by itself, and not by messages of its own, as over tcp: there it
     /// is slower than ours, and sends in place (runtime/notes/0006-libraries.md).
@@ -58,6 +62,7 @@ class Library {
     int event_fd_ = -1;
     bool open_ = false;
     bool endpoints_fail_ = true;
+    bool ends_by_force_ = true;
     bool on_host_ = false;
     bool moves_memory_ = false;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The way to one other worker: UCX's endpoint and the hold on its owner's lifeline. All links
-// to that worker share it, since UCX pairs the endpoints of two workers by itself, in the
-// order of their making. It stays until it fails or the port is shut.
+// The way to one other worker: UCX's endpoint and a connection to the peer's liveness socket. All links
+// to that worker share it, because UCX pairs the endpoints of two workers by itself, in the order of their
+// creation. It stays until it fails or the port is shut.
 #pragma once
 
 #include "common/owned_fd.h"
@@ -31,9 +31,9 @@ struct Way {
     std::vector<UcxPeer*> peers;
 
     // The progress thread's.
-    module::OwnedFd lifeline;
-    bool cut = false;        ///< its owner has gone; what it had sent is still taken
-    std::uint32_t asked = 0; ///< how often UCX was asked for news since then
+    module::OwnedFd liveness; ///< connection to the peer's LivenessSocket
+    bool cut = false;         ///< its owner has gone; what it had sent is still taken
+    std::uint32_t asked = 0;  ///< how often UCX was asked for news since then
 };
 
 /// The far end of a link over a way, with the operations that UCX has for it.

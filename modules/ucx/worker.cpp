@@ -97,7 +97,7 @@ Worker::~Worker() { shut(); }
 std::int32_t Worker::open(std::string& why) {
     const Trace trace;
     if (const std::int32_t status = library_.open(options_, why); status != PLEXUS_OK) return status;
-    if (const int error = lifeline_.open(host_); error != 0 && !library_.endpoints_fail()) {
+    if (const int error = liveness_socket_.open(host_); error != 0 && !library_.endpoints_fail()) {
         why = "the end of processes on this host can't be noticed, for a socket could not be made: " +
               module::system_text(error);
         return PLEXUS_UNSUPPORTED;
@@ -120,7 +120,7 @@ std::int32_t Worker::open(std::string& why) {
     }
     self_.where = module::surroundings();
     self_.library = Library::version();
-    self_.lifeline = lifeline_.name();
+    self_.liveness = liveness_socket_.name();
     self_.endpoints_fail = library_.endpoints_fail();
     self_.address = library_.address();
     describe_resources(self_, library_.resources());
@@ -185,10 +185,10 @@ void Worker::tell(const Op& op, UcxPeer& peer, bool failed) {
 void Worker::op_over(Op& op, bool failed) {
     if (UcxPeer* const peer = op.peer; peer != nullptr) {
         peer->take_off(op);
-        // Memory of a process on this host may have been read after its owner was through with it:
-        // then that has cut its lifeline before.
+        // A process on this host may have reused its memory before we read it. A context closes its liveness
+        // socket before it reuses memory that peers may still read.
         if (op.what == Op::What::receive && !library_.endpoints_fail())
-            failed = failed || is_cut(peer->way.lifeline.get());
+            failed = failed || has_hung_up(peer->way.liveness.get());
         if (op.what == Op::What::carried) failed = peer->way.failed;
         tell(op, *peer, failed);
     } else {
@@ -223,14 +223,14 @@ void Worker::forget(UcxPeer& peer) {
         if (!each->peers.empty()) return false;
         let_go(*each);
         // UCX may still name one whose endpoint could not be closed by force: those keep little.
-        return library_.endpoints_fail();
+        return library_.ends_by_force();
     });
 }
 
 // A forked child may hold the descriptor too: then the set would go on to name the way.
 void Worker::let_go(Way& way) {
-    if (way.lifeline) (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, way.lifeline.get(), nullptr);
-    way.lifeline.reset();
+    if (way.liveness) (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, way.liveness.get(), nullptr);
+    way.liveness.reset();
 }
 
 // ---- sending
@@ -372,14 +372,14 @@ Way* Worker::way_to(const Descriptor& target, std::string& why) {
         return found->second.get();
     const bool endpoints_fail = library_.endpoints_fail();
     auto way = std::make_unique<Way>(*this, target.address);
-    if (target.where.same_network(self_.where) && target.lifeline != LifelineName{}) {
-        way->lifeline = hold_on(target.lifeline);
+    if (target.where.same_network(self_.where) && target.liveness != LivenessName{}) {
+        way->liveness = connect_liveness(target.liveness);
         const int error = errno;
-        if (!way->lifeline && error == ECONNREFUSED) {
+        if (!way->liveness && error == ECONNREFUSED) {
             why = "the peer's context has ended";
             return nullptr;
         }
-        if (!way->lifeline && !endpoints_fail) {
+        if (!way->liveness && !endpoints_fail) {
             why = "the end of the peer could not be noticed: " + module::system_text(error);
             return nullptr;
         }
@@ -390,7 +390,7 @@ Way* Worker::way_to(const Descriptor& target, std::string& why) {
     wanted.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLER |
                         UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE;
     wanted.address = reinterpret_cast<const ucp_address_t*>(way->address.data());
-    wanted.err_mode = endpoints_fail ? UCP_ERR_HANDLING_MODE_PEER : UCP_ERR_HANDLING_MODE_NONE;
+    wanted.err_mode = library_.ends_by_force() ? UCP_ERR_HANDLING_MODE_PEER : UCP_ERR_HANDLING_MODE_NONE;
     wanted.err_handler = {endpoint_failed, way.get()};
     const ucs_status_t status = ::ucp_ep_create(handle(), &wanted, &way->endpoint);
     if (status != UCS_OK) {
@@ -399,7 +399,7 @@ Way* Worker::way_to(const Descriptor& target, std::string& why) {
         return nullptr;
     }
     epoll_event event{0, {way.get()}}; // hang-ups are told without being asked for
-    if (way->lifeline) (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, way->lifeline.get(), &event);
+    if (way->liveness) (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, way->liveness.get(), &event);
     Way* const out = way.get();
     ways_.by_address.emplace(key_of(out->address), std::move(way));
     return out;
@@ -413,11 +413,11 @@ void Worker::break_way(Way& way, ucs_status_t status) {
     waker->wake();
 }
 
-void Worker::close_endpoint(Way& way) {
+void Worker::close_endpoint(Way& way, bool by_force) {
     if (way.endpoint == nullptr) return;
     ucp_request_param_t how{};
     how.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
-    how.flags = library_.endpoints_fail() ? static_cast<std::uint32_t>(UCP_EP_CLOSE_FLAG_FORCE) : 0;
+    how.flags = by_force ? static_cast<std::uint32_t>(UCP_EP_CLOSE_FLAG_FORCE) : 0;
     const ucs_status_ptr_t request = ::ucp_ep_close_nbx(std::exchange(way.endpoint, nullptr), &how);
     if (UCS_PTR_IS_PTR(request)) ::ucp_request_free(request);
 }
@@ -425,7 +425,8 @@ void Worker::close_endpoint(Way& way) {
 // Under the lock.
 void Worker::fail(Way& way, const std::string& why) {
     way.failed = true;
-    close_endpoint(way);
+    // Its peer has gone, or UCX has ended it: nobody reads our memory any more.
+    close_endpoint(way, library_.ends_by_force());
     for (UcxPeer* const peer : way.peers) {
         if (!library_.endpoints_fail()) {
             // UCX will do nothing with them, and may never say so.
@@ -497,7 +498,7 @@ void Worker::look_around() {
     for (int i = 0; i < count; ++i) {
         auto* const way = static_cast<Way*>(events[static_cast<std::size_t>(i)].data.ptr);
         if (way == nullptr) continue;
-        (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, way->lifeline.get(), nullptr);
+        (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, way->liveness.get(), nullptr);
         way->cut = true;
         const Hold hold(lock);
         const auto current = ways_.by_address.find(key_of(way->address));
@@ -527,13 +528,14 @@ void Worker::stop_writes(message_link::Peer& its_peer, const std::atomic<std::ui
     const Hold hold(lock);
     if (peer.receiving > 0 && library_.endpoints_fail()) {
         break_way(peer.way, UCS_ERR_CANCELED);
-        close_endpoint(peer.way);
+        close_endpoint(peer.way, true);
     }
     // Of a peer that died UCX may never say so: nobody writes any more.
     constexpr auto kMoment = std::chrono::milliseconds(20);
     const auto enough = Clock::now() + kMoment;
     while (peer.receiving > 0 && handle() != nullptr)
-        if (::ucp_worker_progress(handle()) == 0 && Clock::now() > enough && is_cut(peer.way.lifeline.get()))
+        if (::ucp_worker_progress(handle()) == 0 && Clock::now() > enough &&
+            has_hung_up(peer.way.liveness.get()))
             break;
     waker->wake(); // for what arrived meanwhile
 }
@@ -544,20 +546,21 @@ void Worker::cut(message_link::Peer& its_peer) {
     const Hold hold(lock);
     if (!library_.endpoints_fail()) return;
     break_way(ours(its_peer).way, UCS_ERR_TIMED_OUT);
-    close_endpoint(ours(its_peer).way);
+    close_endpoint(ours(its_peer).way, true);
 }
 
 void Worker::shut() {
     const Trace trace;
-    // First of all: what peers still read of ours is not valid any more.
-    lifeline_.cut();
+    // First of all: memory of ours that peers still read is not valid any more.
+    liveness_socket_.close();
     const Hold hold(lock);
     if (handle() != nullptr) {
         for (const auto& each : ways_.by_address) {
             each.second->failed = true;
-            close_endpoint(*each.second);
+            // Also one that a peer still reads by: a worker of such endpoints may not end before its sends.
+            close_endpoint(*each.second, library_.ends_by_force());
         }
-        if (library_.endpoints_fail()) {
+        if (library_.ends_by_force()) {
             const auto enough = Clock::now() + std::chrono::milliseconds(100);
             while (::ucp_worker_progress(handle()) != 0 && Clock::now() < enough) {}
         }

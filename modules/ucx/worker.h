@@ -6,7 +6,7 @@
 #include "common/surroundings.h"
 #include "ucx/inbox.h"
 #include "ucx/library.h"
-#include "ucx/lifeline.h"
+#include "ucx/liveness_socket.h"
 #include "ucx/memory.h"
 #include "ucx/trace.h"
 #include "ucx/way.h"
@@ -78,7 +78,7 @@ class Worker final : public message_link::Port, public message_link::Carrying {
     void tell(const Op& op, UcxPeer& peer, bool failed);
     void orphan(UcxPeer& peer, Op::What what, bool told);
     void orphan_all(UcxPeer& peer);
-    void close_endpoint(Way& way);
+    void close_endpoint(Way& way, bool by_force);
     void check_ways(bool asked, bool quiet);
     void let_go(Way& way);
     void fail(Way& way, const std::string& why);
@@ -96,7 +96,7 @@ class Worker final : public message_link::Port, public message_link::Carrying {
     const Options options_;
     TraceUse trace_use_;
     Library library_;
-    Lifeline lifeline_;
+    LivenessSocket liveness_socket_;
     Descriptor self_;
     message_link::Bytes descriptor_;
     module::OwnedFd epoll_;

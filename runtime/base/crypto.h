@@ -13,13 +13,15 @@ namespace plexus::crypto {
 
 using Digest = std::array<std::uint8_t, 32>;
 
+// ECO is a library of its own and uses those that are visible.
 // Each ends the process with a line on its error stream if the system has no such thing: nothing is safe
 // then. @thread any
 
 /// The kernel's random bytes.
-void fill_random(void* data, std::size_t size) noexcept;
-Digest sha256(std::span<const std::uint8_t> data) noexcept;
-Digest hmac_sha256(std::span<const std::uint8_t> key, std::span<const std::byte> text) noexcept;
+__attribute__((visibility("default"))) void fill_random(void* data, std::size_t size) noexcept;
+__attribute__((visibility("default"))) Digest sha256(std::span<const std::uint8_t> data) noexcept;
+__attribute__((visibility("default"))) Digest hmac_sha256(std::span<const std::uint8_t> key,
+                                                          std::span<const std::byte> text) noexcept;
 /// RFC 7914, with `cost` (N), `block` (r) and parallelisation 1.
 Digest scrypt(std::span<const std::uint8_t> secret, std::span<const std::uint8_t> salt, std::uint64_t cost,
               std::uint64_t block) noexcept;

@@ -4,24 +4,26 @@
 // 9 eco/group/mailbox.cpp: contexts that have groups
 // 10 eco/group/mailbox.h, eco/group/monitor.h, eco/group/group_state.h, eco/group/planner.h: a group's calls
 // 11 eco/host/shared_memory.cpp, eco/group/adaptation.h: what this process has mapped, what a group measured
-// 14 transport/route.h: what a pointer wishes
+// 13 context/core.h: settings of modules that came later, refused modules
+// 14 transport/route.h: a pointer's preferences
 // 15 forward/hub.cpp: the hubs of this process
 // 16 context/closing_actions.h: what happens before a context closes
 // 17 bootstrap/manager/managed_job.cpp: what the process manager said
 // 18 transport/endpoint.h: table of peers, policy of the context
 // 19 bootstrap/job.cpp: the job's key
-// 20 transport/peer.h, bootstrap/book.h, bootstrap/local_directory.cpp, bootstrap/server.cpp: names, states
+// 20 transport/peer.h, bootstrap/registry.h, bootstrap/local_directory.cpp, bootstrap/server.cpp: states
 // 21 request/dispatcher.h, request/reporter.h: what the program has installed
 // 22 request/names.cpp: numbers of request names
 // 24 request/objects.h: handles of bound objects
 // 25 forward/hub.h: what may be relayed
-// 26 bulk/borrower.h: keys of peers' memory
-// 27 bulk/lender.h: keys lent to peers
+// 26 memory/remote_key_cache.h: remote keys of peers' memory
+// 27 memory/region_leases.h: leases of bound memory to peers
 // 30 transport/channel.h: a channel
 // 31 forward/sender.h: messages that wait to leave
 // 32 forward/module.h: links of the method
 // 33 forward/receiver.h: where a message's bytes go
-// 35 transport/endpoint.h: channels that want attention
+// 34 transport/datagrams.h: links of a method that loses messages
+// 35 transport/endpoint.h: channels that want attention, the own table
 // 36 transport/memory_regions.h: memory that peers may reach
 // 40 request/calls.h: calls that wait
 // 41 request/waiting_requests.h: requests that have not begun

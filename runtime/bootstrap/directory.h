@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How contexts meet: a directory maps names to a few bytes, and lets all members of a job
-// wait for each other. Who publishes what, and what the bytes mean, is not known here.
-// Three kinds: inside one process, served on a socket, joined over a socket.
+// How contexts meet: a directory maps names to a few bytes, and lets all members of a job wait for each
+// other. Knows neither who publishes which names nor what the bytes mean. Three kinds: inside one process,
+// served on a socket, joined over a socket.
 #pragma once
 
 #include "base/clock.h"
@@ -26,8 +26,13 @@ using Bytes = std::vector<std::byte>;
 inline constexpr std::size_t kLongestName = 255;
 inline constexpr std::size_t kLongestValue = 64 * 1024;
 
-/// One context's view of a directory. Destroying it withdraws what it published; whoever
-/// still waits through it is told `closed` first. @thread any
+/// Whether anything can be published under a name. @error bad_argument
+Result<void> check_name(std::string_view name);
+/// Whether a value can be published under a name. @error bad_argument, too_large
+Result<void> check_entry(std::string_view name, std::span<const std::byte> value);
+
+/// One context's view of a directory. Its destructor ends the lookups and the fence that wait with `closed`,
+/// then withdraws the names of the view. @thread any
 class Directory {
   public:
     /// Called once, on the directory's own thread or the caller's, with no lock held. Must
@@ -53,18 +58,18 @@ class Directory {
     /// Withdraws a name of this view; any other name is left alone.
     virtual void unpublish(std::string_view name) = 0;
 
-    /// Gives the value of `name`, as soon as somebody has published it.
-    /// @error not_found nobody did before the deadline; the text says which name
+    /// Gives the value of `name` as soon as it is published.
+    /// @error not_found it was not published before the deadline; the text says which name
     /// @error peer_lost, closed as above
     virtual void lookup(std::string_view name, Clock::time_point deadline, Found found) = 0;
 
     /// Done when every member of the job has called it as often as this one.
-    /// @error timed_out not all came before the deadline; this view has then not arrived
-    /// @error peer_lost one of those who were waiting, or had met here before, has left
+    /// @error timed_out not all members called it before the deadline; this view does not count as arrived
+    /// @error peer_lost a member that was waiting, or that had taken part in a fence before, has left
     /// @error busy      this view is in a fence already
     virtual void fence(Clock::time_point deadline, Done done) = 0;
 
-    /// Where others may join it; empty if they cannot.
+    /// Where others may join the directory; empty if they cannot.
     virtual std::string url() const = 0;
 };
 
@@ -75,17 +80,17 @@ std::shared_ptr<Directory> process_directory();
 /// Joins the directory at `url`. Blocks until both sides have proved that they hold `key`.
 /// @error bad_argument no such URL can be
 /// @error not_found    no such host, or nobody listens there
-/// @error denied       the door was closed on us: the keys differ
-/// @error wrong_peer   whatever listens there is not a directory
+/// @error denied       the server closed the connection: the keys differ
+/// @error wrong_peer   the server there is not a directory
 /// @error timed_out    no answer before the deadline
 Result<std::shared_ptr<Directory>> join(const std::string& url, const Key& key, const ContextId& who,
                                         Clock::time_point deadline);
 
-/// What a guest publishes to say that `rank` of the job has come. @thread any
+/// What a client publishes to say that `rank` of the job has come. @thread any
 std::string came_name(std::uint32_t rank);
 
-/// Serves a directory on a TCP port, on a thread of its own. A peer that does not prove
-/// the key gets no answer but a closed door, and nothing it sends is kept.
+/// Serves a directory on a TCP port, on a thread of its own. The connection of a peer that does not prove
+/// the key is closed without an answer, and nothing that the peer sends is kept.
 class DirectoryServer {
   public:
     /// `url` says where: port 0 takes any free one, 0.0.0.0 or [::] every interface.
@@ -98,17 +103,17 @@ class DirectoryServer {
     DirectoryServer(const DirectoryServer&) = delete;
     DirectoryServer& operator=(const DirectoryServer&) = delete;
 
-    /// Where it can be joined, with the port that was taken. @thread any
+    /// Where the directory can be joined, with the port in use. @thread any
     const std::string& url() const noexcept;
 
     /// A new view for a context of the serving process; it answers `closed` once the
     /// server is gone. @thread any
     std::shared_ptr<Directory> local();
 
-    /// Returns when no guest from another process is here, and `ranks` different ranks of the job have come
-    /// or `all_come` has passed. A rank has come when a guest has published came_name() of it, as contexts of
-    /// a managed job do; how often it has, and who else was here, does not count.
-    void wait_for_guests(std::uint32_t ranks, Clock::time_point all_come);
+    /// Returns when no client is connected, and either `ranks` different ranks of the job have come or
+    /// `all_come` has passed. A rank has come when a client has published came_name() of it, as contexts
+    /// of a managed job do, once or several times.
+    void wait_for_clients(std::uint32_t ranks, Clock::time_point all_come);
 
   private:
     class Impl;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One thread that runs an Asio io_context until it is told to finish. Takes no signals:
-// those belong to the program's own threads.
+// One thread that runs an Asio io_context until finish(). Blocks all signals, so that they reach the
+// program's own threads.
 #pragma once
 
 #include <asio/executor_work_guard.hpp>
@@ -17,14 +17,14 @@ class IoThread {
     IoThread(const IoThread&) = delete;
     IoThread& operator=(const IoThread&) = delete;
 
-    /// Shared so that a late post from another thread never meets a destroyed one.
+    /// Shared, so that another thread may still post while this object is destroyed.
     const std::shared_ptr<asio::io_context>& io() const noexcept { return io_; }
 
     /// True on the thread itself. @thread any
     bool is_current() const noexcept { return thread_.get_id() == std::this_thread::get_id(); }
 
-    /// Returns when all work that was posted is done and nothing is pending any more: the
-    /// owner has cancelled its operations before. Not on the thread itself.
+    /// Returns when all posted work is done and no operation is pending; the owner cancels its operations
+    /// before the call. Not on the thread itself.
     void finish();
 
   private:

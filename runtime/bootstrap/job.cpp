@@ -17,7 +17,7 @@ namespace {
 
 constexpr char kAdvice[] = "start the program with plexus run, or unset all PLEXUS_JOB_ variables";
 
-// Nothing where the caller has fewer rights than this process: a job of its choice is none of ours.
+// Empty if the caller of this process has fewer rights than the process: it must not choose the job.
 std::string_view variable(const char* name) {
     const char* text = ::secure_getenv(name);
     return text == nullptr ? std::string_view{} : std::string_view(text);
@@ -32,7 +32,7 @@ Result<std::uint32_t> number(const char* name) {
     return value;
 }
 
-/// The key that this process was given, for contexts that start when the environment has it no more.
+/// The key that this process was given, for contexts that start after it was removed from the environment.
 struct Kept {
     RankedMutex<19> mutex;
     std::string job PLEXUS_GUARDED_BY(mutex);

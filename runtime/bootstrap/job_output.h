@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The way of a job's output: bytes of one process become whole lines with its rank in
-// front, and lines of all processes leave by one descriptor without waiting for its
-// reader. Knows nothing of processes. One thread.
+// The output of a job: cuts the bytes of each process into lines with its rank in front, and writes the lines
+// of all processes to one descriptor without waiting for its reader. Knows nothing of processes. One thread.
 #pragma once
 
 #include <cstddef>
@@ -30,10 +29,11 @@ class LineCutter {
     std::string begun_;
 };
 
-/// Bytes on their way to a descriptor of the user. Never changes its flags: others share it.
+/// Bytes that wait to be written to a descriptor of the user. Never changes the descriptor's flags, because
+/// other processes share it.
 class Outlet {
   public:
-    /// Above this, whoever fills it should pause.
+    /// Above this the caller should stop reading from the job.
     static constexpr std::size_t kEnough = std::size_t{256} * 1024;
 
     explicit Outlet(int fd);
@@ -41,11 +41,11 @@ class Outlet {
     std::string& queue() noexcept { return queue_; }
     bool wants_to_write() const noexcept { return !broken_ && sent_ < queue_.size(); }
     bool is_full() const noexcept { return queue_.size() - sent_ > kEnough; }
-    /// Its reader has gone: whatever is queued is lost, and so will be all that follows.
+    /// The descriptor's reader has gone: queued and later bytes are lost.
     bool is_broken() const noexcept { return broken_; }
     int fd() const noexcept { return fd_; }
 
-    /// When poll() says that there is room: writes what surely goes without waiting.
+    /// To be called when poll() reports room: writes as much as is certain not to block.
     void write_some();
 
   private:

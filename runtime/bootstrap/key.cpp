@@ -27,8 +27,8 @@ int digit_value(char c) noexcept {
     return -1;
 }
 
-// What a trial costs who guesses: 16 MiB of memory and some ten milliseconds. The salt is one for all
-// jobs, because nothing but the file is common to the members.
+// The cost of testing one guess of the key: 16 MiB of memory and some ten milliseconds. All jobs use one
+// salt, because the members have nothing but the file in common.
 constexpr std::string_view kStretchSalt = "plexus key file";
 constexpr std::uint64_t kStretchCost = 1 << 14;
 constexpr std::uint64_t kStretchBlock = 8;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sets a job up: key, directory, pipes, subreaper, supervisor. The order matters: the
-// subreaper is forked before this process has a thread of the job's, so that it never
-// copies a lock that somebody holds.
+// Sets a job up: key, directory, pipes, subreaper, supervisor. The order matters: the subreaper is forked
+// before this process starts a thread for the job, so that the fork never copies a lock that is held.
 #include "plexus/launch.h"
 
 #include "base/crypto.h"
@@ -188,7 +187,7 @@ Result<int> launch_job(const LaunchOptions& options) {
     for (const PlannedProcess& process : plan->processes) names.push_back(process.name);
 
     constexpr std::size_t kOtherFiles = 64;
-    const MoreFiles files(4 * size + kOtherFiles + size); // both ends, and the directory's guests
+    const MoreFiles files(4 * size + kOtherFiles + size); // both ends, and the directory's clients
     Arrays arrays(*plan);
     auto wiring = wire(options, *plan, arrays);
     if (!wiring) return wiring.failure();

@@ -69,8 +69,8 @@ class Reader {
         const auto field = raw(good_ ? size : 0);
         return {field.begin(), field.end()};
     }
-    std::chrono::microseconds patience() {
-        constexpr auto kMost = std::chrono::microseconds(kLongestPatience).count();
+    std::chrono::microseconds timeout() {
+        constexpr auto kMost = std::chrono::microseconds(kLongestTimeout).count();
         return std::chrono::microseconds(
             std::min(number<std::uint64_t>(), static_cast<std::uint64_t>(kMost)));
     }
@@ -81,8 +81,8 @@ class Reader {
     bool good_ = true;
 };
 
-std::uint64_t count_of(std::chrono::microseconds patience) {
-    return patience.count() <= 0 ? 0 : static_cast<std::uint64_t>(patience.count());
+std::uint64_t count_of(std::chrono::microseconds timeout) {
+    return timeout.count() <= 0 ? 0 : static_cast<std::uint64_t>(timeout.count());
 }
 
 } // namespace
@@ -101,10 +101,10 @@ Bytes encode(const Frame& frame) {
         break;
     case Kind::lookup:
         out.name(frame.name);
-        out.number(count_of(frame.patience));
+        out.number(count_of(frame.timeout));
         break;
     case Kind::fence:
-        out.number(count_of(frame.patience));
+        out.number(count_of(frame.timeout));
         break;
     case Kind::answer:
         out.number(static_cast<std::uint32_t>(frame.status));
@@ -146,10 +146,10 @@ std::optional<Frame> decode(std::span<const std::byte> bytes) {
         break;
     case Kind::lookup:
         frame.name = in.name();
-        frame.patience = in.patience();
+        frame.timeout = in.timeout();
         break;
     case Kind::fence:
-        frame.patience = in.patience();
+        frame.timeout = in.timeout();
         break;
     case Kind::answer:
         frame.status = static_cast<Status>(in.number<std::uint32_t>());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The socket that a directory is served on: takes a port, accepts guests, bounds how many
-// may stand in the door. What guests say is the session's part. One io thread.
+// The socket that a directory is served on: listens, accepts clients, and bounds how many of them have not
+// yet proved the key. What clients send is handled by their sessions. One io thread.
 #include "base/log.h"
 #include "base/mutex.h"
 #include "base/unique_fd.h"
@@ -75,7 +75,7 @@ void tune(int fd) {
     const int probe_seconds = 5;
     const int probes = 3;
     ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    // A guest whose host is gone is noticed within half a minute.
+    // A client whose host is down is noticed within half a minute.
     ::setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
     ::setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_seconds, sizeof idle_seconds);
     ::setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &probe_seconds, sizeof probe_seconds);
@@ -93,46 +93,46 @@ class DirectoryServer::Impl {
       : url_(std::move(told_url))
       , key_(key)
       , members_(members)
-      , most_strangers_(64 + std::size_t{2} * members)
+      , most_unauthenticated_(64 + std::size_t{2} * members)
       , protocol_(bound.protocol())
       , acceptor_(*thread_.io(), protocol_, listener.release())
       , pause_(*thread_.io())
-      , book_(std::make_shared<Book>(thread_.io(), members)) {
+      , registry_(std::make_shared<Registry>(thread_.io(), members)) {
         asio::post(*thread_.io(), [this] { accept_when_ready(); });
     }
 
     ~Impl() {
-        book_->close();
+        registry_->close();
         asio::post(*thread_.io(), [this] { close(); });
         thread_.finish();
     }
 
     const std::string& url() const noexcept { return url_; }
-    std::shared_ptr<Directory> view() const { return view_of(book_, url_, nullptr); }
+    std::shared_ptr<Directory> view() const { return view_of(registry_, url_, nullptr); }
 
-    void wait_for_guests(std::uint32_t ranks, Clock::time_point all_come) {
-        Lock hold(guests_mutex_);
-        while (guests_.here > 0 || (guests_.came.size() < ranks && Clock::now() < all_come)) {
-            if (guests_.here > 0) {
-                guests_changed_.wait(guests_mutex_);
+    void wait_for_clients(std::uint32_t ranks, Clock::time_point all_come) {
+        Lock hold(clients_mutex_);
+        while (clients_.here > 0 || (clients_.came.size() < ranks && Clock::now() < all_come)) {
+            if (clients_.here > 0) {
+                clients_changed_.wait(clients_mutex_);
             } else {
-                guests_changed_.wait_until(guests_mutex_, all_come);
+                clients_changed_.wait_until(clients_mutex_, all_come);
             }
         }
     }
 
   private:
-    /// Guests that have proved the key.
-    struct Guests {
+    /// Clients that have proved the key.
+    struct Clients {
         std::uint32_t here = 0;
         std::set<std::uint32_t> came; ///< ranks of the job, ever
     };
 
     template <class Change>
-    void count_guests(Change change) {
-        Lock hold(guests_mutex_);
-        change(guests_);
-        guests_changed_.notify_all();
+    void count_clients(Change change) {
+        Lock hold(clients_mutex_);
+        change(clients_);
+        clients_changed_.notify_all();
     }
 
     void accept_when_ready() {
@@ -152,34 +152,36 @@ class DirectoryServer::Impl {
             } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
                 return accept_when_ready();
             } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-                log::warn("bootstrap", "the directory cannot accept a guest: {}", std::strerror(errno));
+                log::warn("bootstrap", "the directory cannot accept a client: {}", std::strerror(errno));
                 pause_.expires_after(std::chrono::milliseconds(100));
                 return pause_.async_wait([this](const std::error_code& error) {
                     if (!error) accept_when_ready();
                 });
-            } // else: that guest has gone already
+            } // else: the client has closed its connection already
         }
     }
 
     void admit(int fd) {
         tune(fd);
-        if (strangers_.size() >= most_strangers_)
-            std::shared_ptr<Session>(strangers_.front())->end("too many others wait to prove the job's key");
+        if (unauthenticated_.size() >= most_unauthenticated_)
+            std::shared_ptr<Session>(unauthenticated_.front())
+                ->end("too many others wait to prove the job's key");
         const auto session = std::make_shared<Session>(
-            thread_.io(), tcp::socket(*thread_.io(), protocol_, fd), key_, book_,
+            thread_.io(), tcp::socket(*thread_.io(), protocol_, fd), key_, registry_,
             [this](const std::shared_ptr<Session>& in) {
-                strangers_.remove(in);
-                count_guests([](Guests& guests) { ++guests.here; });
+                unauthenticated_.remove(in);
+                count_clients([](Clients& clients) { ++clients.here; });
             },
             [this](std::string_view name) {
                 if (const auto rank = rank_that_came(name); rank && *rank < members_)
-                    count_guests([&](Guests& guests) { guests.came.insert(*rank); });
+                    count_clients([&](Clients& clients) { clients.came.insert(*rank); });
             },
             [this](const std::shared_ptr<Session>& gone) {
                 sessions_.erase(gone);
-                if (strangers_.remove(gone) == 0) count_guests([](Guests& guests) { --guests.here; });
+                if (unauthenticated_.remove(gone) == 0)
+                    count_clients([](Clients& clients) { --clients.here; });
             });
-        strangers_.push_back(session);
+        unauthenticated_.push_back(session);
         sessions_.insert(session);
         session->start();
     }
@@ -195,17 +197,17 @@ class DirectoryServer::Impl {
     const std::string url_;
     const Key key_;
     const std::uint32_t members_;
-    const std::size_t most_strangers_;
+    const std::size_t most_unauthenticated_;
     const tcp protocol_;
-    IoThread thread_; // after what it uses on its way, before what needs it
+    IoThread thread_; // after the members that its work reads, before the members that need it
     tcp::acceptor acceptor_;
     asio::steady_timer pause_;
-    RankedMutex<20> guests_mutex_;
-    std::condition_variable_any guests_changed_;
-    Guests guests_ PLEXUS_GUARDED_BY(guests_mutex_);
+    RankedMutex<20> clients_mutex_;
+    std::condition_variable_any clients_changed_;
+    Clients clients_ PLEXUS_GUARDED_BY(clients_mutex_);
     std::set<std::shared_ptr<Session>> sessions_;
-    std::list<std::shared_ptr<Session>> strangers_; // have not proved the key; oldest first
-    const std::shared_ptr<Book> book_;
+    std::list<std::shared_ptr<Session>> unauthenticated_; // have not proved the key; oldest first
+    const std::shared_ptr<Registry> registry_;
 };
 
 Result<std::unique_ptr<DirectoryServer>> DirectoryServer::listen(const std::string& url, const Key& key,
@@ -239,8 +241,8 @@ DirectoryServer::DirectoryServer(std::unique_ptr<Impl> impl)
 DirectoryServer::~DirectoryServer() = default;
 const std::string& DirectoryServer::url() const noexcept { return impl_->url(); }
 std::shared_ptr<Directory> DirectoryServer::local() { return impl_->view(); }
-void DirectoryServer::wait_for_guests(std::uint32_t ranks, Clock::time_point all_come) {
-    impl_->wait_for_guests(ranks, all_come);
+void DirectoryServer::wait_for_clients(std::uint32_t ranks, Clock::time_point all_come) {
+    impl_->wait_for_clients(ranks, all_come);
 }
 
 } // namespace plexus::bootstrap

@@ -21,20 +21,20 @@ std::string address_of(const asio::ip::tcp::socket& socket) {
 } // namespace
 
 Session::Session(const std::shared_ptr<asio::io_context>& io, asio::ip::tcp::socket socket, const Key& key,
-                 std::shared_ptr<Book> book, Event entered, Named published, Event gone)
+                 std::shared_ptr<Registry> registry, Event joined, Named published, Event gone)
   : io_(io)
   , socket_(std::move(socket))
-  , entry_timer_(*io)
-  , host_(key)
-  , book_(std::move(book))
-  , entered_(std::move(entered))
+  , handshake_timer_(*io)
+  , handshake_(key)
+  , registry_(std::move(registry))
+  , joined_(std::move(joined))
   , gone_(std::move(gone))
   , published_(std::move(published))
   , where_(address_of(socket_)) {}
 
 void Session::start() {
-    entry_timer_.expires_after(kEntryTime);
-    entry_timer_.async_wait([self = shared_from_this()](const std::error_code& error) {
+    handshake_timer_.expires_after(kHandshakeTime);
+    handshake_timer_.async_wait([self = shared_from_this()](const std::error_code& error) {
         if (!error) self->end("it did not prove the job's key in time");
     });
     read_hello();
@@ -44,9 +44,9 @@ void Session::end(std::string_view why) {
     if (!gone_) return;
     log::info("bootstrap", "{} left the directory: {}", where_, why);
     std::error_code ignored;
-    entry_timer_.cancel();
+    handshake_timer_.cancel();
     socket_.close(ignored);
-    if (user_ != 0) book_->leave(std::exchange(user_, 0));
+    if (user_ != 0) registry_->leave(std::exchange(user_, 0));
     std::exchange(gone_, nullptr)(shared_from_this());
 }
 
@@ -63,9 +63,9 @@ void Session::read(std::size_t size, Next next) {
 
 void Session::read_hello() {
     read(kHelloBytes, [](Session& me) {
-        Bytes record = me.host_.take_hello(std::span<const std::byte, kHelloBytes>(me.incoming_));
+        Bytes record = me.handshake_.take_hello(std::span<const std::byte, kHelloBytes>(me.incoming_));
         if (record.empty()) return me.end("it does not hold the job's key");
-        // Read on at once: the confirm record is due whether or not the answer is gone yet.
+        // Read at once: the confirm record may come before the write of the answer has ended.
         me.queue(std::move(record), nullptr);
         me.read_confirm();
     });
@@ -73,13 +73,13 @@ void Session::read_hello() {
 
 void Session::read_confirm() {
     read(kConfirmBytes, [](Session& me) {
-        if (!me.host_.take_confirm(std::span<const std::byte, kConfirmBytes>(me.incoming_)))
-            return me.end("it played a recorded greeting again, without the job's key");
-        me.entry_timer_.cancel();
-        me.user_ = me.book_->enter();
-        log::info("bootstrap", "context {} joined the directory from {}", to_string(me.host_.guest()),
+        if (!me.handshake_.take_confirm(std::span<const std::byte, kConfirmBytes>(me.incoming_)))
+            return me.end("it replayed the hello of another client, without the job's key");
+        me.handshake_timer_.cancel();
+        me.user_ = me.registry_->enter();
+        log::info("bootstrap", "context {} joined the directory from {}", to_string(me.handshake_.client()),
                   me.where_);
-        me.entered_(me.shared_from_this());
+        me.joined_(me.shared_from_this());
         me.read_length();
     });
 }
@@ -92,7 +92,7 @@ void Session::read_length() {
         if (!length) {
             log::warn("bootstrap",
                       "context {} sent a frame of an impossible length: its connection is closed",
-                      to_string(me.host_.guest()));
+                      to_string(me.handshake_.client()));
             return me.end("a frame of an impossible length");
         }
         me.read_frame(*length);
@@ -104,7 +104,7 @@ void Session::read_frame(std::size_t length) {
         auto frame = decode(me.incoming_);
         if (!frame || frame->kind == Kind::answer) {
             log::warn("bootstrap", "context {} sent a frame that means nothing: its connection is closed",
-                      to_string(me.host_.guest()));
+                      to_string(me.handshake_.client()));
             return me.end("a frame that means nothing");
         }
         me.take(std::move(*frame));
@@ -113,22 +113,22 @@ void Session::read_frame(std::size_t length) {
 }
 
 void Session::take(Frame frame) {
-    const auto deadline = Clock::now() + frame.patience;
+    const auto deadline = Clock::now() + frame.timeout;
     switch (frame.kind) {
     case Kind::publish: {
-        const auto outcome = book_->publish(user_, frame.name, frame.value);
+        const auto outcome = registry_->publish(user_, frame.name, frame.value);
         if (outcome) published_(frame.name);
         answer(frame.request, outcome);
         break;
     }
     case Kind::unpublish:
-        book_->unpublish(user_, frame.name);
+        registry_->unpublish(user_, frame.name);
         break;
     case Kind::lookup:
         lookup(frame, deadline);
         break;
     case Kind::fence:
-        book_->fence(
+        registry_->fence(
             user_, deadline,
             on_this_thread<void>([request = frame.request](Session& me, const Result<void>& outcome) {
                 me.answer(request, outcome);
@@ -140,16 +140,17 @@ void Session::take(Frame frame) {
 }
 
 void Session::lookup(const Frame& question, Clock::time_point deadline) {
-    book_->lookup(user_, question.name, deadline,
-                  on_this_thread<Book::Payload>([request = question.request, name = question.name](
-                                                    Session& me, const Result<Book::Payload>& outcome) {
-                      me.answer(request, name, outcome);
-                  }));
+    registry_->lookup(
+        user_, question.name, deadline,
+        on_this_thread<Registry::Payload>([request = question.request, name = question.name](
+                                              Session& me, const Result<Registry::Payload>& outcome) {
+            me.answer(request, name, outcome);
+        }));
 }
 
 template <class T, class Answer>
 std::function<void(Result<T>)> Session::on_this_thread(Answer answer) {
-    // The book may answer on any thread, and may outlive this session.
+    // The registry may answer on any thread and may outlive this session.
     return [weak = weak_from_this(), weak_io = io_, answer = std::move(answer)](Result<T> outcome) {
         const auto io = weak_io.lock();
         if (!io) return;
@@ -172,7 +173,8 @@ void Session::answer(std::uint32_t request, const Result<void>& outcome) {
     queue(encode(frame), nullptr);
 }
 
-void Session::answer(std::uint32_t request, const std::string& name, const Result<Book::Payload>& outcome) {
+void Session::answer(std::uint32_t request, const std::string& name,
+                     const Result<Registry::Payload>& outcome) {
     if (!outcome) return answer(request, Result<void>(outcome.failure()));
     if (backlog_bytes_ + (*outcome)->size() > kMostQueued)
         return answer(request,
@@ -183,7 +185,7 @@ void Session::answer(std::uint32_t request, const std::string& name, const Resul
     queue(encode_answer_head(request, (*outcome)->size()), *outcome);
 }
 
-void Session::queue(Bytes head, Book::Payload value) {
+void Session::queue(Bytes head, Registry::Payload value) {
     backlog_bytes_ += head.size() + (value ? value->size() : 0);
     outgoing_.push_back({std::move(head), std::move(value)});
     if (outgoing_.size() == 1) write_next();

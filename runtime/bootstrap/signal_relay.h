@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Catches the signals that are meant for a whole job, and hands them out as bytes on a
-// descriptor. What was set before comes back at the end. One object at a time in a process.
+// Catches the signals that are meant for a whole job and makes them readable from a descriptor. The
+// destructor restores the previous handlers. One object at a time in a process.
 #pragma once
 
 #include "base/unique_fd.h"

@@ -32,7 +32,7 @@ Supervisor::Supervisor(const LaunchOptions& options, const std::vector<std::stri
         ProcessPipes& ends = pipes[rank];
         if (ends.out) streams_.push_back({std::move(ends.out), &stdout_, LineCutter(prefix)});
         if (ends.err) streams_.push_back({std::move(ends.err), &stderr_, LineCutter(prefix)});
-        if (ends.in) input_ = std::move(ends.in);
+        if (ends.in) input_ = JobInput(std::move(ends.in));
     }
 }
 
@@ -49,7 +49,7 @@ void Supervisor::turn() {
     std::vector<pollfd> wanted{{subreaper_.get(), POLLIN, 0}, {signals_.fd(), POLLIN, 0}};
     for (const Outlet* outlet : {&stdout_, &stderr_})
         wanted.push_back({outlet->wants_to_write() ? outlet->fd() : -1, POLLOUT, 0});
-    wanted.push_back(input_wish());
+    wanted.push_back(input_.wanted());
     const std::size_t first_stream = wanted.size();
     for (const Stream& stream : streams_)
         wanted.push_back({stream.outlet->is_full() ? -1 : stream.fd.get(), POLLIN, 0});
@@ -58,7 +58,7 @@ void Supervisor::turn() {
     if (wanted[1].revents != 0) take_signals();
     if (wanted[2].revents != 0) stdout_.write_some();
     if (wanted[3].revents != 0) stderr_.write_some();
-    if (wanted[4].revents != 0) take_input();
+    if (wanted[4].revents != 0) input_.pass_on();
     for (std::size_t i = 0; i < streams_.size(); ++i)
         if (wanted[first_stream + i].revents != 0 && read(streams_[i]) == Got::end) streams_[i].fd.reset();
     drop_dead_streams();
@@ -138,7 +138,7 @@ void Supervisor::process_ended(std::uint32_t rank, int pid, int status) {
     const bool killed = WIFSIGNALED(status);
     const int number = killed ? WTERMSIG(status) : WEXITSTATUS(status);
     // Nothing to tell where the user asked for it, or closed the output that it wrote to.
-    const bool expected = (killed && passed_on_ == number) ||
+    const bool expected = (killed && end_request_ && end_request_->signal == number) ||
                           (killed && number == SIGPIPE && (stdout_.is_broken() || stderr_.is_broken()));
     if (first && !expected && !failure_) {
         const char* rest = running_ == 0 ? "" : "; the job ends";
@@ -163,40 +163,15 @@ void Supervisor::end_job(int code) {
 }
 
 bool Supervisor::was_asked_to_end() const {
-    return passed_on_ && Clock::now() - passed_on_at_ < options_.grace;
+    return end_request_ && Clock::now() - end_request_->passed_on < options_.grace;
 }
 
 void Supervisor::take_signals() {
     while (const auto signal = signals_.take()) {
         order(Order::signal, *signal);
-        if (asks_to_end(*signal)) {
-            passed_on_ = signal;
-            passed_on_at_ = Clock::now();
-        }
+        if (asks_to_end(*signal)) end_request_ = {*signal, Clock::now()};
         if (*signal == SIGTSTP) ::kill(::getpid(), SIGSTOP); // and we with them, until SIGCONT
     }
-}
-
-/// Either more input, or room for what was read.
-pollfd Supervisor::input_wish() const {
-    if (!input_) return {-1, 0, 0};
-    if (!input_left_.empty()) return {input_.get(), POLLOUT, 0};
-    // In the background, reading from the terminal would stop us.
-    const bool foreground = ::tcgetpgrp(STDIN_FILENO) == ::getpgrp();
-    return {foreground ? STDIN_FILENO : -1, POLLIN, 0};
-}
-
-void Supervisor::take_input() {
-    if (input_left_.empty()) {
-        input_left_.resize(kPiece);
-        const ssize_t got = ::read(STDIN_FILENO, input_left_.data(), input_left_.size());
-        input_left_.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-        if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) input_.reset();
-        return;
-    }
-    const ssize_t wrote = ::write(input_.get(), input_left_.data(), input_left_.size());
-    if (wrote > 0) input_left_.erase(0, static_cast<std::size_t>(wrote));
-    if (wrote < 0 && errno != EAGAIN && errno != EINTR) input_.reset(); // rank 0 reads no more
 }
 
 Supervisor::Got Supervisor::read(Stream& stream) {

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "bootstrap/job_input.h"
 #include "bootstrap/job_output.h"
 #include "bootstrap/signal_relay.h"
 #include "bootstrap/subreaper.h"
@@ -30,7 +31,7 @@ class Supervisor {
     Supervisor(const LaunchOptions& options, const std::vector<std::string>& names, UniqueFd subreaper,
                std::vector<ProcessPipes> pipes);
 
-    /// Starts the job and stays until nothing of it is left. The job's exit code.
+    /// Starts the job and returns its exit code when no process of it is left.
     Result<int> run(const std::string& directory_url);
 
   private:
@@ -40,19 +41,23 @@ class Supervisor {
         LineCutter cutter;
     };
 
+    /// The last signal by which the user asked the job to end.
+    struct EndRequest {
+        int signal;
+        Clock::time_point passed_on;
+    };
+
     void turn();
     void wait(std::vector<pollfd>& wanted) const;
     void order(Order::Verb verb, int number, const std::string& url = {});
     void take_reports();
     void take_signals();
-    void take_input();
     enum class Got : std::uint8_t { bytes, nothing, end };
     static Got read(Stream& stream);
     void finish_output();
     void process_ended(std::uint32_t rank, int pid, int status);
     void end_job(int code);
     void say(const std::string& sentence);
-    pollfd input_wish() const;
     void drop_dead_streams();
     bool was_asked_to_end() const;
 
@@ -62,14 +67,12 @@ class Supervisor {
     SignalRelay signals_;
     Outlet stdout_{1}, stderr_{2};
     std::vector<Stream> streams_;
-    UniqueFd input_;         // to rank 0, where we pass a terminal's lines on
-    std::string input_left_; // read, but not taken by rank 0 yet
+    JobInput input_;
     std::size_t running_ = 0;
     std::vector<int> pids_;
     std::optional<int> code_;        // of the first process that failed
     std::optional<Failure> failure_; // the job could not be started as planned
-    std::optional<int> passed_on_;   // last signal that asked the job to end
-    Clock::time_point passed_on_at_;
+    std::optional<EndRequest> end_request_;
     std::optional<Clock::time_point> kill_at_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Addresses of directories: plexus://host:port as text, as parts, and as what the system
-// connects to. Looking a name up may block as long as the system's resolver does.
+// Addresses of directories: plexus://host:port as text, as parts, and as socket addresses. Resolving a name
+// may block as long as the system's resolver does.
 #pragma once
 
 #include "base/result.h"

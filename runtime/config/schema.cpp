@@ -100,6 +100,25 @@ Schema core_schema(const std::vector<std::string>& methods) {
         {"progress.close_timeout", Type::duration, "5 s",
          "how long closing waits for what is still under way"},
 
+        {"eco.multicast",
+         Type::choice,
+         "off",
+         "broadcasts of a group by IP multicast, not encrypted, where each member hears each other one: off, "
+         "on "
+         "(calls that ask for it), auto (also where it was measured to be faster when the group was made)",
+         {"off", "on", "auto"}},
+        {"eco.multicast_interface", Type::text, "",
+         "IPv4 address of this host from which multicast goes out; empty: the first interface that can, or "
+         "the "
+         "loopback interface if all members are on one host"},
+        {"eco.multicast_rate",
+         Type::count,
+         "0",
+         "megabits a second that a member sends by multicast at most; 0: as fast as the slowest receiver",
+         {},
+         0,
+         1'000'000},
+
         {"forward.allow", Type::list, "none",
          "names of contexts that this one relays to, for those who cannot reach them: a list, all or none"},
         {"forward.memory", Type::size, "64 MiB",
@@ -108,6 +127,8 @@ Schema core_schema(const std::vector<std::string>& methods) {
 
         {"handlers.threads", Type::count, "2", "threads that run threaded handlers", {}, 1, 4096},
 
+        {"counters", Type::boolean, "true",
+         "show counters to other processes of this user on this host: plexus top reads them"},
         {"job.key_file", Type::text, "",
          "file with the secret that all contexts of the job share, 32 random bytes or more; private to you"},
         {"log", Type::text, "warn",

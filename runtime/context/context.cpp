@@ -96,26 +96,22 @@ void Context::lookup_bytes(std::string_view name, Deadline deadline,
                            std::shared_ptr<detail::CallState> state) {
     const DirectoryLimit limit(*core_, deadline);
     state->may_be_cancelled();
-    // The directory answers on a thread of its own, and may do so late: it does not keep us alive.
-    const std::weak_ptr<Core> weak = core_;
-    core_->directory().lookup(name, limit.until, [weak, state, limit](Result<bootstrap::Bytes> found) {
+    // The directory answers on a thread of its own: until then the state keeps the core.
+    core_->directory().lookup(name, limit.until, [state, limit](Result<bootstrap::Bytes> found) {
         if (!state->claim()) return; // it was cancelled
-        const auto core = weak.lock();
-        if (core == nullptr) return state->fail(Status::closed, "the context was closed");
         if (!found) {
             Failure failure = limit.told(found.failure());
-            state->fail(failure.status, std::move(failure.why));
-        } else {
-            try {
-                detail::Writer writer(0);
-                FoundPointer(detail::load_pointer(core->endpoint(), *found)).write_to(writer);
-                const std::vector<std::byte> bytes = writer.bytes();
-                detail::Channel channel = outside(*core);
-                detail::Reader in(&channel, bytes.data(), bytes.size(), 0);
-                state->complete(in);
-            } catch (const Error& error) { state->fail(error.status(), error.what()); }
+            return state->fail(failure.status, std::move(failure.why));
         }
-        core->scheduler().wake();
+        if (state->core().endpoint().closing()) return state->fail(Status::closed, "the context was closed");
+        try {
+            detail::Writer writer(0);
+            FoundPointer(detail::load_pointer(state->core().endpoint(), *found)).write_to(writer);
+            const std::vector<std::byte> bytes = writer.bytes();
+            detail::Channel channel = outside(state->core());
+            detail::Reader in(&channel, bytes.data(), bytes.size(), 0);
+            state->complete(in);
+        } catch (const Error& error) { state->fail(error.status(), error.what()); }
     });
 }
 
@@ -123,16 +119,11 @@ Future<void> Context::fence(Deadline deadline) {
     auto state = std::make_shared<detail::TypedCall<void>>(core_);
     const DirectoryLimit limit(*core_, deadline);
     state->may_be_cancelled();
-    const std::weak_ptr<Core> weak = core_;
-    core_->directory().fence(limit.until, [weak, state, limit](Result<void> done) {
+    core_->directory().fence(limit.until, [state, limit](Result<void> done) {
         if (!state->claim()) return; // it was cancelled
-        if (done) {
-            state->succeed();
-        } else {
-            Failure failure = limit.told(done.failure());
-            state->fail(failure.status, std::move(failure.why));
-        }
-        if (const auto core = weak.lock()) core->scheduler().wake();
+        if (done) return state->succeed();
+        Failure failure = limit.told(done.failure());
+        state->fail(failure.status, std::move(failure.why));
     });
     return Future<void>(std::move(state));
 }
@@ -208,26 +199,35 @@ std::vector<LaneReport> Context::lanes() const {
         report.traffic.bytes_received = went.received.bytes;
         report.traffic.repairs = method->counts.repairs.load(std::memory_order_relaxed);
         report.traffic.fallbacks = method->counts.fallbacks.load(std::memory_order_relaxed);
-        report.traffic.refusals = method->counts.refusals.load(std::memory_order_relaxed);
+        report.traffic.refusals = method->counts.refusals.load(std::memory_order_relaxed) +
+                                  method->query(nullptr, PLEXUS_QUERY_REFUSED);
+        report.traffic.dropped = method->counts.dropped.load(std::memory_order_relaxed) +
+                                 method->query(nullptr, PLEXUS_QUERY_DROPPED);
         reports.push_back(std::move(report));
     }
     return reports;
 }
 
 void Context::use(Policy policy) { detail::use_policy(core_->endpoint(), std::move(policy)); }
+void Context::add_module(const std::filesystem::path& file, const Parameters& parameters) {
+    core_->add_module(file, parameters);
+}
+void Context::add_module(const plexus_passport& passport, const Parameters& parameters) {
+    core_->add_module(passport, parameters);
+}
 void Context::forward(ForwardRules rules) { core_->forward(std::move(rules)); }
 
 DescriptorTable Context::table() const { return core_->endpoint().own_table()->table; }
 
 Choice Context::explain(const DescriptorTable& table) const {
-    return method::explain(table, transport::surroundings(core_->endpoint(), nullptr, table));
+    return transport::explain(core_->endpoint(), table);
 }
 
 std::vector<RefusedModule> Context::refused() const { return core_->refused(); }
 
 std::vector<SettingReport> Context::settings() const {
     std::vector<SettingReport> reports;
-    for (const auto& line : core_->settings().lines())
+    for (const auto& line : core_->all_settings().lines())
         reports.push_back({line.key.name, line.value, line.origin, line.key.help});
     return reports;
 }
@@ -268,7 +268,7 @@ Binding::Binding(std::shared_ptr<Core> core, const Target& target)
   , target_(target) {}
 
 Binding Binding::allocate(std::shared_ptr<Core> core, std::size_t bytes, std::uint64_t type, void*& memory) {
-    auto attached = core->bulk().allocate(bytes, memory);
+    auto attached = core->transfers().allocate(bytes, memory);
     const Target target = target_for(*core, memory, bytes, type, std::move(attached));
     return {std::move(core), target};
 }

@@ -6,7 +6,10 @@
 #include "base/log.h"
 #include "bootstrap/manager/managed_job.h"
 #include "bootstrap/url.h"
+#include "context/shown_counters.h"
+#include "context/told_counters.h"
 #include "forward/module.h"
+#include "loader/shared_object.h"
 #include "transport/reach.h"
 #include "transport/route.h"
 
@@ -59,6 +62,7 @@ void Core::configure(const std::vector<std::string>& arguments, const Options& o
     sources.privileged = config::has_more_rights_than_caller();
     sources.arguments = arguments;
     sources.environment = config::plexus_environment();
+    sources.environment.erase(bootstrap::kJobKey); // no setting; and the sources are kept
     sources.program = options.set;
     sources.defaults = options.defaults;
     if (!options.file.empty()) sources.file = options.file;
@@ -85,18 +89,8 @@ void Core::configure(const std::vector<std::string>& arguments, const Options& o
                     raw.imply("methods", fmt::format("method.{}.{}", item.method, key), value);
     }
 
-    // One file may serve machines with and without the optional methods.
-    for (const std::string& name : config::split_list(config::default_methods()))
-        if (modules_.find(name) == nullptr) raw.leave_out(fmt::format("method.{}", name));
-    std::vector<std::string> names;
-    for (const loader::Module* module : modules_.all()) names.push_back(module->name);
-    config::Schema schema = config::core_schema(names);
-    for (const loader::Module* module : modules_.all()) {
-        const auto keys = config::module_keys(module->name, module->parameters).value();
-        schema.insert(schema.end(), keys.begin(), keys.end());
-    }
-    open_where_listening(raw);
-    settings_ = config::Settings::check(raw, std::move(schema)).value();
+    settings_ = checked(raw).value();
+    sources_ = raw;
     if (const auto filter = log::set_filter(settings_.text("log")); !filter)
         throw Error(filter.status(), fmt::format("{}: {}", settings_.origin("log"), filter.failure().why));
 
@@ -121,7 +115,7 @@ void Core::configure(const std::vector<std::string>& arguments, const Options& o
         dispatching.call_deadline = deadline(limit);
     dispatching.name = settings_.text("name");
     dispatcher_ = std::make_unique<request::Dispatcher>(dispatching);
-    bulk_ = std::make_unique<bulk::Bulk>(*dispatcher_);
+    transfers_ = std::make_unique<memory::Transfers>(*dispatcher_);
 
     const auto meeting = Clock::now() + settings_.duration("progress.lookup_timeout");
     const bootstrap::Key key = job_key(meeting);
@@ -141,7 +135,7 @@ void Core::configure(const std::vector<std::string>& arguments, const Options& o
     transport_ = std::make_unique<transport::Transport>(id_, carrying, *scheduler_, *dispatcher_);
     endpoint().set_keeper(weak_from_this());
     dispatcher_->serve(*transport_);
-    bulk_->serve(*transport_);
+    transfers_->serve(*transport_);
 
     hub_ = std::make_unique<forward::Hub>(*dispatcher_, endpoint(), key,
                                           settings_.duration("progress.lookup_timeout"));
@@ -151,6 +145,23 @@ void Core::configure(const std::vector<std::string>& arguments, const Options& o
     begin_forwarding();
     hub_->attach(); // leads by itself: what it looks at is the leader's own
     if (settings_.boolean("progress.thread")) scheduler_->start_progress_thread();
+    if (settings_.boolean("counters")) show(options.url.empty());
+}
+
+Result<config::Settings> Core::checked(config::Raw raw) const {
+    // One file may serve machines with and without the optional methods.
+    for (const std::string& name : config::split_list(config::default_methods()))
+        if (modules_.find(name) == nullptr) raw.leave_out(fmt::format("method.{}", name));
+    std::vector<std::string> names;
+    for (const loader::Module* module : modules_.all()) names.push_back(module->name);
+    config::Schema schema = config::core_schema(names);
+    for (const loader::Module* module : modules_.all()) {
+        const auto keys = config::module_keys(module->name, module->parameters);
+        if (!keys) return keys.failure();
+        schema.insert(schema.end(), (*keys).begin(), (*keys).end());
+    }
+    open_where_listening(raw);
+    return config::Settings::check(raw, std::move(schema));
 }
 
 // Before anything can fail because of what was passed over. The filter is checked, and a bad one
@@ -190,6 +201,7 @@ std::vector<std::string> Core::find_modules(const config::Raw& raw) {
             log::warn("loader", "{} is refused: {}", module->origin, keys.failure().why);
             modules_.refuse(module->name, keys.failure().why);
         }
+    Lock hold(later_mutex_);
     for (const loader::Refused& refused : modules_.refused()) refused_.push_back({refused.file, refused.why});
     return texts(folders);
 }
@@ -235,7 +247,10 @@ void Core::open_methods(const std::vector<method::ListItem>& wanted, bool chosen
         transport::boundary_in(settings_, item.method, endpoint().options().place, true).value();
         const auto opened = transport_->open(*modules_.find(item.method), settings_, modules_);
         if (opened) continue;
-        refused_.push_back({item.method, opened.failure().why});
+        {
+            Lock hold(later_mutex_);
+            refused_.push_back({item.method, opened.failure().why});
+        }
         const bool forbidden = settings_.text("fallback") == "forbid";
         if (chosen_by_user &&
             (forbidden || opened.status() == Status::bad_config || opened.status() == Status::busy))
@@ -250,6 +265,111 @@ void Core::open_methods(const std::vector<method::ListItem>& wanted, bool chosen
         throw Error(Status::no_method, fmt::format("the list of methods \"{}\" leaves none of the rows that "
                                                    "the methods here have: see plexus info",
                                                    method::to_text(order)));
+}
+
+// Of a module that comes while the context runs. What its file said of the method counts as at the start.
+Result<void> Core::open_later(const loader::Module& module, const Parameters& parameters) {
+    config::Raw raw = sources_;
+    for (const auto& [key, value] : parameters)
+        raw.presume("add_module", fmt::format("method.{}.{}", module.name, key), value);
+    auto settings = checked(std::move(raw));
+    if (!settings) return settings.failure();
+    const auto order = method::parse_list(settings->text("methods")).value();
+    const auto excluded = [&](const std::string& row) {
+        return std::any_of(order.begin(), order.end(), [&](const method::ListItem& item) {
+            return item.excluded && means_row(item.method, row);
+        });
+    };
+    if (excluded(module.name))
+        return fail(Status::bad_config, "{}: the list of methods \"{}\" excludes {}",
+                    settings->origin("methods"), method::to_text(order), module.name);
+    const auto within = transport::boundary_in(*settings, module.name, endpoint().options().place, true);
+    if (!within) return within.failure();
+    const config::Settings* kept = nullptr;
+    {
+        Lock hold(later_mutex_);
+        kept = &later_settings_.emplace_back(std::move(*settings));
+    }
+    const auto opened = transport_->open(module, *kept, modules_);
+    if (!opened) {
+        Lock hold(later_mutex_);
+        later_settings_.pop_back();
+        return opened.failure();
+    }
+    std::vector<Descriptor> wanted;
+    for (const Descriptor& row : (*opened)->rows)
+        if (!excluded(row.method)) wanted.push_back(row);
+    if (const std::size_t there = endpoint().own_table()->table.size();
+        there + wanted.size() > DescriptorTable::kMaxRows)
+        log::warn("transport", "the table of this context is full: {} of the {} rows of {} are left out",
+                  there + wanted.size() - DescriptorTable::kMaxRows, wanted.size(), module.name);
+    endpoint().append_rows(wanted);
+    log::info("transport", "method {} was added ({})", module.name, module.origin);
+    return {};
+}
+
+template <class Load>
+void Core::add(const std::string& origin, const Result<loader::Module>& found, const Parameters& parameters,
+               Load load) {
+    if (adding_.exchange(true, std::memory_order_acquire)) // pairs with [adding]
+        throw Error(Status::busy, "another thread adds a module just now, or this context closes");
+    struct Added {
+        std::atomic<bool>& adding;
+        ~Added() { adding.store(false, std::memory_order_release); } // [adding]
+    } const added{adding_};
+    const auto open = [&]() -> Result<void> {
+        if (!found) return found.failure();
+        const std::string name = (*found).name;
+        if (const transport::Interface* const present = endpoint().find_interface(name))
+            return fail(Status::busy, "{} is not added: this context has the method {} already ({})", origin,
+                        name, present->origin);
+        if (endpoint().own_table()->table.size() == DescriptorTable::kMaxRows)
+            return fail(Status::too_large,
+                        "{} is not added: the table of this context has {} rows, which is the most", origin,
+                        DescriptorTable::kMaxRows);
+        if (const auto keys = config::module_keys(name, (*found).parameters); !keys)
+            return fail(keys.status(), "{} is refused: {}", origin, keys.failure().why);
+        const Result<const loader::Module*> module = load();
+        if (!module) return module.failure();
+        const auto opened = open_later(**module, parameters);
+        if (!opened) modules_.refuse(name, opened.failure().why); // else its keys would be asked for again
+        return opened;
+    };
+    if (const auto opened = open(); !opened) {
+        Lock hold(later_mutex_);
+        refused_.push_back({origin, opened.failure().why});
+        throw Error(opened.status(), opened.failure().why);
+    }
+}
+
+void Core::add_module(const std::filesystem::path& file, const Parameters& parameters) {
+    refuse_in_turn();
+    const auto passport = loader::open_passport(file);
+    const auto found = passport ? loader::admit(*passport, file.string()) : passport.failure();
+    // One of the name that no context uses may be there: built in, or found in a folder.
+    add(file.string(), found, parameters, [&] { return modules_.load(file, true); });
+}
+
+void Core::add_module(const plexus_passport& passport, const Parameters& parameters) {
+    refuse_in_turn();
+    constexpr const char* kOrigin = "the program's own";
+    add(kOrigin, loader::admit(&passport, kOrigin), parameters,
+        [&] { return modules_.take(&passport, kOrigin); });
+}
+
+void Core::refuse_in_turn() {
+    if (live_scheduler().inside_turn())
+        throw Error(Status::would_deadlock, "opening a module may block: not inside an inline handler");
+}
+
+std::vector<RefusedModule> Core::refused() const {
+    Lock hold(later_mutex_);
+    return refused_;
+}
+
+config::Settings Core::all_settings() const {
+    Lock hold(later_mutex_);
+    return later_settings_.empty() ? settings_ : later_settings_.back();
 }
 
 void Core::meet(const Options& options, const bootstrap::Key& key, Clock::time_point deadline) {
@@ -280,6 +400,17 @@ void Core::begin_forwarding() {
     if (!rules.allow.empty()) forward(std::move(rules));
 }
 
+// Without it a context works as well.
+void Core::show(bool to_the_job) {
+    auto shown = show_counters(*this);
+    if (!shown) {
+        log::warn("counters", "plexus top will not see this context: {}", shown.failure().why);
+        return;
+    }
+    counters_ = std::move(*shown);
+    if (to_the_job && !directory_->url().empty()) tell_counters(*this, counters_);
+}
+
 void Core::forward(ForwardRules rules) {
     refuse_forked();
     if (server_ == nullptr && !rules.allow.empty())
@@ -299,6 +430,8 @@ void Core::close() {
     if (std::exchange(closed_, true) || transport_ == nullptr) return;
     if (birth_.left()) return abandon();
     const auto patience = settings_.duration("progress.close_timeout");
+    while (adding_.exchange(true, std::memory_order_acquire)) // pairs with [adding]
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
     const auto deadline = Clock::now() + patience;
     scheduler_->limit_waits(deadline - patience / 2);
     closing_actions_.run();
@@ -306,8 +439,10 @@ void Core::close() {
     // Their answers still have a way. A quarter of the time remains for what was accepted to leave.
     dispatcher_->finish_handlers(*scheduler_, deadline - patience / 4);
     // From here on every lane counts: a confined one may hold what closing waits for.
-    for (poll::Lane& lane : scheduler_->lanes()) lane.confined.store(false, std::memory_order_relaxed);
+    for (const auto& lane : scheduler_->lanes().all()) lane->confined.store(false, std::memory_order_relaxed);
     transport_->close(deadline);
+    if (counters_ != nullptr) counters_->stop(); // it looks at what ends now
+    counters_.reset();
     directory_.reset();
     scheduler_->stop();
     if (hub_ != nullptr) hub_->close();
@@ -325,10 +460,11 @@ void Core::abandon() noexcept {
         if (auto self = weak_from_this().lock()) return parts.push_back(std::move(self));
         parts.emplace_back(scheduler_.release(), [](void*) {});
         parts.emplace_back(dispatcher_.release(), [](void*) {});
-        parts.emplace_back(bulk_.release(), [](void*) {});
+        parts.emplace_back(transfers_.release(), [](void*) {});
         parts.emplace_back(transport_.release(), [](void*) {});
         parts.emplace_back(hub_.release(), [](void*) {});
         parts.emplace_back(server_.release(), [](void*) {});
+        parts.push_back(std::move(counters_));
         parts.push_back(std::move(directory_));
     } catch (const std::bad_alloc&) {} // released is released
 }

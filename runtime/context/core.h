@@ -4,17 +4,22 @@
 
 #include "base/fork.h"
 #include "base/log_names.h"
+#include "base/mutex.h"
 #include "bootstrap/directory.h"
-#include "bulk/bulk.h"
 #include "config/settings.h"
 #include "context/closing_actions.h"
+#include "counters/publisher.h"
 #include "forward/hub.h"
 #include "loader/modules.h"
+#include "memory/transfers.h"
 #include "plexus/context.h"
 #include "poll/scheduler.h"
 #include "request/dispatcher.h"
 #include "transport/transport.h"
 
+#include <atomic>
+#include <deque>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,13 +45,15 @@ class Core : public std::enable_shared_from_this<Core> {
     const std::vector<std::string>& arguments() const noexcept { return arguments_; }
     const config::Settings& settings() const noexcept { return settings_; }
     const loader::Modules& modules() const noexcept { return modules_; }
-    const std::vector<RefusedModule>& refused() const noexcept { return refused_; }
+    std::vector<RefusedModule> refused() const PLEXUS_EXCLUDES(later_mutex_);
+    /// Every key with its value, those of modules that came later, too. @thread any
+    config::Settings all_settings() const PLEXUS_EXCLUDES(later_mutex_);
     poll::Scheduler& scheduler() noexcept { return *scheduler_; }
     poll::Scheduler& live_scheduler() { return refuse_forked(), *scheduler_; } ///< as endpoint()
     // @error closed in a forked child (thrown)
     transport::Endpoint& endpoint() { return refuse_forked(), transport_->endpoint(); }
     request::Dispatcher& dispatcher() { return refuse_forked(), *dispatcher_; }
-    bulk::Bulk& bulk() { return refuse_forked(), *bulk_; }
+    memory::Transfers& transfers() { return refuse_forked(), *transfers_; }
     forward::Hub& hub() { return refuse_forked(), *hub_; }
     bootstrap::Directory& directory() { return refuse_forked(), *directory_; }
     ClosingActions& closing_actions() { return refuse_forked(), closing_actions_; }
@@ -54,6 +61,9 @@ class Core : public std::enable_shared_from_this<Core> {
 
     /// The lane of a method. @error bad_argument there is none (thrown)
     std::size_t lane(std::string_view method) const;
+    /// As Context::add_module(). @error as there (thrown)
+    void add_module(const std::filesystem::path& file, const Parameters& parameters);
+    void add_module(const plexus_passport& passport, const Parameters& parameters);
     /// @error bad_config nobody could find this context, or the rules allow what they have no memory for
     /// (thrown)
     void forward(ForwardRules rules);
@@ -72,6 +82,12 @@ class Core : public std::enable_shared_from_this<Core> {
     void configure(const std::vector<std::string>& arguments, const Options& options);
     static void warn_of(const config::Raw& raw);
     void open_where_listening(config::Raw& raw) const;
+    /// What these sources say to all modules that there are. @error bad_config
+    Result<config::Settings> checked(config::Raw raw) const;
+    template <class Load>
+    void add(const std::string& origin, const Result<loader::Module>& found, const Parameters& parameters,
+             Load load);
+    Result<void> open_later(const loader::Module& module, const Parameters& parameters);
     /// The folders that it searched.
     std::vector<std::string> find_modules(const config::Raw& raw);
     std::vector<method::ListItem> wanted_methods(const config::Raw& raw,
@@ -82,8 +98,10 @@ class Core : public std::enable_shared_from_this<Core> {
     void meet(const Options& options, const bootstrap::Key& key,
               std::chrono::steady_clock::time_point deadline);
     void begin_forwarding();
+    void show(bool to_the_job);
     void abandon() noexcept;
     void refuse_forked() const;
+    void refuse_in_turn();
 
     const BirthProcess birth_;
 
@@ -93,14 +111,21 @@ class Core : public std::enable_shared_from_this<Core> {
     loader::Modules modules_;
     config::Settings settings_;
     std::optional<log::Name> log_name_;
-    std::vector<RefusedModule> refused_;
+    // Modules that come later.
+    config::Raw sources_;             ///< of the settings, with what no module has read yet
+    std::atomic<bool> adding_{false}; // [adding] one thread adds at a time, or closes
+    std::deque<config::Settings>
+        later_settings_ PLEXUS_GUARDED_BY(later_mutex_); ///< each as of one more module
+    std::vector<RefusedModule> refused_ PLEXUS_GUARDED_BY(later_mutex_);
+    mutable RankedMutex<13> later_mutex_;
     std::unique_ptr<poll::Scheduler> scheduler_;
     std::unique_ptr<request::Dispatcher> dispatcher_;
-    std::unique_ptr<bulk::Bulk> bulk_;
+    std::unique_ptr<memory::Transfers> transfers_;
     std::unique_ptr<transport::Transport> transport_;
     std::unique_ptr<forward::Hub> hub_;
     std::unique_ptr<bootstrap::DirectoryServer> server_;
     std::shared_ptr<bootstrap::Directory> directory_;
+    std::shared_ptr<counters::Publisher> counters_; ///< also of handlers that read it
     ClosingActions closing_actions_;
     bool closed_ = false;
 };

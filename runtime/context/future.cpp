@@ -26,7 +26,7 @@ struct CallState::Waiter {
         }
         why = "a continuation of a future threw: " + why;
         if (core != nullptr && !core->forked()) {
-            core->dispatcher().reporter().trouble(status, why);
+            core->dispatcher().reporter().report_error(status, why);
         } else {
             log::error("context", "{}", why);
         }

@@ -17,7 +17,9 @@
 #include "plexus/pointer.h"
 #include "wire/bytes.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 
@@ -35,15 +37,23 @@ enum class Kind : std::uint8_t { open = 1, opened, confirm, data, more, credit, 
 /// In the first byte of a hop beside the kind: the receiver has chosen the number.
 inline constexpr std::uint8_t kYours = 0x80;
 
-/// The most bytes of a message in one hop, and what a hop counts beside its bytes.
-inline constexpr std::size_t kPiece = 60 * 1024;
+/// What a hop counts beside its bytes.
 inline constexpr std::uint64_t kHopCost = 256;
+/// The most bytes of a message in one hop: by a small window, and by a large one, where what keeps the hop
+/// fills a buffer that is used again (base/buffer.h).
+inline constexpr std::size_t kLeastPiece = 60 * 1024;
+inline constexpr std::size_t kMostPiece = 128 * 1024 - 2 * kHopCost;
 /// What hops that carry no data may hold of a neighbour beside the windows; the largest record of handshake.h
 /// with room for more.
 inline constexpr std::uint64_t kBesideWindows = 1 << 20;
 inline constexpr std::size_t kMostRecord = 256;
 /// Two pieces are always under way.
-inline constexpr std::uint64_t kLeastWindow = 2 * (kPiece + kHopCost);
+inline constexpr std::uint64_t kLeastWindow = 2 * (kLeastPiece + kHopCost);
+
+/// Four pieces fill a window, if it is not small.
+constexpr std::size_t piece_by(std::uint64_t window) noexcept {
+    return std::clamp<std::uint64_t>(window / 4 - kHopCost, kLeastPiece, kMostPiece);
+}
 
 /// What may wait for one neighbour of a context that relays with so much memory.
 constexpr std::uint64_t most_queued(std::uint64_t memory) noexcept { return memory / 2 + kBesideWindows; }
@@ -52,6 +62,8 @@ struct Hop {
     Kind kind{};
     std::uint64_t number = 0; ///< window, sizes, credit or status
     wire::View bytes;
+    std::shared_ptr<const void>
+        pin{}; ///< keeps the bytes; null: they are copied if the hop outlives its call
 
     std::uint64_t cost() const noexcept { return bytes.size() + kHopCost; }
 };
@@ -87,6 +99,8 @@ class HopEnd {
     virtual void take(const LinkName& from, const Hop& hop) = 0;
     /// The neighbour is lost; the name is unbound.
     virtual void cut(const LinkName& from, const std::string& why) = 0;
+    /// The context at the other end of a link of this one; null: none yet, or the link is of others.
+    virtual const ContextId* far_end() const = 0;
 };
 
 } // namespace plexus::forward

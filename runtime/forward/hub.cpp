@@ -15,7 +15,7 @@ namespace plexus::forward {
 namespace {
 
 constexpr const char* kMethod = "forward";
-/// A hop that found no room is tried again after so long: no event says when there is some.
+/// A hop that found no room is tried again after so long at the latest: no event says when there is some.
 constexpr auto kRetryHops = std::chrono::milliseconds(1);
 /// A forwarder that was lost, or did not answer, is told of this context again after so long.
 constexpr auto kRetryAttach = std::chrono::seconds(1);
@@ -59,6 +59,24 @@ void cut(LinkEnds& ends, LinkEnds::iterator which, const std::string& why) {
     end.cut(name, fmt::format("{} {}", name.neighbour->text(), why));
 }
 
+Result<Via> ask(const std::string& url, const bootstrap::Key& key, const ContextId& self,
+                Hub::Clock::time_point deadline) {
+    auto directory = bootstrap::join(url, key, self, deadline);
+    if (!directory) return directory.failure();
+    std::promise<Result<bootstrap::Bytes>> answer;
+    auto answered = answer.get_future();
+    (*directory)
+        ->lookup(Hub::kPublished, std::min(deadline, Hub::Clock::now() + kLookup),
+                 [&](Result<bootstrap::Bytes> found) { answer.set_value(std::move(found)); });
+    const Result<bootstrap::Bytes> found = answered.get();
+    if (!found)
+        return fail(found.status(), "the context that listens there relays nothing (forward.allow): {}",
+                    found.failure().why);
+    auto via = decode(*found);
+    if (via && via->hub.context == self) return fail(Status::bad_config, "it is this context itself");
+    return via;
+}
+
 } // namespace
 
 Hub::Hub(request::Dispatcher& dispatcher, transport::Endpoint& endpoint, const bootstrap::Key& key,
@@ -83,26 +101,8 @@ Hub* Hub::of(const ContextId& context) {
     return found == hubs().end() ? nullptr : found->second;
 }
 
-Result<Via> Hub::ask(const std::string& url, Clock::time_point deadline) const {
-    auto directory = bootstrap::join(url, key_, endpoint_.self(), deadline);
-    if (!directory) return directory.failure();
-    std::promise<Result<bootstrap::Bytes>> answer;
-    auto answered = answer.get_future();
-    (*directory)
-        ->lookup(kPublished, std::min(deadline, Clock::now() + kLookup),
-                 [&](Result<bootstrap::Bytes> found) { answer.set_value(std::move(found)); });
-    const Result<bootstrap::Bytes> found = answered.get();
-    if (!found)
-        return fail(found.status(), "the context that listens there relays nothing (forward.allow): {}",
-                    found.failure().why);
-    auto via = decode(*found);
-    if (via && via->hub.context == endpoint_.self())
-        return fail(Status::bad_config, "it is this context itself");
-    return via;
-}
-
 // A forwarder may be started after those whom it serves: while none is there, all are asked again. Each has
-// an equal share of the time that is left. Rows cannot be added later, so the first round that finds one is
+// an equal share of the time that is left. The method is opened once, so the first round that finds one is
 // the last.
 Result<void> Hub::find_forwarders(const std::string& urls) {
     if (!forwarders_.empty()) return {}; // asked by another module of the method
@@ -114,8 +114,8 @@ Result<void> Hub::find_forwarders(const std::string& urls) {
         auto left = static_cast<std::int64_t>(asked.size());
         for (const std::string& url : asked) {
             const auto now = Clock::now();
-            auto via =
-                ask(url, now + std::min<std::chrono::nanoseconds>((deadline - now) / left--, kLongestAsk));
+            auto via = ask(url, key_, endpoint_.self(),
+                           now + std::min<std::chrono::nanoseconds>((deadline - now) / left--, kLongestAsk));
             if (via)
                 forwarders_.push_back(std::move(*via));
             else
@@ -137,6 +137,10 @@ std::uint8_t Hub::add(Acceptor& module) {
 }
 
 void Hub::serve() {
+    {
+        Lock hold(hubs_mutex);
+        hubs().erase(endpoint_.self()); // modules that are added later do not work over it
+    }
     if (modules_.empty()) return; // the method is not in use here
     detail::Target target;
     while (target.key == 0) crypto::fill_random(&target.key, sizeof target.key);
@@ -153,7 +157,7 @@ void Hub::serve() {
                                                 std::uint64_t value, std::span<const std::byte> bytes) {
                                                  hub.take_hop(kind, number, value, bytes);
                                              }));
-    dispatcher_.observe(*this);
+    dispatcher_.observe(*this, kHop.info()); // links whose hops are lost end with a reason
     for (const Via& via : forwarders_) {
         GlobalPointer<Hub> there{
             via.hub, endpoint_.way(endpoint_.peer(via.hub.context), transport::KnownTable::make(via.table))};
@@ -231,7 +235,7 @@ Neighbour* Hub::reach(const Via& via) {
 
 void Hub::say(const LinkName& to, const Hop& hop) {
     const std::uint8_t kind = static_cast<std::uint8_t>(hop.kind) | (to.mine ? 0 : kYours);
-    to.neighbour->send(kind, to.number, hop.number, hop.bytes);
+    to.neighbour->send(kind, to.number, hop);
     if (to.neighbour->waits() || to.neighbour->lost()) waits_.store(true, std::memory_order_relaxed);
 }
 
@@ -245,28 +249,29 @@ void Hub::say_close(const LinkName& to, Status status, std::string_view why) {
     say(to, {Kind::close, static_cast<std::uint64_t>(status), std::as_bytes(std::span(why))});
 }
 
-std::chrono::nanoseconds Hub::run() {
-    if (!waits_ && next_attach_ == Clock::time_point::max()) return std::chrono::nanoseconds::max();
+void Hub::run() {
+    if (!waits_ && next_attach_ == Clock::time_point::max()) return;
     if (waits_.load(std::memory_order_relaxed) && waits_.exchange(false, std::memory_order_relaxed))
         for (const auto& [id, each] : neighbours_) {
             if (!each->retry()) waits_ = true;
             if (each->lost()) lose(*each);
         }
-    std::chrono::nanoseconds next =
-        waits_ ? std::chrono::nanoseconds(kRetryHops) : std::chrono::nanoseconds::max();
-    if (next_attach_ == Clock::time_point::max()) return next;
+    if (next_attach_ == Clock::time_point::max()) return;
     const auto now = Clock::now();
-    if (now >= next_attach_) {
-        next_attach_ = Clock::time_point::max();
-        for (const auto& [id, each] : neighbours_)
-            if (!each->introduced && (is_one_of(forwarders_, id) || has_links(ends_, *each))) {
-                revive(*each);
-                if (!each->introduce(own_)) next_attach_ = now + kRetryAttach;
-            }
-    }
-    return next_attach_ == Clock::time_point::max()
-               ? next
-               : std::min<std::chrono::nanoseconds>(next, next_attach_ - now);
+    if (now < next_attach_) return;
+    next_attach_ = Clock::time_point::max();
+    for (const auto& [id, each] : neighbours_)
+        if (!each->introduced && (is_one_of(forwarders_, id) || has_links(ends_, *each))) {
+            revive(*each);
+            if (!each->introduce(own_)) next_attach_ = now + kRetryAttach;
+        }
+}
+
+std::chrono::nanoseconds Hub::time_left() const {
+    std::chrono::nanoseconds next = std::chrono::nanoseconds::max();
+    if (waits_) next = kRetryHops;
+    if (next_attach_ == Clock::time_point::max()) return next;
+    return std::min<std::chrono::nanoseconds>(next, next_attach_ - Clock::now());
 }
 
 // Every link by that neighbour ends.
@@ -294,11 +299,12 @@ void Hub::peer_arrived(const transport::Peer& peer) {
     if (is_one_of(forwarders_, peer.id) || has_links(ends_, *neighbour)) next_attach_ = Clock::now();
 }
 
-void Hub::peer_lost(const transport::Peer& peer) {
+// Its links end, also if it is still there: they miss what was lost.
+void Hub::peer_lost(const transport::Peer& peer, bool gone) {
     Neighbour* const neighbour = find(peer.id);
     if (neighbour == nullptr) return;
     lose(*neighbour);
-    if (!is_one_of(forwarders_, peer.id))
+    if (gone && !is_one_of(forwarders_, peer.id))
         neighbours_.erase(peer.id); // it comes again with a pointer of its own
 }
 
@@ -306,6 +312,13 @@ bool Hub::needs(const transport::Peer& peer) {
     if (is_one_of(forwarders_, peer.id)) return true;
     Neighbour* const neighbour = find(peer.id);
     return neighbour != nullptr && has_links(ends_, *neighbour);
+}
+
+std::vector<transport::CarriedPeer> Hub::carried_peers() {
+    std::vector<transport::CarriedPeer> all;
+    for (const auto& [name, end] : ends_)
+        if (const ContextId* const far = end->far_end()) all.push_back({*far, name.neighbour->id()});
+    return all;
 }
 
 // It is reached as it has come: two forwarders of one context would reach it through each other, for ever.
@@ -337,7 +350,14 @@ void Hub::take_hop(std::uint8_t kind, std::uint32_t number, std::uint64_t value,
         revive(*by);
         // Whoever opens takes a number anew only after it had forgotten this context, and the link.
         if (const auto former = ends_.find(name); former != ends_.end()) cut(ends_, former, "has begun anew");
-        return begin(name, hop);
+        const auto to = destination_in(hop.bytes);
+        if (!to || to->hello.size() > kMostRecord)
+            return say_close(name, Status::bad_argument,
+                             "a link was asked for in no form that is known here");
+        if (to->context != endpoint_.self()) return relays_.open(name, hop, *to);
+        if (to->instance >= modules_.size() || modules_[to->instance] == nullptr)
+            return say_close(name, Status::no_method, "the context has no such module of the method");
+        return modules_[to->instance]->accept(name, hop, *to);
     }
     const auto end = ends_.find(name);
     if (end == ends_.end()) { // it has ended here, which a neighbour that was lost has not been told
@@ -347,16 +367,6 @@ void Hub::take_hop(std::uint8_t kind, std::uint32_t number, std::uint64_t value,
     HopEnd& taker = *end->second;
     if (hop.kind == Kind::close) ends_.erase(end);
     taker.take(name, hop);
-}
-
-void Hub::begin(const LinkName& from, const Hop& hop) {
-    const auto to = destination_in(hop.bytes);
-    if (!to || to->hello.size() > kMostRecord)
-        return say_close(from, Status::bad_argument, "a link was asked for in no form that is known here");
-    if (to->context != endpoint_.self()) return relays_.open(from, hop, *to);
-    if (to->instance >= modules_.size() || modules_[to->instance] == nullptr)
-        return say_close(from, Status::no_method, "the context has no such module of the method");
-    modules_[to->instance]->accept(from, hop, *to);
 }
 
 } // namespace plexus::forward

@@ -10,8 +10,10 @@
 #include "forward/neighbour.h"
 #include "forward/relays.h"
 #include "forward/via.h"
+#include "plexus/module/abi.h"
 #include "request/dispatcher.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <map>
@@ -20,6 +22,12 @@
 #include <vector>
 
 namespace plexus::forward {
+
+inline ContextId id_of(const plexus_id& id) noexcept {
+    ContextId context;
+    std::copy(std::begin(id.bytes), std::end(id.bytes), context.bytes.begin());
+    return context;
+}
 
 /// Takes the links that others open to this context. @thread progress
 class Acceptor {
@@ -43,7 +51,8 @@ class Hub final : public request::Observer {
     Hub(const Hub&) = delete;
     Hub& operator=(const Hub&) = delete;
 
-    /// The hub of a context of this process, for the modules that are opened for it; null: none.
+    /// The hub of a context of this process, for the modules that are opened for it before serve(); null:
+    /// none.
     static Hub* of(const ContextId& context);
     /// Asks the directories at these URLs for their forwarders, the first time.
     /// @error what directories say, bad_config none is a forwarder
@@ -82,19 +91,21 @@ class Hub final : public request::Observer {
     void unbind(const LinkName& name) { ends_.erase(name); }
     void say(const LinkName& to, const Hop& hop);
     void say_close(const LinkName& to, Status status, std::string_view why);
-    /// Work that is due by the clock; how long until the next, max(): none. Costs a load where there is none.
-    std::chrono::nanoseconds run();
+    /// In a turn: hops that wait for room, and what is due by the clock. Costs two loads where there is none.
+    void run();
+    /// How long until run() has something to do, max(): for ever. Sends nothing: a lane that is armed is in
+    /// no turn, and a send would wait there.
+    std::chrono::nanoseconds time_left() const;
 
     // request::Observer
     void peer_arrived(const transport::Peer& peer) override;
-    void peer_lost(const transport::Peer& peer) override;
+    void peer_lost(const transport::Peer& peer, bool gone) override;
     bool needs(const transport::Peer& peer) override;
+    std::vector<transport::CarriedPeer> carried_peers() override;
 
   private:
-    Result<Via> ask(const std::string& url, Clock::time_point deadline) const;
     void take_attach(const GlobalPointer<Hub>& from);
     void take_hop(std::uint8_t kind, std::uint32_t number, std::uint64_t value, wire::View bytes);
-    void begin(const LinkName& from, const Hop& hop);
     void lose(Neighbour& neighbour);
     void revive(Neighbour& neighbour);
 

@@ -30,7 +30,7 @@ Link::Link(Module& owner, wire::View row, const plexus_id& peer, void* cookie)
   , row_bytes_(row.begin(), row.end())
   , state_(State::wanted)
   , cookie_(cookie)
-  , peer_(peer)
+  , far_(id_of(peer))
   , handshake_(module::Handshake::connecting(owner.host(), peer, owner.max_message()))
   , receiver_(owner.host(), owner.max_message()) {}
 
@@ -62,8 +62,14 @@ std::int32_t Link::send(const plexus_view* pieces, std::uint32_t count, void* to
 // What waits for room on the way to the forwarder has not left either.
 std::uint64_t Link::queued() const noexcept { return sender_.queued() + (owner_.hub().waits() ? 1 : 0); }
 
-// The window, and as much again for what has none: records and credit.
+// The window, and as much again for what has none: records and credit. A piece that nothing waits before is
+// put where it belongs; only the first and the end of a message are for the host, who is not called in here.
 void Link::take(const LinkName& from, const Hop& hop) {
+    if (state_ == State::open && !given_up_ && inbox_.hops.empty() && receiver_.store(hop)) {
+        give_credit(hop.cost());
+        if (receiver_.is_whole()) owner_.owe(*this);
+        return;
+    }
     inbox_.bytes += hop.cost();
     if (hop.kind != Kind::close && inbox_.bytes > 2 * std::max(window_, kLeastWindow)) {
         constexpr const char* kWhy = "more came on a relayed link than its window holds";
@@ -86,6 +92,7 @@ void Link::cut(const LinkName&, const std::string& why) {
 
 bool Link::turn(std::int32_t& handled) {
     if (state_ == State::wanted && !given_up_) ask();
+    if (state_ == State::open && !given_up_ && receiver_.finish(cookie_)) ++handled;
     for (std::size_t i = 0; i < kMostHandled && !inbox_.hops.empty() && state_ != State::over; ++i) {
         const Waiting first = std::move(inbox_.hops.front());
         inbox_.hops.pop_front();
@@ -128,7 +135,7 @@ void Link::ask() {
     set_due(Clock::now() + kOpening);
     wire::Bytes bytes;
     wire::Builder out(bytes);
-    out.raw(peer_.bytes, sizeof peer_.bytes);
+    out.raw(far_.bytes.data(), far_.bytes.size());
     out.u8(via->instance);
     const auto hello = handshake_.take_outgoing();
     out.raw(hello.data(), hello.size());
@@ -193,6 +200,7 @@ void Link::admit(const Hop& hop) {
     set_due(Clock::time_point::max());
     sender_.open(window_);
     const plexus_id peer = handshake_.peer();
+    far_ = id_of(peer);
     void* cookie = nullptr;
     const plexus_host& host = owner_.host();
     if (host.accepted(host.self, handle(), &peer, &cookie) != PLEXUS_OK)

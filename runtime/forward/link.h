@@ -41,6 +41,7 @@ class Link final : public HopEnd {
     // HopEnd. @thread progress
     void take(const LinkName& from, const Hop& hop) override;
     void cut(const LinkName& from, const std::string& why) override;
+    const ContextId* far_end() const override { return state_ == State::open ? &far_ : nullptr; }
 
     // @thread progress
     /// Answers the first record of whoever wants this link.
@@ -79,7 +80,7 @@ class Link final : public HopEnd {
     State state_;
     const std::uint32_t row_ = 0;
     void* cookie_ = nullptr;
-    const plexus_id peer_{};
+    ContextId far_; ///< whom it leads to; known on the side that takes it once it is open
     module::Handshake handshake_;
     Sender sender_;
     Receiver receiver_;

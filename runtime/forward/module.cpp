@@ -15,12 +15,6 @@ namespace {
 
 constexpr std::size_t kMostUnproved = 1024; // links that open, or end
 
-ContextId id_of(const plexus_id& id) {
-    ContextId context;
-    std::memcpy(context.bytes.data(), id.bytes, context.bytes.size());
-    return context;
-}
-
 // [a-z0-9_], as a label has to be, and no other forwarder's.
 std::string label_of(const std::vector<Via>& all, std::size_t which) {
     const std::string& name = all[which].name;
@@ -47,13 +41,21 @@ std::int32_t Module::make(const plexus_host& host, std::unique_ptr<Module>& made
         return PLEXUS_BAD_CONFIG;
     };
     Hub* const hub = Hub::of(id_of(host.id));
-    if (hub == nullptr) return refuse("forwarding needs the context that opens it");
+    if (hub == nullptr)
+        return refuse("forward is opened when its context starts and no later: name it, or what works over "
+                      "it, in methods");
     const std::string via = module::setting(host, "via");
     if (!via.empty())
         if (const auto found = hub->find_forwarders(via); !found) return refuse(found.failure().why);
     std::uint64_t most = 0;
     const std::string limit = module::setting(host, "limits.max_message");
     for (const char digit : limit) most = most * 10 + static_cast<std::uint64_t>(digit - '0');
+    constexpr std::size_t kLeast = kMostPiece + kMostRecord;
+    if (most != 0 && most < kLeast)
+        return refuse(
+            fmt::format("limits.max_message of {} bytes is less than relayed pieces need: set {} or more, or "
+                        "leave forward out of methods",
+                        most, kLeast));
     UniqueFd event(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
     if (!event) return refuse("there is no descriptor to sleep on");
     made = std::make_unique<Module>(host, *hub, std::move(event), most);
@@ -128,11 +130,14 @@ void Module::accept(const LinkName& from, const Hop& open, const Destination& to
 }
 
 std::int32_t Module::poll(std::uint32_t) {
-    static_cast<void>(hub_.run());
+    hub_.run();
     if (!due_.empty()) owe_due();
+    if (std::exchange(slept_, false)) {
+        armed_.store(false, std::memory_order_relaxed);
+        std::uint64_t ignored = 0;
+        static_cast<void>(::read(event_.get(), &ignored, sizeof ignored));
+    }
     if (!work_.load(std::memory_order_acquire)) return 0; // pairs with [work]
-    std::uint64_t ignored = 0;
-    static_cast<void>(::read(event_.get(), &ignored, sizeof ignored));
     std::vector<Link*> ready;
     {
         Lock hold(mutex_);
@@ -158,9 +163,10 @@ void Module::set_due(Link& link, Link::Clock::time_point from, Link::Clock::time
 }
 
 std::int32_t Module::arm(std::uint64_t& sleep_ns) {
+    slept_ = true;
     armed_.store(true, std::memory_order_seq_cst); // [armed]
     if (work_.load(std::memory_order_seq_cst)) return PLEXUS_AGAIN;
-    std::chrono::nanoseconds next = hub_.run();
+    std::chrono::nanoseconds next = hub_.time_left();
     if (!due_.empty())
         next = std::min<std::chrono::nanoseconds>(next, due_.begin()->first - Link::Clock::now());
     if (work_.load(std::memory_order_seq_cst)) return PLEXUS_AGAIN;
@@ -221,6 +227,8 @@ std::int32_t Module::query(const Link* link, plexus_query what, std::uint64_t& v
     case PLEXUS_QUERY_INLINE_BYTES:
     case PLEXUS_QUERY_SHARED_BYTES:
     case PLEXUS_QUERY_REMOTE_BYTES:
+    case PLEXUS_QUERY_REFUSED:
+    case PLEXUS_QUERY_DROPPED:
         break;
     }
     return PLEXUS_OK;

@@ -68,6 +68,7 @@ class Module final : public Acceptor {
     std::atomic<bool> work_{false};
     // [armed] set by arm() before it looks at work_; owe() sets work_, then looks at armed_.
     std::atomic<bool> armed_{false};
+    bool slept_ = false; ///< arm() was called since the last poll: the event may be set. The leader's own
     std::set<std::pair<Link::Clock::time_point, Link*>> due_; ///< the leader's own
     mutable RankedMutex<32> mutex_;
     std::map<const Link*, std::unique_ptr<Link>> links_ PLEXUS_GUARDED_BY(mutex_);

@@ -20,36 +20,40 @@ bool Neighbour::introduce(const GlobalPointer<Hub>& me) {
     return introduced;
 }
 
-Status Neighbour::try_send(std::uint8_t kind, std::uint32_t number, std::uint64_t value, wire::View bytes) {
+Status Neighbour::try_send(std::uint8_t kind, std::uint32_t number, const Hop& hop) {
     detail::Writer frame(detail::kRequestHeader);
     frame.put(kind);
     frame.put(number);
-    frame.put(value);
-    frame.put(bytes);
-    return request::send_onward(*pointer_.route(), pointer_.target(), kHop.info(), frame);
+    frame.put(hop.number);
+    frame.put(hop.bytes);
+    return request::send_onward(*pointer_.route(), pointer_.target(), kHop.info(), frame, hop.pin);
 }
 
-void Neighbour::send(std::uint8_t kind, std::uint32_t number, std::uint64_t value, wire::View bytes) {
+void Neighbour::send(std::uint8_t kind, std::uint32_t number, const Hop& hop) {
     if (lost_) return;
     if (queue_.empty()) {
-        const Status status = try_send(kind, number, value, bytes);
+        const Status status = try_send(kind, number, hop);
         if (status == Status::ok) return;
         if (!is_worth_repeating(status)) return mark_lost();
     }
-    queue_.push_back({kind, number, value, wire::Bytes(bytes.begin(), bytes.end())});
-    queued_ += bytes.size() + kHopCost;
+    Waiting& last = queue_.emplace_back(Waiting{kind, number, hop, {}});
+    if (hop.pin == nullptr) {
+        last.copy.assign(hop.bytes.begin(), hop.bytes.end());
+        last.hop.bytes = last.copy;
+    }
+    queued_ += hop.cost();
 }
 
 bool Neighbour::retry() {
     while (!queue_.empty()) {
         const Waiting& first = queue_.front();
-        const Status status = try_send(first.kind, first.number, first.value, first.bytes);
+        const Status status = try_send(first.kind, first.number, first.hop);
         if (is_worth_repeating(status)) return false;
         if (status != Status::ok) {
             mark_lost();
             break;
         }
-        queued_ -= first.bytes.size() + kHopCost;
+        queued_ -= first.hop.cost();
         queue_.pop_front();
     }
     return true;

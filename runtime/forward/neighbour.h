@@ -24,7 +24,8 @@ class Neighbour {
     // @thread progress
     /// Says by which pointer `me` is reached.
     bool introduce(const GlobalPointer<Hub>& me);
-    void send(std::uint8_t kind, std::uint32_t number, std::uint64_t value, wire::View bytes);
+    /// `kind`: the hop's with kYours, if the neighbour has chosen the number.
+    void send(std::uint8_t kind, std::uint32_t number, const Hop& hop);
     /// Sends what had found no room. True: none is left.
     bool retry();
     bool waits() const noexcept { return !queue_.empty(); }
@@ -54,10 +55,10 @@ class Neighbour {
     struct Waiting {
         std::uint8_t kind;
         std::uint32_t number;
-        std::uint64_t value;
-        wire::Bytes bytes;
+        Hop hop; ///< its bytes are in `copy`, or are kept by its pin
+        wire::Bytes copy;
     };
-    Status try_send(std::uint8_t kind, std::uint32_t number, std::uint64_t value, wire::View bytes);
+    Status try_send(std::uint8_t kind, std::uint32_t number, const Hop& hop);
 
     GlobalPointer<Hub> pointer_;
     std::uint32_t last_number_ = 0;

@@ -7,11 +7,24 @@ namespace plexus::forward {
 
 bool Receiver::take(void* cookie, const Hop& hop) {
     if (hop.kind == Kind::more) {
-        if (hop.bytes.empty() || hop.bytes.size() > missing_) return false;
-        put(cookie, hop.bytes);
+        if (!store(hop)) return false;
+        finish(cookie);
         return true;
     }
     return missing_ == 0 && begin(cookie, hop);
+}
+
+bool Receiver::store(const Hop& hop) {
+    if (hop.kind != Kind::more || hop.bytes.empty() || hop.bytes.size() > missing_) return false;
+    put(hop.bytes);
+    unfinished_ = missing_ == 0;
+    return true;
+}
+
+bool Receiver::finish(void* cookie) {
+    if (!std::exchange(unfinished_, false)) return false;
+    tell(cookie, PLEXUS_OK);
+    return true;
 }
 
 bool Receiver::begin(void* cookie, const Hop& hop) {
@@ -34,23 +47,19 @@ bool Receiver::begin(void* cookie, const Hop& hop) {
         where_ = placing_ ? static_cast<std::byte*>(where) : nullptr;
         token_ = token;
     }
-    put(cookie, hop.bytes.subspan(head));
+    put(hop.bytes.subspan(head));
     return true;
 }
 
-void Receiver::put(void* cookie, wire::View bytes) {
-    {
-        Lock hold(place_mutex_);
-        if (where_ != nullptr && !bytes.empty()) {
-            std::memcpy(where_, bytes.data(), bytes.size());
-            where_ += bytes.size();
-        }
-    }
+void Receiver::put(wire::View bytes) {
     missing_ -= bytes.size();
-    if (missing_ == 0) finish(cookie, PLEXUS_OK);
+    Lock hold(place_mutex_);
+    if (where_ == nullptr || bytes.empty()) return;
+    std::memcpy(where_, bytes.data(), bytes.size());
+    where_ += bytes.size();
 }
 
-void Receiver::finish(void* cookie, std::int32_t status) {
+void Receiver::tell(void* cookie, std::int32_t status) {
     void* token = nullptr;
     {
         Lock hold(place_mutex_);
@@ -68,6 +77,6 @@ void Receiver::give_up() {
     where_ = nullptr;
 }
 
-void Receiver::end(void* cookie) { finish(cookie, PLEXUS_LINK_LOST); }
+void Receiver::end(void* cookie) { tell(cookie, PLEXUS_LINK_LOST); }
 
 } // namespace plexus::forward

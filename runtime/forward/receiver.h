@@ -17,6 +17,12 @@ class Receiver {
 
     /// Takes the next piece. False: no honest sender sends that now.
     bool take(void* cookie, const Hop& hop) PLEXUS_EXCLUDES(place_mutex_);
+    /// Takes a piece without a word to the host: finish() has to follow the last of a message. False: take()
+    /// says what to do with it.
+    bool store(const Hop& hop) PLEXUS_EXCLUDES(place_mutex_);
+    bool is_whole() const noexcept { return unfinished_; }
+    /// Tells the host of a message whose last piece was stored. True: there was one.
+    bool finish(void* cookie) PLEXUS_EXCLUDES(place_mutex_);
     /// The host's places are void: nothing is written there any more when this returns. @thread any
     void give_up() PLEXUS_EXCLUDES(place_mutex_);
     /// The link is over: ends a placement.
@@ -24,12 +30,13 @@ class Receiver {
 
   private:
     bool begin(void* cookie, const Hop& hop);
-    void put(void* cookie, wire::View bytes) PLEXUS_EXCLUDES(place_mutex_);
-    void finish(void* cookie, std::int32_t status) PLEXUS_EXCLUDES(place_mutex_);
+    void put(wire::View bytes) PLEXUS_EXCLUDES(place_mutex_);
+    void tell(void* cookie, std::int32_t status) PLEXUS_EXCLUDES(place_mutex_);
 
     const plexus_host& host_;
     const std::uint64_t max_message_;
     std::uint64_t missing_ = 0; ///< bytes of the message under way that have not come
+    bool unfinished_ = false;   ///< none is missing, and the host does not know it
     RankedMutex<33> place_mutex_;
     std::byte* where_ PLEXUS_GUARDED_BY(place_mutex_) = nullptr; ///< null: the bytes are dropped
     void* token_ PLEXUS_GUARDED_BY(place_mutex_) = nullptr;

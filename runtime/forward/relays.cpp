@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "forward/hub.h"
+#include "request/sending.h"
 
 #include <algorithm>
 
@@ -62,6 +63,7 @@ void Relays::Relay::take(const LinkName& from, const Hop& hop) {
     }
     Hop onward = hop;
     if (hop.kind == Kind::opened) onward.number = window_;
+    if (hop.kind == Kind::data || hop.kind == Kind::more) onward.pin = request::keep_running_request();
     owner_.hub_.say(sides_[1 - side], onward);
 }
 

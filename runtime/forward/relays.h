@@ -32,6 +32,7 @@ class Relays {
           , window_(window) {}
         void take(const LinkName& from, const Hop& hop) override;
         void cut(const LinkName& from, const std::string& why) override;
+        const ContextId* far_end() const override { return nullptr; }
         const LinkName& side(std::size_t which) const noexcept { return sides_[which]; }
 
       private:

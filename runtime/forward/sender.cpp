@@ -65,7 +65,7 @@ bool Sender::next(Piece& piece) {
         if (messages_.empty()) return false;
         message = &messages_.front(); // stays there: others only add behind it
     }
-    const std::size_t size = std::min(kPiece, message->size - sent_);
+    const std::size_t size = std::min(piece_by(window_), message->size - sent_);
     if (under_way_ + size + kHopCost > window_) return false;
     piece.hop.kind = sent_ == 0 ? Kind::data : Kind::more;
     piece.hop.number = sent_ == 0 ? sizes(message->head, message->size) : 0;

@@ -89,7 +89,7 @@ Result<Via> decode(wire::View bytes) {
     via.hub.handle = in.u32();
     via.hub.generation = in.u32();
     auto table = in.ok() && known ? wire::decode_table(in.rest()) : std::nullopt;
-    if (!table || name.size() > kLongestName)
+    if (!table || !table->prescribed().empty() || name.size() > kLongestName)
         return fail(Status::bad_archive, "not a row of this version of the method");
     via.table = std::move(*table);
     return via;

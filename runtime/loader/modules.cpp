@@ -77,6 +77,10 @@ void Modules::add(const plexus_passport* passport) {
         log::warn("loader", "a module is refused: {}", taken.failure().why);
 }
 
+Result<const Module*> Modules::take(const plexus_passport* passport, const std::string& origin) {
+    return held_->take(passport, origin, true);
+}
+
 Result<const Module*> Modules::load(const fs::path& file, bool replace) {
     const std::string name = file.string();
     std::erase_if(held_->refused, [&](const Refused& earlier) { return earlier.file == name; });

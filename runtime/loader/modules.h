@@ -47,6 +47,8 @@ class Modules {
 
     /// Adds a built-in module. A name that is there already wins over later ones.
     void add(const plexus_passport* passport);
+    /// The same, for whoever wants to know why not; it wins over an earlier one of its name.
+    Result<const Module*> take(const plexus_passport* passport, const std::string& origin);
     /// Loads one shared object; refusals are remembered too. Names that are taken: refused
     /// unless `replace` (then the file wins over what was there).
     Result<const Module*> load(const std::filesystem::path& file, bool replace = false);

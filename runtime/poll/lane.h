@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/clock.h"
+#include "base/grow_only.h"
 #include "plexus/module/abi.h"
 #include "poll/auto_skip.h"
 #include "poll/watcher.h"
@@ -66,6 +67,9 @@ struct Lane {
 
     std::unique_ptr<Watcher> watcher; ///< blocking lanes
 };
+
+/// Lanes in the order in which they were added. Each method has one.
+using Lanes = GrowOnly<Lane, 64>;
 
 /// Adds one to a counter that a single thread writes: no locked instruction.
 template <class T>

@@ -10,8 +10,6 @@ namespace {
 constexpr double kCheapNs = 40;           // a poll without a system call
 constexpr double kBesideNs = 60;          // what a measured poll costs beside the poll itself
 constexpr double kQuietNs = 20'000;       // no work in any other lane for so long: nobody is hurt
-constexpr double kCrowded = 0.1;          // share of yields that ran somebody else: polls take his time
-constexpr double kCrowdedStep = 0.05;     // how much one yield says
 constexpr double kClockNs = 100'000;      // between two looks of a busy loop at the clock
 constexpr std::uint64_t kLearn = 32;      // polls after which a lane may count as cheap
 constexpr std::uint32_t kGlanceEvery = 8; // counted turns, while turns are short
@@ -24,16 +22,17 @@ LaneTurns::LaneTurns(double idle_share)
   , long_ticks_(static_cast<std::uint64_t>(static_cast<double>(kLongTurn.count()) / nanoseconds_per_tick_))
   , clock_ticks_(static_cast<std::uint64_t>(kClockNs / nanoseconds_per_tick_)) {}
 
-Lane& LaneTurns::add(LaneSource source) {
+Lane& LaneTurns::place(LaneSource source) {
     const AutoSkip::Limits limits{idle_share_, kCheapNs / nanoseconds_per_tick_,
                                   kBesideNs / nanoseconds_per_tick_};
-    Lane& lane = lanes_.emplace_back(std::move(source), limits);
-    lane.fixed_turns.store(lane.source.skip_poll.value_or(1), std::memory_order_relaxed);
-    return lane;
+    auto lane = std::make_unique<Lane>(std::move(source), limits);
+    lane->fixed_turns.store(lane->source.skip_poll.value_or(1), std::memory_order_relaxed);
+    return lanes_.add(std::move(lane));
 }
 
 void LaneTurns::ask_all() noexcept {
-    for (Lane& lane : lanes_) lane.due = 0;
+    known_ = begun_.load(std::memory_order_acquire); // pairs with [begun]: also before the first turn
+    for (const auto& lane : lanes_.all()) lane->due = 0;
     next_due_ = 0;
 }
 
@@ -54,22 +53,20 @@ void LaneTurns::glance() noexcept {
     glance_in_ = glance_every_;
 }
 
-void LaneTurns::note_yield(bool taken) noexcept {
-    crowded_ += ((taken ? 1.0 : 0.0) - crowded_) * kCrowdedStep;
-}
-
 std::uint32_t LaneTurns::ask_due() {
     std::uint32_t handled = 0;
-    for (Lane& lane : lanes_)
-        if (!lane.every_turn && lane.due <= turns_) handled += poll_lane(lane);
+    known_ = begun_.load(std::memory_order_acquire); // pairs with [begun]
+    const auto lanes = asked();
+    for (const auto& lane : lanes)
+        if (!lane->every_turn && lane->due <= turns_) handled += poll_lane(*lane);
     asked_.clear();
     next_due_ = UINT64_MAX;
-    for (Lane& lane : lanes_) {
-        lane.every_turn = lane.due == turns_ + 1;
-        if (lane.every_turn) {
-            asked_.push_back(&lane);
+    for (const auto& lane : lanes) {
+        lane->every_turn = lane->due == turns_ + 1;
+        if (lane->every_turn) {
+            asked_.push_back(lane.get());
         } else {
-            next_due_ = std::min(next_due_, lane.due);
+            next_due_ = std::min(next_due_, lane->due);
         }
     }
     return handled;
@@ -121,7 +118,7 @@ std::uint32_t LaneTurns::poll_measured(Lane& lane) {
     };
     const std::uint32_t turns = lane.skip.after_poll(
         {end - start, start - lane.last_end, turns_ - lane.last_turn, handled > 0, lately(lane.busy_at),
-         !lately(lane.others_busy_at) && crowded_ < kCrowded, idlers_ + (lane.skipped ? 0 : 1)});
+         !lately(lane.others_busy_at) && !crowd_.computes(), idlers_ + (lane.skipped ? 0 : 1)});
     lane.last_end = end;
     lane.last_turn = turns_;
     lane.cost_ticks.store(lane.skip.cost_ticks(), std::memory_order_relaxed);

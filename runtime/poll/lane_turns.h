@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Policy of the poll loop: which lanes are asked in a turn, how much each may handle, and when the loop
-// has to look at the clock. Knows nothing of threads, sleep or chores.
+// has to look at the clock. Knows nothing of threads, sleep or deferred work.
 //
 // Turns are short as a rule, so lanes are skipped by counting turns. Handlers may make a turn long. So the
 // processor's counter is read now and then; when more than kLongTurn has gone by since the last reading,
@@ -8,16 +8,18 @@
 // are short again.
 #pragma once
 
+#include "poll/crowd.h"
 #include "poll/lane.h"
 
 #include <chrono>
-#include <deque>
+#include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
 namespace plexus::poll {
 
-/// The leader's own, but for lanes(). @thread progress
+/// The leader's own, but for all(), place() and begin(). @thread progress
 class LaneTurns {
   public:
     static constexpr std::uint32_t kBudget = 32; ///< events a lane may handle in one turn
@@ -27,11 +29,23 @@ class LaneTurns {
 
     explicit LaneTurns(double idle_share);
 
-    /// Before the first turn.
-    Lane& add(LaneSource source);
-    /// Lanes are only added, so references stay good.
-    std::deque<Lane>& all() noexcept { return lanes_; }
-    const std::deque<Lane>& all() const noexcept { return lanes_; }
+    /// The lane is not asked before begin(). Turns may go on meanwhile. @thread one
+    Lane& place(LaneSource source);
+    /// Every lane that was placed is asked: from the first turn on, or from the one after notice_begun().
+    /// @thread one, that of place()
+    void begin() noexcept { begun_.store(lanes_.size(), std::memory_order_release); } // [begun]
+    Lane& add(LaneSource source) {
+        Lane& lane = place(std::move(source));
+        begin();
+        return lane;
+    }
+    void notice_begun() noexcept {
+        if (begun_.load(std::memory_order_relaxed) != known_) next_due_ = 0;
+    }
+    /// All that were placed. @thread any
+    const Lanes& all() const noexcept { return lanes_; }
+    /// Those that turns ask.
+    std::span<const std::unique_ptr<Lane>> asked() const noexcept { return lanes_.all().first(known_); }
 
     /// One turn: asks the lanes that are due. Gives the number of events handled.
     std::uint32_t ask() {
@@ -61,8 +75,8 @@ class LaneTurns {
     void glance() noexcept;
     /// The loop was idle on purpose: the time up to now is no long turn.
     void forget_time() noexcept { glanced_at_ = 0; }
-    /// Whether a yield ran another thread: polls take its time then.
-    void note_yield(bool taken) noexcept;
+    /// Learns whether polls take the time of others. @thread progress
+    Crowd& crowd() noexcept { return crowd_; }
 
   private:
     static constexpr std::uint64_t kSample = 1024; ///< every so many polls a lane of known cost is measured
@@ -94,14 +108,16 @@ class LaneTurns {
     const double nanoseconds_per_tick_;
     const std::uint64_t long_ticks_;  ///< kLongTurn
     const std::uint64_t clock_ticks_; ///< a busy loop looks at the clock so often
-    std::deque<Lane> lanes_;
+    Lanes lanes_;
+    std::atomic<std::size_t> begun_{0}; // [begun] set after all that the lanes' polls lead to was made
+    std::size_t known_ = 0;             ///< of those, as the last ask_due() or ask_all() saw it
     // A lane that is left out costs a turn nothing: only these are gone through.
-    std::vector<Lane*> asked_;       ///< in every turn
-    std::uint64_t turns_ = 0;        ///< so far
-    std::uint64_t next_due_ = 0;     ///< the first turn in which another lane is due, or asked_ is wrong
-    std::uint64_t hits_ = 0;         ///< polls that found work, all lanes
-    std::uint32_t idlers_ = 0;       ///< lanes that `auto` has wait
-    double crowded_ = 0;             ///< share of recent yields that ran somebody else
+    std::vector<Lane*> asked_;   ///< in every turn
+    std::uint64_t turns_ = 0;    ///< so far
+    std::uint64_t next_due_ = 0; ///< the first turn in which another lane is due, or asked_ is wrong
+    std::uint64_t hits_ = 0;     ///< polls that found work, all lanes
+    std::uint32_t idlers_ = 0;   ///< lanes that `auto` has wait
+    Crowd crowd_;
     std::uint32_t budget_ = kBudget; ///< of each poll
     std::uint32_t glance_in_ = 1;    ///< counted turns until the next glance
     std::uint32_t glance_every_ = 1;

@@ -18,10 +18,23 @@ Scheduler::Scheduler(SchedulerOptions options)
 Scheduler::~Scheduler() { stop(); }
 
 std::size_t Scheduler::add(LaneSource source) {
-    Lane& lane = lanes_.add(std::move(source));
-    if (lane.source.blocking && lane.source.sleeps)
-        lane.watcher = std::make_unique<Watcher>(lane.source.ops->wait_fd(lane.module), [this] { wake(); });
+    const std::size_t at = place(std::move(source));
+    lanes_.begin();
+    return at;
+}
+
+std::size_t Scheduler::place(LaneSource source) {
+    std::unique_ptr<Watcher> watcher; // first: its thread may be refused
+    if (source.blocking && source.sleeps)
+        watcher = std::make_unique<Watcher>(source.ops->wait_fd(source.module), [this] { wake(); });
+    lanes_.place(std::move(source)).watcher = std::move(watcher);
     return lanes_.all().size() - 1;
+}
+
+void Scheduler::begin() noexcept {
+    lanes_.begin();
+    deferred_work_.request(); // the leader notices the lanes then
+    wake();                   // a sleeper's set of descriptors is another one now
 }
 
 void Scheduler::start_progress_thread() {
@@ -42,7 +55,7 @@ void Scheduler::stop() {
     // Whoever still waits leaves at its next look; then the lead stays here for good.
     unsigned round = 0;
     while (leading_.exchange(true, std::memory_order_acquire)) spin_pause(round);
-    for (Lane& lane : lanes_.all()) lane.watcher.reset();
+    for (const auto& lane : lanes_.all().all()) lane->watcher.reset();
 }
 
 // end_ has changed.
@@ -100,15 +113,15 @@ void Scheduler::unlead(bool rests) noexcept {
     }
 }
 
-void Scheduler::request_chores() noexcept {
-    chores_.request();
+void Scheduler::request_deferred_work() noexcept {
+    deferred_work_.request();
     if (!inside_turn()) wake();
 }
 
 std::uint32_t Scheduler::progress() {
     if (inside_turn() || !try_lead(true)) return 0;
     const Lead leading(*this);
-    if (chores_.timed()) chores_.look(Clock::now());
+    if (deferred_work_.timed()) deferred_work_.look(Clock::now());
     const std::uint32_t handled = turn();
     if (handled == 0) lanes_.count_idle_turn();
     return handled;

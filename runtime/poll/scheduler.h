@@ -13,14 +13,13 @@
 
 #include "base/fork.h"
 #include "base/mutex.h"
-#include "poll/chores.h"
+#include "poll/deferred_work.h"
 #include "poll/followers.h"
 #include "poll/lane_turns.h"
 #include "poll/sleeper.h"
 
 #include <chrono>
 #include <condition_variable>
-#include <deque>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -54,8 +53,13 @@ class Scheduler {
     explicit Scheduler(SchedulerOptions options);
     ~Scheduler();
 
-    /// Before anybody polls. Gives the lane's index.
+    /// Before anybody polls. Gives the lane's index; at most as many as Lanes takes.
     std::size_t add(LaneSource lane);
+    /// The same while others poll: the lane is polled after begin() only. @thread one
+    std::size_t place(LaneSource lane);
+    /// From now on all lanes that were placed are polled: what their polls lead to is there. @thread one,
+    /// that of place()
+    void begin() noexcept;
     void start_progress_thread();
     /// Every wait ends, except those of the calling thread: wait() gives false. Turns go on. @thread setup
     void end_waits() noexcept;
@@ -67,11 +71,13 @@ class Scheduler {
     /// No poll runs any more when it returns, and none will start. @thread setup
     void stop();
 
-    /// Called by the leader in a turn after request_chores(): the transport's unfinished work.
+    /// Called by the leader in a turn after request_deferred_work(): the transport's unfinished work.
     /// Gives how long until it wants to be called again without request; max(): never. What it throws is
     /// logged, and it is called again soon.
-    void set_chores(std::function<std::chrono::nanoseconds()> chores) { chores_.set(std::move(chores)); }
-    void request_chores() noexcept;
+    void set_deferred_work(std::function<std::chrono::nanoseconds()> work) {
+        deferred_work_.set(std::move(work));
+    }
+    void request_deferred_work() noexcept;
 
     /// One turn if nobody leads. Never blocks. @thread any
     std::uint32_t progress();
@@ -102,8 +108,7 @@ class Scheduler {
     bool arm();
 
     /// Lanes are only added, so references stay good.
-    std::deque<Lane>& lanes() noexcept { return lanes_.all(); }
-    const std::deque<Lane>& lanes() const noexcept { return lanes_.all(); }
+    const Lanes& lanes() const noexcept { return lanes_.all(); }
 
   private:
     enum class Phase : std::uint8_t { running, ending, stopped };
@@ -156,7 +161,7 @@ class Scheduler {
 
     // The leader's own.
     LaneTurns lanes_;
-    Chores chores_; ///< request() is anybody's
+    DeferredWork deferred_work_; ///< request() is anybody's
 
     std::atomic<pthread_t> leader_{};
     // [turn] set with release after leader_ was.

@@ -26,9 +26,9 @@ void add(int set, int fd) noexcept {
 
 Sleeper::Sleeper(std::uint32_t lane_events, bool timed)
   : set_(::epoll_create1(EPOLL_CLOEXEC))
-  , bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
+  , wake_fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
   , lane_events_(lane_events) {
-    add(set_.get(), bell_.get());
+    add(set_.get(), wake_fd_.get());
     if (!timed) return;
     timer_.reset(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
     add(set_.get(), timer_.get());
@@ -40,10 +40,10 @@ void Sleeper::announce() noexcept {
     full_barrier();
 }
 
-bool Sleeper::arm(std::deque<Lane>& lanes, nanoseconds& longest) {
+bool Sleeper::arm(std::span<const std::unique_ptr<Lane>> lanes, nanoseconds& longest) {
     watched_.resize(lanes.size());
     for (std::size_t index = 0; index < lanes.size(); ++index) {
-        Lane& lane = lanes[index];
+        Lane& lane = *lanes[index];
         const bool polled =
             !lane.confined.load(std::memory_order_relaxed) || lane.guards.load(std::memory_order_relaxed) > 0;
         const bool by_thread = lane.watcher != nullptr;
@@ -85,12 +85,12 @@ void Sleeper::sleep(nanoseconds longest) {
 void Sleeper::wake() noexcept {
     const std::uint64_t one = 1;
     [[maybe_unused]] const auto written =
-        ::write(bell_.get(), &one, sizeof one); // full: it is readable anyway
+        ::write(wake_fd_.get(), &one, sizeof one); // full: it is readable anyway
 }
 
 void Sleeper::clear() noexcept {
     std::uint64_t count;
-    [[maybe_unused]] const auto got = ::read(bell_.get(), &count, sizeof count);
+    [[maybe_unused]] const auto got = ::read(wake_fd_.get(), &count, sizeof count);
 }
 
 void Sleeper::set_timer(nanoseconds longest) noexcept {

@@ -8,7 +8,8 @@
 
 #include <atomic>
 #include <chrono>
-#include <deque>
+#include <memory>
+#include <span>
 #include <vector>
 
 namespace plexus::poll {
@@ -28,7 +29,7 @@ class Sleeper {
 
     /// Arms every lane that may be polled and lowers `longest` to what they allow. False: there is work,
     /// do not sleep. @thread that leads
-    bool arm(std::deque<Lane>& lanes, std::chrono::nanoseconds& longest);
+    bool arm(std::span<const std::unique_ptr<Lane>> lanes, std::chrono::nanoseconds& longest);
     /// Since announce() the lanes were armed for this sleeper: their events reach it. @thread that leads
     bool armed() const noexcept { return armed_.load(std::memory_order_acquire); }
 
@@ -48,7 +49,7 @@ class Sleeper {
     void watch(std::size_t lane, int fd, bool wanted);
 
     UniqueFd set_;
-    UniqueFd bell_;
+    UniqueFd wake_fd_;
     UniqueFd timer_;
     const std::uint32_t lane_events_;
     std::vector<bool> watched_; ///< per lane; the leader's

@@ -4,6 +4,7 @@
 #include "poll/scheduler.h"
 
 #include <sched.h>
+#include <sys/resource.h>
 
 namespace plexus::poll {
 
@@ -12,8 +13,14 @@ using std::chrono::nanoseconds;
 namespace {
 
 constexpr unsigned kTurnsPerLook = 64; // idle turns between two looks at the clock
-constexpr double kTakenNs = 1500;      // a yield that takes longer ran somebody else
 constexpr nanoseconds kFollowerNap = std::chrono::milliseconds(50);
+
+// How often this thread has given its core to another one without sleep, in a yield or by force.
+long times_preempted() noexcept {
+    rusage used{};
+    ::getrusage(RUSAGE_THREAD, &used);
+    return used.ru_nivcsw;
+}
 
 } // namespace
 
@@ -22,19 +29,26 @@ std::uint32_t Scheduler::turn() {
     std::uint32_t handled = 1;                       // of a turn that an exception ends nobody knows
     try {
         handled = lanes_.ask();
-    } catch (...) { chores_.note_exception("a poll"); }
-    if (chores_.requested()) [[unlikely]]
-        chores_.run();
+    } catch (...) { deferred_work_.note_exception("a poll"); }
+    if (deferred_work_.requested()) [[unlikely]] {
+        deferred_work_.run();
+        lanes_.notice_begun(); // after the request was taken: what was begun before it is seen
+    }
     in_turn_.store(false, std::memory_order_relaxed);
     if (handled > 0) followers_.tell();
     return handled;
 }
 
-// Gives the core away and sees whether anybody took it.
+// Gives the core away, and sees now and then whether anybody took it.
 void Scheduler::yield() {
+    Crowd& crowd = lanes_.crowd();
+    const bool looks = crowd.take_look_due();
+    const long switches = looks ? times_preempted() : 0;
     const std::uint64_t before = ticks();
     ::sched_yield();
-    lanes_.note_yield(static_cast<double>(ticks() - before) * nanoseconds_per_tick_ > kTakenNs);
+    const std::uint64_t after = ticks();
+    if (looks) crowd.note_yield(times_preempted() != switches);
+    crowd.note_length(static_cast<double>(after - before) * nanoseconds_per_tick_);
 }
 
 bool Scheduler::wait(Condition until, Clock::time_point deadline) {
@@ -61,16 +75,16 @@ bool Scheduler::lead(Condition until, Clock::time_point deadline) {
             idle_since = {};
             // A busy loop looks at the clock too, now and then, or it would never end.
             if (!lanes_.take_clock_due()) continue;
-        } else if (++idle % kTurnsPerLook != 0) {
+        } else if (++idle % kTurnsPerLook != 0 && !lanes_.crowd().polls()) {
             continue;
         }
         const auto now = Clock::now();
         if (now >= deadline || over()) return false;
-        chores_.look(now);
+        deferred_work_.look(now);
         if (handled > 0) continue;
         lanes_.glance();
         if (idle_since == Clock::time_point{}) idle_since = now;
-        if (now - idle_since < options_.spin) continue;
+        if (now - idle_since < options_.spin && !lanes_.crowd().polls()) continue;
         if (now - idle_since < options_.spin + options_.yield) {
             idle = kTurnsPerLook - 1;
             yield();
@@ -128,10 +142,10 @@ std::optional<bool> Scheduler::follow(Condition until, Clock::time_point deadlin
 // Arms every lane. False: there is work, do not sleep.
 bool Scheduler::prepare_to_sleep(Sleeper& sleeper, nanoseconds& longest) {
     sleeper.announce();
-    if (chores_.requested()) return false;
-    longest = chores_.time_left();
+    if (deferred_work_.requested()) return false;
+    longest = deferred_work_.time_left();
     lanes_.ask_all(); // whatever wakes us, every lane is asked at once
-    return sleeper.arm(lanes_.all(), longest);
+    return sleeper.arm(lanes_.asked(), longest);
 }
 
 void Scheduler::progress_loop() {
@@ -144,7 +158,7 @@ void Scheduler::progress_loop() {
         bool wanted = false;
         bool idle = true; // an event loop that sleeps on fd() has nothing to look at
         for (unsigned i = 1;; ++i) {
-            idle = idle && !chores_.requested();
+            idle = idle && !deferred_work_.requested();
             const std::uint32_t handled = turn();
             if (handled > 0) {
                 quiet_since = {};
@@ -152,7 +166,7 @@ void Scheduler::progress_loop() {
             }
             if (i % kTurnsPerLook != 0 && !lanes_.take_clock_due()) continue;
             const auto now = Clock::now();
-            chores_.look(now);
+            deferred_work_.look(now);
             if (handled == 0) lanes_.glance();
             if (quiet_since == Clock::time_point{}) quiet_since = now;
             wanted = handover_.wanting.load(std::memory_order_relaxed) > 0;

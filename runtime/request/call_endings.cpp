@@ -23,13 +23,13 @@ std::string late(const transport::Peer& peer) {
 CallEndings::Clock::time_point CallEndings::limit(std::uint64_t call, std::uint32_t milliseconds) {
     if (milliseconds == 0) return Clock::time_point::max();
     const auto when = Clock::now() + std::chrono::milliseconds(milliseconds);
-    if (calls_.expires(call, when)) endpoint_->scheduler().request_chores();
+    if (calls_.expires(call, when)) endpoint_->scheduler().request_deferred_work();
     return when;
 }
 
 bool CallEndings::cancel(std::uint64_t call, const transport::Peer* peer) {
     if (!end(call, peer, Status::cancelled, "the call was cancelled")) return false;
-    endpoint_->scheduler().request_chores(); // tells the peer
+    endpoint_->scheduler().request_deferred_work(); // tells the peer
     return true;
 }
 
@@ -39,7 +39,7 @@ bool CallEndings::end(std::uint64_t call, const transport::Peer* peer, Status st
     const Calls::Outcome outcome = calls_.end(call, peer, {status, why}, entry);
     if (outcome == Calls::Outcome::ended) entry.state->fail(status, why);
     if (outcome == Calls::Outcome::noted)
-        endpoint_->scheduler().request_chores(); // looks after late placements
+        endpoint_->scheduler().request_deferred_work(); // looks after late placements
     return outcome != Calls::Outcome::unknown;
 }
 
@@ -56,7 +56,7 @@ void CallEndings::end_all(const transport::Peer& peer, Status status, const std:
     const Calls::Ending ending{status, peer.text() + " did not answer: " + why};
     for (const Calls::Entry& entry : calls_.take_all(&peer, ending, forced))
         entry.state->fail(ending.status, ending.why);
-    endpoint_->scheduler().request_chores();
+    endpoint_->scheduler().request_deferred_work();
     if (forced) calls_.take_abandoned(); // nobody can be told
 }
 

@@ -212,12 +212,12 @@ std::vector<Calls::Entry> Calls::take_all(const transport::Peer* peer, const End
 }
 
 std::vector<Calls::Entry> Calls::take_all_by(const transport::Channel* via, const Ending& ending,
-                                             bool only_doubted) {
+                                             bool only_uncertain) {
     Lock hold(mutex_);
     std::vector<Entry> taken;
     for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
         const Entry& candidate = slots_[slot].entry;
-        if (candidate.state == nullptr || candidate.via != via || (only_doubted && !candidate.doubted))
+        if (candidate.state == nullptr || candidate.via != via || (only_uncertain && !candidate.uncertain))
             continue;
         Entry entry;
         if (end(slot, ending, entry) == Outcome::ended) taken.push_back(std::move(entry));
@@ -225,10 +225,10 @@ std::vector<Calls::Entry> Calls::take_all_by(const transport::Channel* via, cons
     return taken;
 }
 
-void Calls::doubt(const transport::Channel* via) {
+void Calls::mark_uncertain(const transport::Channel* via) {
     Lock hold(mutex_);
     for (Slot& slot : slots_)
-        if (slot.entry.state != nullptr && slot.entry.via == via) slot.entry.doubted = true;
+        if (slot.entry.state != nullptr && slot.entry.via == via) slot.entry.uncertain = true;
 }
 
 void Calls::moved(const transport::Channel* from, transport::Channel* to) {

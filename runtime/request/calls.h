@@ -38,8 +38,8 @@ class Calls {
         /// The channel that carries the request. Null: none yet, or a module moves the
         /// bytes by itself.
         transport::Channel* via = nullptr;
-        /// The link that carried the request broke, and the method keeps no copies.
-        bool doubted = false;
+        /// The request may not have arrived: its link broke, and the method keeps no copies.
+        bool uncertain = false;
         std::string_view types{}; ///< of the request, for a refusal of its signature
     };
     /// What the caller is told. Status ok: the transfer is done.
@@ -114,11 +114,11 @@ class Calls {
     /// Ends all calls to one peer. `forced`: also those that are held, since nothing moves any more.
     std::vector<Entry> take_all(const transport::Peer* peer, const Ending& ending, bool forced = false)
         PLEXUS_EXCLUDES(mutex_);
-    /// Ends the calls whose request went by `via`: all of them, or those that doubt() named.
+    /// Ends the calls whose request went by `via`: all of them, or those that mark_uncertain() named.
     std::vector<Entry> take_all_by(const transport::Channel* via, const Ending& ending,
-                                   bool only_doubted = false) PLEXUS_EXCLUDES(mutex_);
+                                   bool only_uncertain = false) PLEXUS_EXCLUDES(mutex_);
     /// The requests that `via` carried so far may not have arrived.
-    void doubt(const transport::Channel* via) PLEXUS_EXCLUDES(mutex_);
+    void mark_uncertain(const transport::Channel* via) PLEXUS_EXCLUDES(mutex_);
     /// What `from` carried is carried by `to` now.
     void moved(const transport::Channel* from, transport::Channel* to) PLEXUS_EXCLUDES(mutex_);
     bool awaits(const transport::Peer* peer) const PLEXUS_EXCLUDES(mutex_);

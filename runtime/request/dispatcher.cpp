@@ -2,6 +2,7 @@
 // Arriving requests. @thread progress
 #include "request/dispatcher.h"
 
+#include "method/prescription.h"
 #include "plexus/caller.h"
 #include "request/answers.h"
 #include "request/names.h"
@@ -16,16 +17,21 @@ constexpr auto kLastAnswers = std::chrono::milliseconds(100);
 
 std::string short_name(const ContextId& id) { return to_string(id).substr(0, 8); }
 
+/// A request whose handler runs, and where its bytes are; null: in memory that is its sender's or module's.
+struct RunningRequest : detail::Incoming {
+    Buffer* memory = nullptr;
+};
+
 /// The handler that runs on this thread. Its own: set before each, so it costs one instruction.
-__attribute__((tls_model("initial-exec"))) constinit thread_local const detail::Incoming* running = nullptr;
+__attribute__((tls_model("initial-exec"))) constinit thread_local const RunningRequest* running = nullptr;
 
 class Running {
   public:
-    explicit Running(detail::Incoming& request) noexcept {
+    explicit Running(RunningRequest& request) noexcept {
         request.before = running;
         running = &request;
     }
-    ~Running() { running = running->before; }
+    ~Running() { running = static_cast<const RunningRequest*>(running->before); }
     Running(const Running&) = delete;
     Running& operator=(const Running&) = delete;
 };
@@ -69,6 +75,14 @@ class Owed final : public detail::Deferred {
     Objects::Slot* const pinned_;
     std::atomic<bool> over_{false}; // whoever sets it answers
 };
+
+// By which method a request came: not the one by which reports go back, if it came by a datagram.
+transport::Interface& carrier(const transport::Channel& back, const wire::RequestHeader& header) {
+    if ((header.flags & wire::kByDatagram) != 0)
+        for (const auto& interface : back.endpoint().interfaces())
+            if (interface->lane == header.call) return *interface;
+    return back.interface();
+}
 
 } // namespace
 
@@ -117,6 +131,11 @@ void Dispatcher::serve(transport::Transport& transport) {
                                                  static_cast<Dispatcher*>(s)->take_table(from, frame);
                                              },
                                              nullptr, this});
+    transport.demux().on_datagram(
+        {[](void* s, transport::Peer& from, const transport::Interface& by, wire::View frame) {
+             return static_cast<Dispatcher*>(s)->take_datagram(from, by, frame);
+         },
+         this});
     transport.demux().on(wire::Kind::cancel, {[](void* s, transport::Link& from, wire::View frame, Owned*) {
                                                   static_cast<Dispatcher*>(s)->take_cancel(from, frame);
                                               },
@@ -164,12 +183,58 @@ std::unique_ptr<transport::Attachment> Dispatcher::attach(transport::Peer&) {
 }
 
 void Dispatcher::take_request(transport::Link& from, wire::View frame, Buffer* owned) {
-    const auto header = wire::decode_request(frame);
-    if (!header) return trouble(Status::bad_archive, from.peer->text() + " sent a request that is too short");
+    auto header = wire::decode_request(frame);
+    if (!header)
+        return on_error(Status::bad_archive, from.peer->text() + " sent a request that is too short");
     auto& names = static_cast<Names&>(*from.peer->attachment);
+    if ((header->flags & (wire::kNewestWins | wire::kByDatagram)) != 0) [[unlikely]] {
+        header->flags &= static_cast<std::uint8_t>(~wire::kByDatagram); // whatever the peer says
+        if ((header->flags & wire::kNewestWins) != 0 &&
+            !names.newest.take(header->handle, header->request, std::exchange(header->call, 0)))
+            return transport::MethodCounts::one_more(from.interface.counts.dropped);
+    }
     if (parked_.must_wait(names.line, *from.channel, *header)) [[unlikely]]
         return park(*from.channel, names, *header, frame, owned);
     handle(*from.channel, names, *header, frame, owned);
+}
+
+bool Dispatcher::Newest::take(std::uint32_t handle, std::uint16_t request, std::uint64_t number) {
+    constexpr std::size_t kMost = 4096;
+    const std::uint64_t key = std::uint64_t{handle} << 16 | request;
+    const auto found = numbers_.find(key);
+    if (number <= (found != numbers_.end() ? found->second : floor_)) return false;
+    highest_ = std::max(highest_, number);
+    if (found != numbers_.end()) {
+        found->second = number;
+        return true;
+    }
+    if (numbers_.size() >= kMost) {
+        numbers_.clear();
+        floor_ = highest_;
+        return true;
+    }
+    numbers_.emplace(key, number);
+    return true;
+}
+
+bool Dispatcher::take_datagram(const transport::Peer& from, const transport::Interface& by,
+                               wire::View frame) {
+    if (frame.empty() || wire::kind_of(frame) != wire::Kind::request) return false;
+    auto header = wire::decode_request(frame);
+    constexpr std::uint8_t kMarked = wire::kUnreliable | wire::kDeadline;
+    if (!header || (header->flags & (kMarked | wire::kWantsReply)) != kMarked) return false;
+    auto& names = static_cast<Names&>(*from.attachment);
+    // What declares its number may still be under way.
+    if (header->request >= names.entries.size() || names.entries[header->request].name.empty()) return false;
+    // Reports of what goes wrong, and what the handler sends back, take a way on which nothing is lost.
+    transport::Channel* const back = from.live_channel();
+    if (back == nullptr) return false;
+    const bool newest_wins = (header->flags & wire::kNewestWins) != 0;
+    if (newest_wins && !names.newest.take(header->handle, header->request, header->call)) return false;
+    header->flags |= wire::kByDatagram;
+    header->call = by.lane;
+    handle(*back, names, *header, frame, nullptr);
+    return true;
 }
 
 void Dispatcher::park(transport::Channel& from, Names& names, const wire::RequestHeader& header,
@@ -178,7 +243,7 @@ void Dispatcher::park(transport::Channel& from, Names& names, const wire::Reques
     try {
         if (parked_.add(names.line, from, header, frame, owned)) {
             names.waiting.enter();
-            return endpoint_->scheduler().request_chores();
+            return endpoint_->scheduler().request_deferred_work();
         }
         why = "the answers to " + from.peer().text() +
               " do not leave, and as many of its requests wait as limits.handler_queue allows";
@@ -189,7 +254,7 @@ void Dispatcher::park(transport::Channel& from, Names& names, const wire::Reques
 std::chrono::nanoseconds Dispatcher::begin_parked() {
     const bool some = parked_.count() > 0;
     const auto next = parked_.run([this](ParkedRequests::Request& request) { begin(request); });
-    if (next.count() == 0) endpoint_->scheduler().request_chores();
+    if (next.count() == 0) endpoint_->scheduler().request_deferred_work();
     if (some && parked_.count() == 0) endpoint_->scheduler().wake(); // finish_handlers() waits for that
     return next;
 }
@@ -215,8 +280,8 @@ void Dispatcher::begin(ParkedRequests::Request& request) {
 void Dispatcher::take_cancel(transport::Link& from, wire::View frame) {
     const auto calls = wire::decode_cancel(frame);
     if (!calls)
-        return trouble(Status::bad_archive,
-                       from.peer->text() + " sent a list of cancelled calls that is none");
+        return on_error(Status::bad_archive,
+                        from.peer->text() + " sent a list of cancelled calls that is none");
     static_cast<Names&>(*from.peer->attachment).waiting.cancel(*calls);
 }
 
@@ -252,16 +317,17 @@ void Dispatcher::handle(transport::Channel& from, Names& names, const wire::Requ
     if (handler->threaded()) {
         run_threaded(*handler, *slot, from, header, frame, owned);
     } else {
-        const std::size_t answered = run(*handler, *slot, from, header, frame);
+        const std::size_t answered = run(*handler, *slot, from, header, frame, owned);
         if ((header.flags & wire::kWantsReply) != 0) ParkedRequests::answered(names.line, answered);
     }
     objects_.leave();
 }
 
 std::size_t Dispatcher::run(detail::Handler& handler, Objects::Slot& slot, transport::Channel& from,
-                            const wire::RequestHeader& header, wire::View frame) {
+                            const wire::RequestHeader& header, wire::View frame, Buffer* owned) {
     detail::Reader in(&from, frame.data(), frame.size(), header.bytes());
-    detail::Incoming request;
+    RunningRequest request;
+    request.memory = owned;
     request.from = &from;
     request.header = &header;
     request.slot = &slot;
@@ -368,7 +434,7 @@ void Dispatcher::run_threaded(detail::Handler& handler, Objects::Slot& slot, tra
             if (begun == Status::cancelled) return; // nobody waits for an answer
             if (begun != Status::ok) return refuse(job->from, job->header, begun, reason);
             const Objects::OwnPin own(job->pin.slot());
-            run(handler, job->pin.slot(), job->from, job->header, job->frame);
+            run(handler, job->pin.slot(), job->from, job->header, job->frame, &job->memory);
         };
         const bool queued = pool_.submit(frame.size(), task, &handler);
         if (queued) return;
@@ -414,6 +480,8 @@ void Dispatcher::peer_event(transport::Peer& peer, Status what, const std::strin
 
 void Dispatcher::refuse(transport::Channel& to, const wire::RequestHeader& header, Status status,
                         const std::string& why) {
+    if ((header.flags & wire::kUnreliable) != 0 && status == Status::again)
+        return transport::MethodCounts::one_more(carrier(to, header).counts.dropped);
     if ((header.flags & wire::kWantsReply) == 0) {
         // Before the sender is told: if it hears of the refusal, the owner's log has it.
         const std::string text = fmt::format("a one-way request of {} was not carried out ({}): {}",
@@ -427,9 +495,15 @@ void Dispatcher::refuse(transport::Channel& to, const wire::RequestHeader& heade
     request::refuse(to, header, status, why);
 }
 
+std::shared_ptr<const void> keep_running_request() {
+    if (running == nullptr || running->memory == nullptr || *running->memory == nullptr) return nullptr;
+    return std::shared_ptr<const std::byte[]>(std::move(*running->memory));
+}
+
 void Dispatcher::take_declare(transport::Link& from, wire::View frame) {
     const auto declare = wire::decode_declare(frame);
-    if (!declare) return trouble(Status::bad_archive, from.peer->text() + " sent a declaration that is none");
+    if (!declare)
+        return on_error(Status::bad_archive, from.peer->text() + " sent a declaration that is none");
     from.peer->learn_name(declare->sender);
     auto& entries = static_cast<Names&>(*from.peer->attachment).entries;
     if (declare->request >= entries.size()) entries.resize(declare->request + std::size_t{1});
@@ -440,7 +514,12 @@ void Dispatcher::take_table(transport::Link& from, wire::View frame) {
     const auto sent = wire::decode_table_frame(frame);
     auto table = sent ? wire::decode_table(sent->table) : std::nullopt;
     if (!table)
-        return trouble(Status::bad_archive, from.peer->text() + " sent a descriptor table that is none");
+        return on_error(Status::bad_archive, from.peer->text() + " sent a descriptor table that is none");
+    if (!table->prescribed().empty())
+        if (const auto good = method::check_prescription(table->prescribed()); !good)
+            return on_error(Status::bad_archive,
+                            from.peer->text() +
+                                " sent a pointer that prescribes what can't be: " + good.failure().why);
     from.interface.calls.demux->learn_table(from, sent->context, std::move(*table));
 }
 
@@ -452,6 +531,9 @@ Caller caller() {
     if (request::running == nullptr)
         throw Error(Status::bad_argument, "plexus::caller() was used where no handler runs on this thread");
     const auto& from = static_cast<const transport::Channel&>(*request::running->from);
+    const auto& header = *static_cast<const wire::RequestHeader*>(request::running->header);
+    if ((header.flags & wire::kByDatagram) != 0)
+        return {from.peer().id, from.peer().name(), request::carrier(from, header).name};
     return {from.peer().id, from.peer().name(), from.row_name()};
 }
 

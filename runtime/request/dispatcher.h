@@ -17,6 +17,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace plexus::request {
@@ -47,9 +48,12 @@ class Observer {
     /// A link to that peer is open: the first, or another one. @thread progress
     virtual void peer_arrived(const transport::Peer& peer) = 0;
     // After the dispatcher and the extension. @thread progress
-    virtual void peer_lost(const transport::Peer& peer) = 0;
+    /// `gone` false: requests of the observer were lost, and the peer may be there all the same.
+    virtual void peer_lost(const transport::Peer& peer, bool gone) = 0;
     /// True: a channel to that peer whose link breaks is made anew, or the peer is lost.
     virtual bool needs(const transport::Peer& peer) = 0;
+    /// See transport::Listener.
+    virtual std::vector<transport::CarriedPeer> carried_peers() = 0;
 };
 
 class Dispatcher final : public transport::Listener {
@@ -62,8 +66,11 @@ class Dispatcher final : public transport::Listener {
     /// @thread setup
     void extend(Extension& by) noexcept { extension_ = &by; }
     Extension* extension() const noexcept { return extension_; }
-    /// @thread setup
-    void observe(Observer& by) noexcept { observer_ = &by; }
+    /// `own`: its request. It is told of those that are lost, and not the program. @thread setup
+    void observe(Observer& by, const detail::RequestInfo& own) noexcept {
+        observer_ = &by;
+        observers_own_ = &own;
+    }
     /// Lets threaded handlers finish what was accepted, and makes progress meanwhile. At the deadline
     /// every wait in a handler ends with `closed`. @thread setup
     void finish_handlers(poll::Scheduler& scheduler, std::chrono::steady_clock::time_point deadline);
@@ -82,6 +89,8 @@ class Dispatcher final : public transport::Listener {
     /// Requests that wait for room. @thread any
     std::size_t parked() const noexcept { return parked_.count(); }
     const std::string& name() const noexcept { return options_.name; }
+    /// Grows with each request whose newest wins. @thread any
+    std::uint64_t next_number() noexcept { return numbers_.fetch_add(1, std::memory_order_relaxed) + 1; }
 
     /// What a call's deadline is, in milliseconds; 0: it has none. @thread any
     std::uint32_t limit_of(Deadline wanted) const noexcept {
@@ -104,19 +113,33 @@ class Dispatcher final : public transport::Listener {
     void peer_lost(transport::Peer& peer, Status status, const std::string& why) override;
     bool awaits(transport::Peer& peer) override { return calls_.awaits(&peer); }
     bool awaits(const transport::Channel& via) override;
-    void calls_doubted(transport::Channel& via) override { calls_.doubt(&via); }
+    void calls_uncertain(transport::Channel& via) override { calls_.mark_uncertain(&via); }
     void calls_lost(transport::Channel& via, transport::WhichCalls which, Status status,
                     const std::string& why) override;
     void frames_lost(transport::Peer& peer, const std::vector<wire::View>& heads, Status status,
                      const std::string& why) override;
     void calls_moved(transport::Channel& from, transport::Channel& to) override;
     void peer_event(transport::Peer& peer, Status what, const std::string& why) override;
-    std::chrono::nanoseconds chores() override;
-    void trouble(Status status, const std::string& what) noexcept override {
-        reporter_.trouble(status, what);
+    std::vector<transport::CarriedPeer> carried_peers() override {
+        return observer_ != nullptr ? observer_->carried_peers() : std::vector<transport::CarriedPeer>();
+    }
+    std::chrono::nanoseconds deferred_work() override;
+    void on_error(Status status, const std::string& what) noexcept override {
+        reporter_.report_error(status, what);
     }
 
-    /// What a peer's numbers mean here. The leader's own.
+    /// Which requests of a peer that carry a number were the newest. The leader's own.
+    class Newest {
+      public:
+        /// True if none of that object and request with a higher number, or the same, has come; then
+        /// remembers the number. May be false for some that are newer, when very many were remembered.
+        bool take(std::uint32_t handle, std::uint16_t request, std::uint64_t number);
+
+      private:
+        std::unordered_map<std::uint64_t, std::uint64_t> numbers_;
+        std::uint64_t highest_ = 0;
+        std::uint64_t floor_ = 0; ///< of those that are not in the map, none was above
+    };
     struct Names : transport::Attachment {
         struct Entry {
             std::string name;
@@ -126,10 +149,13 @@ class Dispatcher final : public transport::Listener {
         std::vector<Entry> entries;
         ParkedRequests::Line line;
         WaitingRequests waiting; ///< anybody's
+        Newest newest;
     };
 
   private:
     void take_request(transport::Link& from, wire::View frame, Buffer* owned);
+    /// Of what came by a method that loses messages. False: dropped.
+    bool take_datagram(const transport::Peer& from, const transport::Interface& by, wire::View frame);
     void take_reply(transport::Link& from, wire::View frame);
     void take_report(transport::Link& from, wire::View frame);
     void take_declare(transport::Link& from, wire::View frame);
@@ -147,7 +173,7 @@ class Dispatcher final : public transport::Listener {
         PLEXUS_EXCLUDES(handlers_mutex_);
     /// Gives the bytes of the answer, if it was given at once.
     std::size_t run(detail::Handler& handler, Objects::Slot& slot, transport::Channel& from,
-                    const wire::RequestHeader& header, wire::View frame);
+                    const wire::RequestHeader& header, wire::View frame, Buffer* owned);
     void run_threaded(detail::Handler& handler, Objects::Slot& slot, transport::Channel& from,
                       const wire::RequestHeader& header, wire::View frame, Buffer* owned);
     struct Installed {
@@ -165,8 +191,10 @@ class Dispatcher final : public transport::Listener {
     CallEndings endings_;
     ParkedRequests parked_;
     Pool pool_;
+    std::atomic<std::uint64_t> numbers_{0}; // alone is the message
     Extension* extension_ = nullptr;
     Observer* observer_ = nullptr;
+    const detail::RequestInfo* observers_own_ = nullptr;
 };
 
 /// The dispatcher of the context that a route belongs to.

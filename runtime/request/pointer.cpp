@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Global pointers: their wishes, and how they travel.
+// Global pointers: their preferences, and how they travel.
 #include "plexus/pointer.h"
 
-#include "config/settings.h"
+#include "method/prescription.h"
 #include "request/saved_pointer.h"
+#include "transport/reach.h"
 #include "transport/route.h"
 #include "wire/table.h"
 
@@ -36,29 +37,20 @@ void check_boundary(const transport::Endpoint& endpoint, const transport::Interf
                method::to_text(interface.within) + "\"");
 }
 
-// A method that is not here is refused by whoever chooses a row, with its reason.
-void check_parameters(const transport::Endpoint& endpoint, const method::ListItem& item) {
-    const transport::Interface* const method = endpoint.find_interface(item.method);
-    if (method == nullptr) return;
-    const config::Schema known = config::module_keys(method->name, method->parameters).value();
-    for (const auto& [key, value] : item.parameters) {
-        if (key == method::kWithin) {
-            check_boundary(endpoint, *method, value);
-            continue;
-        }
-        const std::string name = "method." + method->name + "." + key;
-        const auto found = std::find_if(known.begin(), known.end(),
-                                        [&](const config::Key& each) { return each.name == name; });
-        if (found == known.end()) {
-            std::string names;
-            for (const config::Key& each : known) names += each.name.substr(each.name.rfind('.') + 1) + ", ";
-            throw Error(Status::bad_config, "the method " + method->name + " has no parameter \"" + key +
-                                                "\": it has " + names + std::string(method::kWithin));
-        }
-        if (const auto good = config::check_value(*found, value); !good)
-            throw Error(Status::bad_config, "the parameter " + key + " of the method " + method->name + ": " +
-                                                good.failure().why);
+// A method list for pointers of this context. A method that is not here is refused by whoever chooses a row,
+// with its reason.
+std::vector<method::ListItem> checked_list(const transport::Endpoint& endpoint, std::string_view methods,
+                                           const Parameters& parameters) {
+    auto list = method::parse_list(methods).value();
+    for (method::ListItem& item : list) {
+        for (const auto& [key, value] : parameters) item.parameters[key] = value;
+        const transport::Interface* const method = endpoint.find_interface(item.method);
+        if (method == nullptr) continue;
+        transport::check_parameters(*method, item.parameters).value();
+        const auto within = item.parameters.find(std::string(method::kWithin));
+        if (within != item.parameters.end()) check_boundary(endpoint, *method, within->second);
     }
+    return list;
 }
 
 } // namespace
@@ -67,7 +59,7 @@ PointerBase::PointerBase(const Target& target, std::shared_ptr<Route> route) noe
   : target_(target)
   , route_(std::move(route)) {}
 
-// Wishes are this pointer's alone: copies of it keep the old ones.
+// Preferences are this pointer's alone: copies of it keep the old ones.
 Route& PointerBase::own_route() {
     route_ = std::make_shared<Route>(checked(route_));
     return *route_;
@@ -93,14 +85,13 @@ std::string PointerBase::explain() const { return to_string(choose()); }
 std::vector<RowFacts> PointerBase::enquire() const { return checked(route_).facts(); }
 
 void PointerBase::use(std::string_view methods, const Parameters& parameters) {
-    auto list = method::parse_list(methods);
-    if (!list) throw Error(list.failure().status, list.failure().why);
-    const transport::Endpoint& endpoint = checked(route_).endpoint();
-    for (method::ListItem& item : *list) {
-        for (const auto& [key, value] : parameters) item.parameters[key] = value;
-        check_parameters(endpoint, item);
-    }
-    own_route().pin(*list);
+    const auto list = checked_list(checked(route_).endpoint(), methods, parameters);
+    own_route().pin(list);
+}
+
+void PointerBase::prescribe(std::string_view methods, const Parameters& parameters) {
+    const auto list = checked_list(checked(route_).endpoint(), methods, parameters);
+    own_route().prescribe(list);
 }
 
 std::vector<std::byte> PointerBase::save() const {
@@ -162,6 +153,10 @@ PointerBase load_pointer(transport::Endpoint& here, std::span<const std::byte> b
     if (!table)
         throw Error(Status::bad_archive,
                     "these bytes are not a global pointer saved by this version of Plexus");
+    if (!table->prescribed().empty())
+        if (const auto good = method::check_prescription(table->prescribed()); !good)
+            throw Error(Status::bad_archive,
+                        "the saved pointer prescribes what can't be: " + good.failure().why);
     const auto peer = here.peer(target.context);
     auto fresh = transport::KnownTable::make(std::move(*table));
     auto known_table = peer->find_table(fresh->hash);

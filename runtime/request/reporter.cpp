@@ -45,7 +45,7 @@ bool Reporter::tell(const Error& error) noexcept {
     return call(handler, error, error.what());
 }
 
-void Reporter::trouble(Status status, const std::string& what) noexcept {
+void Reporter::report_error(Status status, const std::string& what) noexcept {
     if (!tell(Error(status, what))) log::warn("request", "{}: {}", to_string(status), what);
 }
 

@@ -20,7 +20,7 @@ class Reporter {
     void on_error(Context::ErrorHandler handler) PLEXUS_EXCLUDES(mutex_);
     void on_peer(Context::PeerHandler handler) PLEXUS_EXCLUDES(mutex_);
 
-    void trouble(Status status, const std::string& what) noexcept PLEXUS_EXCLUDES(mutex_);
+    void report_error(Status status, const std::string& what) noexcept PLEXUS_EXCLUDES(mutex_);
     void peer_event(const PeerEvent& event) noexcept PLEXUS_EXCLUDES(mutex_);
     /// A one-way request was refused here: a warning in the log, one a second at most.
     void refused(const std::string& what) noexcept PLEXUS_EXCLUDES(mutex_);

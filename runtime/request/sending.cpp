@@ -47,7 +47,8 @@ struct Outgoing {
 
 void Dispatcher::take_reply(transport::Link& from, wire::View frame) {
     const auto header = wire::decode_reply(frame);
-    if (!header) return trouble(Status::bad_archive, from.peer->text() + " sent an answer that is too short");
+    if (!header)
+        return on_error(Status::bad_archive, from.peer->text() + " sent an answer that is too short");
     const Calls::Entry entry = calls_.take(header->call, from.peer.get());
     if (entry.state == nullptr) return; // its caller was told already that the peer is lost
     if (header->status == 0) {
@@ -71,13 +72,13 @@ bool Dispatcher::refuse_reply(transport::Link& from, wire::View head, Status sta
 
 void Dispatcher::take_report(transport::Link& from, wire::View frame) {
     const auto header = wire::decode_report(frame);
-    if (!header) return trouble(Status::bad_archive, from.peer->text() + " sent a report that is too short");
+    if (!header) return on_error(Status::bad_archive, from.peer->text() + " sent a report that is too short");
     const wire::View text = frame.subspan(wire::ReportHeader::kBytes);
     const auto status = static_cast<Status>(header->status);
     std::string why(reinterpret_cast<const char*>(text.data()), text.size());
     if (status == Status::bad_signature) why = wire::with_own_types(why, types_of(header->request));
-    trouble(status, "request \"" + name_of(header->request) + "\" to " + from.peer->text() +
-                        " was not carried out: " + why);
+    on_error(status, "request \"" + name_of(header->request) + "\" to " + from.peer->text() +
+                         " was not carried out: " + why);
 }
 
 void Dispatcher::peer_lost(transport::Peer& peer, Status status, const std::string& why) {
@@ -85,7 +86,7 @@ void Dispatcher::peer_lost(transport::Peer& peer, Status status, const std::stri
     endings_.end_all(peer, status, why, over);
     if (over) parked_.clear();
     if (extension_ != nullptr) extension_->peer_lost(peer);
-    if (observer_ != nullptr) observer_->peer_lost(peer);
+    if (observer_ != nullptr) observer_->peer_lost(peer, true);
 }
 
 bool Dispatcher::awaits(const transport::Channel& via) {
@@ -95,17 +96,18 @@ bool Dispatcher::awaits(const transport::Channel& via) {
 
 void Dispatcher::calls_lost(transport::Channel& via, transport::WhichCalls which, Status status,
                             const std::string& why) {
-    const bool only_doubted = which == transport::WhichCalls::doubted;
+    const bool only_uncertain = which == transport::WhichCalls::uncertain;
     const Calls::Ending ending{
         status, via.peer().text() + " may or may not have carried out the call, and will not answer: " + why};
-    for (const Calls::Entry& entry : calls_.take_all_by(&via, ending, only_doubted))
+    for (const Calls::Entry& entry : calls_.take_all_by(&via, ending, only_uncertain))
         entry.state->fail(ending.status, ending.why);
-    if (extension_ != nullptr && !only_doubted) extension_->calls_lost(via);
+    if (extension_ != nullptr && !only_uncertain) extension_->calls_lost(via);
 }
 
 void Dispatcher::frames_lost(transport::Peer& peer, const std::vector<wire::View>& heads, Status status,
                              const std::string& why) {
     std::size_t requests = 0;
+    bool any_own = false;
     const std::string text = "the call to " + peer.text() + " may or may not have been carried out: " + why;
     for (const wire::View head : heads) {
         std::optional<std::uint64_t> call; // 0 is one, too: the first of a context
@@ -113,7 +115,9 @@ void Dispatcher::frames_lost(transport::Peer& peer, const std::vector<wire::View
         case wire::Kind::request:
             if (const auto header = wire::decode_request(head)) {
                 const bool one_way = (header->flags & wire::kWantsReply) == 0;
-                requests += one_way ? 1 : 0;
+                const bool own = observers_own_ != nullptr && header->request == observers_own_->number;
+                requests += one_way && !own ? 1 : 0;
+                any_own = any_own || own;
                 if (!one_way) call = header->call;
             }
             break;
@@ -126,9 +130,10 @@ void Dispatcher::frames_lost(transport::Peer& peer, const std::vector<wire::View
         }
         if (call) endings_.end(*call, &peer, status, text);
     }
+    if (any_own) observer_->peer_lost(peer, false);
     if (requests > 0)
-        trouble(Status::message_lost, std::to_string(requests) + " requests to " + peer.text() +
-                                          " may not have been delivered: " + why);
+        on_error(Status::message_lost, std::to_string(requests) + " requests to " + peer.text() +
+                                           " may not have been delivered: " + why);
 }
 
 void Dispatcher::calls_moved(transport::Channel& from, transport::Channel& to) {
@@ -136,7 +141,7 @@ void Dispatcher::calls_moved(transport::Channel& from, transport::Channel& to) {
     if (extension_ != nullptr) extension_->calls_moved(from, to);
 }
 
-std::chrono::nanoseconds Dispatcher::chores() {
+std::chrono::nanoseconds Dispatcher::deferred_work() {
     const std::chrono::nanoseconds parked = begin_parked();
     return std::min(parked, endings_.run());
 }
@@ -186,9 +191,10 @@ Status send_call(Calls& calls, transport::Channel& to, std::uint64_t call, trans
 }
 
 Status send_onward(detail::Route& route, const detail::Target& target, const detail::RequestInfo& request,
-                   detail::Writer& frame) {
+                   detail::Writer& frame, std::shared_ptr<const void> pin) {
     Outgoing out(target, request, frame, 0, 0, 0, dispatcher_of(route).name());
     out.frame.onward = true;
+    out.frame.pin = std::move(pin);
     return route.send(out.frame, nullptr);
 }
 
@@ -248,6 +254,18 @@ Status send_before(Route& route, const Target& target, const RequestInfo& reques
                           request::dispatcher_of(route).name());
     if (limit != 0) out.frame.deadline = Clock::now() + std::chrono::milliseconds(limit);
     return route.send(out.frame, why);
+}
+
+Status send_unreliable(Route& route, const Target& target, const RequestInfo& request, Writer& writer,
+                       Deadline deadline, Unreliable mark, std::string* why) {
+    request::Dispatcher& dispatcher = request::dispatcher_of(route);
+    const std::uint32_t limit = deadline == no_deadline ? 0 : deadline.milliseconds;
+    std::uint8_t flags = wire::kDeadline | wire::kUnreliable;
+    if (mark.newest_wins) flags |= wire::kNewestWins;
+    request::Outgoing out(target, request, writer, flags, mark.newest_wins ? dispatcher.next_number() : 0,
+                          limit, dispatcher.name());
+    if (limit != 0) out.frame.deadline = Clock::now() + std::chrono::milliseconds(limit);
+    return route.send_unreliable(out.frame, out.declare.request, why);
 }
 
 void call(Route& route, const Target& target, const RequestInfo& request, Writer& writer, Deadline deadline,

@@ -6,6 +6,7 @@
 #include "request/calls.h"
 #include "transport/route.h"
 
+#include <memory>
 #include <string>
 
 namespace plexus::request {
@@ -21,8 +22,13 @@ Status send_call(Calls& calls, transport::Channel& to, std::uint64_t call, trans
                  std::string* why);
 
 /// The same as detail::try_send() for a request of a room above that carries links: it leaves also while the
-/// context closes. Inside a turn, so it never waits.
+/// context closes. Inside a turn, so it never waits. `pin` keeps what the frame borrows alive, so that it is
+/// not copied; null: it is.
 Status send_onward(detail::Route& route, const detail::Target& target, const detail::RequestInfo& request,
-                   detail::Writer& frame);
+                   detail::Writer& frame, std::shared_ptr<const void> pin);
+
+/// Keeps the bytes of the request whose handler runs on this thread. Null if they are not in memory of their
+/// own, as those of small ones are not, or were kept before. @thread that of the handler
+std::shared_ptr<const void> keep_running_request();
 
 } // namespace plexus::request

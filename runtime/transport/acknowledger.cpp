@@ -24,11 +24,11 @@ void Acknowledger::act(Link& link, ReceiveWindow::Ack due) {
         if (coarse_now() >= due_) all();
         return;
     }
-    if (owing_.empty()) {
+    if (ack_pending_.empty()) {
         due_ = std::chrono::steady_clock::now() + kDelay;
-        scheduler_.request_chores();
+        scheduler_.request_deferred_work();
     }
-    owing_.push_back(&link);
+    ack_pending_.push_back(&link);
 }
 
 void Acknowledger::now(Link& link) {
@@ -37,15 +37,15 @@ void Acknowledger::now(Link& link) {
     link.channel->on_outbox([&](Outbox& outbox) { outbox.send_ack(link, ack); });
 }
 
-void Acknowledger::forget(Link& link) noexcept { std::erase(owing_, &link); }
+void Acknowledger::forget(Link& link) noexcept { std::erase(ack_pending_, &link); }
 
 void Acknowledger::all() {
-    const std::vector<Link*> owing = owing_;
-    for (Link* link : owing) now(*link);
+    const std::vector<Link*> links = ack_pending_;
+    for (Link* link : links) now(*link);
 }
 
 std::chrono::nanoseconds Acknowledger::run() {
-    if (owing_.empty()) return std::chrono::nanoseconds::max();
+    if (ack_pending_.empty()) return std::chrono::nanoseconds::max();
     const auto left = due_ - std::chrono::steady_clock::now();
     if (left.count() > 0) return left;
     all();

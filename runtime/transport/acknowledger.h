@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tells senders how much has arrived: at once if they need it, or some time after the first
-// frame that they were not told of. @thread progress
+// Acknowledges received frames: at once if the sender needs it, otherwise a bounded time after the first
+// frame that is not yet acknowledged. @thread progress
 #pragma once
 
 #include "poll/scheduler.h"
@@ -26,18 +26,18 @@ class Acknowledger {
             act(link, due);
     }
     void now(Link& link);
-    /// The link is over.
+    /// The link has ended.
     void forget(Link& link) noexcept;
-    /// Acknowledges whatever is owed, also before its time.
+    /// Acknowledges all pending frames, also those that are not due.
     void all();
-    /// Acknowledges what is due; how long until something is.
+    /// Acknowledges what is due. Returns how long until the next acknowledgement is due.
     std::chrono::nanoseconds run();
 
   private:
     void act(Link& link, ReceiveWindow::Ack due);
 
     poll::Scheduler& scheduler_;
-    std::vector<Link*> owing_;
+    std::vector<Link*> ack_pending_; ///< links with frames that are not yet acknowledged
     std::chrono::steady_clock::time_point due_{};
 };
 

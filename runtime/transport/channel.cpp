@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transport/channel.h"
 
+#include "base/trace.h"
 #include "transport/reach.h"
 
 #include <algorithm>
@@ -36,14 +37,19 @@ bool Channel::serves(const Descriptor& row) {
 
 bool Channel::send_at_once(wire::View frame, std::uint16_t request) {
     Lock hold(mutex_);
-    return outbox_.send_at_once(frame, request);
+    if (!outbox_.send_at_once(frame, request)) [[unlikely]]
+        return false;
+    PLEXUS_TRACE3(send, peer_.short_id.c_str(), name_.c_str(), frame.size());
+    return true;
 }
 
 Status Channel::send(Frame& frame, std::string* why) {
     {
         Lock hold(mutex_);
-        if (outbox_.send_now(frame)) [[likely]]
+        if (outbox_.send_now(frame)) [[likely]] {
+            PLEXUS_TRACE3(send, peer_.short_id.c_str(), name_.c_str(), frame.size);
             return Status::ok;
+        }
     }
     return slow_send(frame, why);
 }
@@ -77,6 +83,7 @@ Status Channel::slow_send(Frame& frame, std::string* why) {
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
         outcome = waiter.status;
     }
+    if (outcome == Status::ok) PLEXUS_TRACE3(send, peer_.short_id.c_str(), name_.c_str(), frame.size);
     if (outcome != Status::ok && why != nullptr) *why = explain(outcome);
     return outcome;
 }
@@ -109,7 +116,7 @@ Channel* Channel::successor() {
     while (at != nullptr && at->dead()) {
         Lock hold(at->mutex_);
         if (at->way_.state != State::dead) break; // revived
-        at = at->heir_;
+        at = at->successor_;
     }
     return at;
 }
@@ -121,7 +128,7 @@ bool Channel::settle() {
         {
             Lock hold(at->mutex_);
             if (at->way_.state == State::dead) {
-                at = at->heir_;
+                at = at->successor_;
                 continue;
             }
             const SendWindow& window = at->outbox_.frames().window();
@@ -253,6 +260,12 @@ BothWays Channel::traffic() const {
     return all;
 }
 
+std::size_t Channel::link_count() const {
+    Lock hold(mutex_);
+    return static_cast<std::size_t>(std::count_if(
+        links_.begin(), links_.end(), [](const auto& link) { return link->open && !link->lost; }));
+}
+
 std::vector<Link*> Channel::open_links() const {
     Lock hold(mutex_);
     std::vector<Link*> open;
@@ -280,9 +293,9 @@ Backlog Channel::begin_move() {
     return outbox_.take_backlog();
 }
 
-void Channel::end(Channel* heir) {
+void Channel::end(Channel* next) {
     Lock hold(mutex_);
-    heir_ = heir;
+    successor_ = next;
     way_.state = State::dead;
     outbox_.frames().fit();
     dead_.store(true, std::memory_order_release); // [dead]
@@ -295,23 +308,23 @@ void Channel::adopt(Backlog backlog) {
 }
 
 bool Channel::revive(const Descriptor& row) {
-    Channel* heir = nullptr;
+    Channel* next = nullptr;
     {
         Lock hold(mutex_);
         if (way_.state != State::dead || way_.row.parameters != row.parameters ||
-            way_.row.method != row.method || outbox_.frames().lends())
+            way_.row.method != row.method || outbox_.frames().module_reads())
             return false;
-        heir = heir_;
+        next = successor_;
     }
-    while (heir != nullptr) { // the frames that it took over, or that were taken over from it, come first
-        Channel& at = *heir;
+    while (next != nullptr) { // the frames that it took over, or that were taken over from it, come first
+        Channel& at = *next;
         Lock hold(at.mutex_);
         const SendWindow& window = at.outbox_.frames().window();
         if (window.settled() < window.appended()) return false;
-        heir = at.way_.state == State::dead ? at.heir_ : nullptr;
+        next = at.way_.state == State::dead ? at.successor_ : nullptr;
     }
     Lock hold(mutex_);
-    heir_ = nullptr;
+    successor_ = nullptr;
     if (!row.bytes.empty()) way_.row.bytes = row.bytes;
     way_.state = State::idle;
     way_.came_to_us = false;
@@ -332,7 +345,7 @@ Channel::Condition Channel::condition() const {
     now.leads = now.awaits || way_.state == State::open || dialing_ != nullptr;
     now.may_return = now.awaits || (way_.came_to_us && dialable);
     now.at_stake = !outbox_.frames().window().empty() || way_.waiting > 0;
-    now.unused = links_.empty() && !now.at_stake && !outbox_.frames().lends() && !now.awaits;
+    now.unused = links_.empty() && !now.at_stake && !outbox_.frames().module_reads() && !now.awaits;
     return now;
 }
 

@@ -63,6 +63,8 @@ class Channel : public detail::Channel {
 
     /// What went by it so far. @thread any
     BothWays traffic() const PLEXUS_EXCLUDES(mutex_);
+    /// How many links are open. @thread any
+    std::size_t link_count() const PLEXUS_EXCLUDES(mutex_);
 
     Interface& interface() const noexcept { return interface_; }
     /// "tcp", or "libfabric:verbs": which way of its method it is.
@@ -114,8 +116,8 @@ class Channel : public detail::Channel {
 
     /// Takes out all frames. Senders wait until end() says where they are.
     Backlog begin_move() PLEXUS_EXCLUDES(mutex_);
-    /// The frames are with `heir`, or (null) nowhere: from now on the channel is dead.
-    void end(Channel* heir) PLEXUS_EXCLUDES(mutex_);
+    /// The frames are with `next`, or (null) nowhere: from now on the channel is dead.
+    void end(Channel* next) PLEXUS_EXCLUDES(mutex_);
     void adopt(Backlog backlog) PLEXUS_EXCLUDES(mutex_);
     /// A dead channel whose frames have all been settled elsewhere may be used again. @thread any
     bool revive(const Descriptor& row) PLEXUS_EXCLUDES(mutex_);
@@ -168,9 +170,9 @@ class Channel : public detail::Channel {
     std::vector<std::unique_ptr<Link>> links_ PLEXUS_GUARDED_BY(mutex_);
     Traffic received_ PLEXUS_GUARDED_BY(mutex_);        ///< by links that are no more
     Link* dialing_ PLEXUS_GUARDED_BY(mutex_) = nullptr; ///< the dial that is awaited
-    Channel* heir_ PLEXUS_GUARDED_BY(mutex_) = nullptr;
+    Channel* successor_ PLEXUS_GUARDED_BY(mutex_) = nullptr;
 
-    std::atomic<bool> dead_{false}; // [dead] set after the heir has all frames
+    std::atomic<bool> dead_{false}; // [dead] set after the successor has all frames
 };
 
 /// What the module says of the way out, or of itself where there is none; what is not with the module yet

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transport/demux.h"
 
+#include "base/trace.h"
 #include "transport/reach.h"
 #include "wire/table.h"
 
@@ -28,11 +29,13 @@ void Demux::deliver(Link& link, wire::View frame, Buffer* owned) {
     if (sink.take == nullptr || link.received.stream() == 0) [[unlikely]]
         return break_rules(link,
                            sink.take == nullptr ? "a frame of an unknown kind" : "a frame before the hello");
-    const bool ack_now = frame.size() > 1 && (static_cast<std::uint8_t>(frame[1]) & wire::kConfirmNow) != 0;
-    if (frame.size() <= endpoint_.options().max_message) [[likely]]
+    const bool ack_now = frame.size() > 1 && (static_cast<std::uint8_t>(frame[1]) & wire::kAckNow) != 0;
+    if (frame.size() <= endpoint_.options().max_message) [[likely]] {
+        PLEXUS_TRACE3(deliver, link.peer->short_id.c_str(), link.channel->row_name().c_str(), frame.size());
         sink.take(sink.self, link, frame, owned);
-    else
+    } else {
         refuse(link, frame, frame.size(), false);
+    }
     acks_.delivered(link, frame.size(), ack_now);
 }
 
@@ -77,6 +80,9 @@ void Demux::placed(Link& link, Placement* placement, Status status) {
     const auto owned = std::move(link.placements.extract(found).value());
     if (link.ignored && status == Status::ok) status = Status::link_lost; // it will be sent again
     if (owned->finish != nullptr) {
+        if (status == Status::ok)
+            PLEXUS_TRACE3(deliver, link.peer->short_id.c_str(), link.channel->row_name().c_str(),
+                          owned->size);
         owned->finish(owned->self, *owned, status);
         if (status == Status::ok) acks_.delivered(link, owned->size, true);
     } else if (status == Status::ok) {
@@ -109,7 +115,7 @@ void Demux::refuse(Link& link, wire::View head, std::size_t bytes, bool memory) 
     const Sink* sink = kind < wire::kFirstUncounted ? &sinks_[kind] : nullptr;
     if (sink == nullptr || sink->refuse == nullptr ||
         !sink->refuse(sink->self, link, head, Status::too_large, why))
-        endpoint_.listener().trouble(Status::too_large, fmt::format("from {}: {}", link.peer->text(), why));
+        endpoint_.listener().on_error(Status::too_large, fmt::format("from {}: {}", link.peer->text(), why));
 }
 
 void Demux::take_control(Link& link, wire::View frame) {
@@ -121,14 +127,14 @@ void Demux::take_control(Link& link, wire::View frame) {
     const auto said = wire::decode_stream(frame);
     if (!said) return break_rules(link, "a control frame of the wrong size");
     switch (*kind) {
-    case wire::Kind::confirm:
+    case wire::Kind::ack:
         return link.channel->on_outbox([&](Outbox& outbox) { outbox.acked(*said); });
-    case wire::Kind::fence:
+    case wire::Kind::ack_request:
         if (said->stream == link.received.stream()) acks_.now(link);
         return;
-    case wire::Kind::recover:
+    case wire::Kind::replay_request:
         return take_replay_request(link, said->stream);
-    case wire::Kind::recovered:
+    case wire::Kind::replay_answer:
         return link.channel->on_outbox([&](Outbox& outbox) {
             outbox.resumed(said->stream, said->count == kUnknown ? std::nullopt : std::optional(said->count));
         });
@@ -145,14 +151,15 @@ void Demux::take_hello(Link& link, wire::View frame) {
         return break_rules(link, "a hello that is none");
     Peer& peer = *link.peer;
     if (hello->version != wire::kVersion) {
-        endpoint_.listener().trouble(Status::unsupported,
-                                     fmt::format("{} speaks version {} of the wire format, this one {}: both "
-                                                 "need the same release of Plexus",
-                                                 peer.text(), hello->version, wire::kVersion));
+        endpoint_.listener().on_error(
+            Status::unsupported, fmt::format("{} speaks version {} of the wire format, this one {}: both "
+                                             "need the same release of Plexus",
+                                             peer.text(), hello->version, wire::kVersion));
         return break_rules(link, "another version of the wire format");
     }
     auto table = wire::decode_table(hello->table);
     if (!table) return break_rules(link, "a descriptor table that is none");
+    if (!table->prescribed().empty()) return break_rules(link, "a table of its own that prescribes methods");
     auto known = KnownTable::make(std::move(*table));
     const std::string apart = forbids(endpoint_, link.interface, link.channel->row_name(), known->table);
     if (!apart.empty()) {
@@ -218,7 +225,7 @@ void Demux::take_replay_request(Link& link, std::uint32_t stream) {
     }
     if (link.lost) return;
     wire::Bytes bytes(wire::StreamFrame::kBytes);
-    wire::encode(wire::Kind::recovered, wire::StreamFrame{stream, count}, bytes.data());
+    wire::encode(wire::Kind::replay_answer, wire::StreamFrame{stream, count}, bytes.data());
     const std::size_t waiting =
         link.channel->on_outbox([&](Outbox& outbox) { return outbox.control(link, std::move(bytes)); });
     if (waiting > kMostControls) break_rules(link, "more questions than it reads answers");

@@ -24,6 +24,12 @@ struct Sink {
     bool (*refuse)(void* self, Link& from, wire::View head, Status status, const std::string& why) = nullptr;
 };
 
+/// What to do with a request that came by a method that loses messages. False: it was dropped.
+struct DatagramSink {
+    bool (*take)(void* self, Peer& from, const Interface& by, wire::View frame) = nullptr;
+    void* self = nullptr;
+};
+
 class Demux {
   public:
     Demux(Endpoint& endpoint, Acknowledger& acks, Failover& failover)
@@ -33,6 +39,10 @@ class Demux {
 
     /// @thread setup
     void on(wire::Kind kind, Sink sink) { sinks_[static_cast<std::size_t>(kind)] = sink; }
+    void on_datagram(DatagramSink sink) { datagram_sink_ = sink; }
+    bool deliver_datagram(Peer& from, const Interface& by, wire::View frame) {
+        return datagram_sink_.take != nullptr && datagram_sink_.take(datagram_sink_.self, from, by, frame);
+    }
 
     // As the functions of plexus_host say.
     void deliver(Link& link, wire::View frame, Buffer* owned);
@@ -55,6 +65,7 @@ class Demux {
     Acknowledger& acks_;
     Failover& failover_;
     std::array<Sink, wire::kKinds> sinks_{};
+    DatagramSink datagram_sink_;
 };
 
 } // namespace plexus::transport

@@ -26,23 +26,33 @@ Endpoint::Endpoint(const ContextId& self, EndpointOptions options, poll::Schedul
 
 Endpoint::~Endpoint() = default;
 
-void Endpoint::add(std::unique_ptr<Interface> interface) { interfaces_.push_back(std::move(interface)); }
+void Endpoint::add(std::unique_ptr<Interface> interface) { interfaces_.add(std::move(interface)); }
 
 void Endpoint::seal_table(const std::vector<method::ListItem>& order) {
     std::map<std::string, const Descriptor*> rows;
     std::vector<std::string> names;
-    for (const auto& interface : interfaces_)
+    for (const auto& interface : interfaces())
         for (const Descriptor& row : interface->rows)
             if (rows.emplace(row.method, &row).second) names.push_back(row.method);
     DescriptorTable table;
     table.set_place(options_.place);
     for (const method::ListItem& item : method::apply_list(order, names))
         if (table.size() < DescriptorTable::kMaxRows) table.push_back(*rows.at(item.method));
-    own_table_ = KnownTable::make(std::move(table));
+    own_table_.set(KnownTable::make(std::move(table)));
+}
+
+void Endpoint::append_rows(const std::vector<Descriptor>& rows) {
+    DescriptorTable table = own_table()->table;
+    for (const Descriptor& row : rows)
+        if (table.size() < DescriptorTable::kMaxRows) table.push_back(row);
+    const auto known = KnownTable::make(std::move(table));
+    own_table_.set(known);
+    peer(self_)->learn(known, true);
 }
 
 Interface* Endpoint::find_interface(std::string_view name) const noexcept {
-    for (const auto& interface : interfaces_)
+    if (closed()) return nullptr;
+    for (const auto& interface : interfaces())
         if (means_row(interface->name, name)) return interface.get();
     return nullptr;
 }
@@ -53,7 +63,7 @@ std::shared_ptr<Peer> Endpoint::peer(const ContextId& id) {
     if (peer == nullptr) {
         peer = std::make_shared<Peer>(id);
         peer->attachment = listener_.attach(*peer);
-        if (id == self_) peer->learn(own_table_, true);
+        if (id == self_) peer->learn(own_table(), true);
     }
     return peer;
 }
@@ -166,7 +176,7 @@ void Endpoint::warn_once(const std::string& text) {
 
 void Endpoint::attend(Channel& channel) {
     attention_.add({channel.peer().shared_from_this(), &channel});
-    scheduler_.request_chores();
+    scheduler_.request_deferred_work();
 }
 
 void AttentionList::add(Attention attention) {
@@ -179,6 +189,16 @@ void AttentionList::add(Attention attention) {
 std::vector<Attention> AttentionList::take() {
     Lock hold(mutex_);
     return std::exchange(entries_, {});
+}
+
+std::shared_ptr<const KnownTable> OwnTable::get() const {
+    Lock hold(mutex_);
+    return table_;
+}
+
+void OwnTable::set(std::shared_ptr<const KnownTable> table) {
+    Lock hold(mutex_);
+    table_.swap(table); // the former ends outside of the lock
 }
 
 Policy SharedPolicy::get() const {

@@ -4,6 +4,7 @@
 // (failover.h) and knows no frame (demux.h).
 #pragma once
 
+#include "base/grow_only.h"
 #include "base/log.h"
 #include "base/mutex.h"
 #include "method/list.h"
@@ -18,6 +19,7 @@
 #include <array>
 #include <atomic>
 #include <memory>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -42,7 +44,13 @@ struct EndpointOptions {
 
 enum class WhichCalls : std::uint8_t {
     all,
-    doubted, ///< those that were named by Listener::calls_doubted() before
+    uncertain, ///< those that were named by Listener::calls_uncertain() before
+};
+
+/// A peer that is reached through another.
+struct CarriedPeer {
+    ContextId peer;
+    ContextId by;
 };
 
 /// What the rooms above want to know. @thread progress
@@ -59,7 +67,7 @@ class Listener {
     /// True if somebody waits for the answer to a request that `via` carries.
     virtual bool awaits(const Channel& via) = 0;
     /// The link of `via` broke, and the requests of the calls that went by it may not have arrived.
-    virtual void calls_doubted(Channel& via) = 0;
+    virtual void calls_uncertain(Channel& via) = 0;
     /// Fails calls that went by this channel, and no others: their requests will not be sent again.
     virtual void calls_lost(Channel& via, WhichCalls which, Status status, const std::string& why) = 0;
     /// What `from` carried and is not answered yet is carried by `to` from now on.
@@ -68,12 +76,14 @@ class Listener {
     /// among them, and tells the program how many requests there were. `heads`: their first pieces.
     virtual void frames_lost(Peer& peer, const std::vector<wire::View>& heads, Status status,
                              const std::string& why) = 0;
+    /// Peers with links of this context that lead through others.
+    virtual std::vector<CarriedPeer> carried_peers() { return {}; }
     /// Its own timed work; how long until the next of it, max(): none.
-    virtual std::chrono::nanoseconds chores() = 0;
+    virtual std::chrono::nanoseconds deferred_work() = 0;
     /// Tells the program: `what` is peer_lost or peer_back.
     virtual void peer_event(Peer& peer, Status what, const std::string& why) = 0;
     /// Something went wrong that no caller waits for.
-    virtual void trouble(Status status, const std::string& what) = 0;
+    virtual void on_error(Status status, const std::string& what) = 0;
 };
 
 /// A channel that has something to tell the leader.
@@ -106,17 +116,34 @@ class SharedPolicy {
     Policy policy_ PLEXUS_GUARDED_BY(mutex_);
 };
 
+/// A context's own table, which grows with its methods. @thread any
+class OwnTable {
+  public:
+    std::shared_ptr<const KnownTable> get() const PLEXUS_EXCLUDES(mutex_);
+    void set(std::shared_ptr<const KnownTable> table) PLEXUS_EXCLUDES(mutex_);
+
+  private:
+    mutable RankedMutex<35> mutex_;
+    std::shared_ptr<const KnownTable> table_ PLEXUS_GUARDED_BY(mutex_);
+};
+
 class Endpoint {
   public:
+    static constexpr std::size_t kMostMethods = 64;
+
     Endpoint(const ContextId& self, EndpointOptions options, poll::Scheduler& scheduler, Listener& listener);
     ~Endpoint();
     Endpoint(const Endpoint&) = delete;
     Endpoint& operator=(const Endpoint&) = delete;
 
-    // Setting up. @thread setup
+    /// Links of the method may come from now on. At most kMostMethods. @thread one
     void add(std::unique_ptr<Interface> interface);
-    /// Builds the own table from what was added: the rows that `order` names, as it orders them.
+    /// Builds the own table from what was added: the rows that `order` names, as it orders them. @thread
+    /// setup
     void seal_table(const std::vector<method::ListItem>& order);
+    /// Rows of a method that was added later go behind those of the own table: for links and pointers that
+    /// are made from now on. @thread one
+    void append_rows(const std::vector<Descriptor>& rows);
     /// What routes keep alive: the context that this is part of.
     void set_keeper(std::weak_ptr<detail::Core> keeper) { keeper_ = std::move(keeper); }
     std::shared_ptr<detail::Core> keeper() const noexcept { return keeper_.lock(); }
@@ -126,14 +153,18 @@ class Endpoint {
     poll::Scheduler& scheduler() noexcept { return scheduler_; }
     Listener& listener() noexcept { return listener_; }
     MemoryRegions& regions() noexcept { return regions_; }
-    const std::shared_ptr<const KnownTable>& own_table() const noexcept { return own_table_; }
-    const std::vector<std::unique_ptr<Interface>>& interfaces() const noexcept { return interfaces_; }
-    /// By its name, or that of one of its rows.
+    std::shared_ptr<const KnownTable> own_table() const { return own_table_.get(); }
+    /// Those that there are now; they stay until the end. @thread any
+    std::span<const std::unique_ptr<Interface>> interfaces() const noexcept { return interfaces_.all(); }
+    /// By its name, or that of one of its rows. None once the modules are gone.
     Interface* find_interface(std::string_view name) const noexcept;
 
     /// No new work is accepted. A hint: locks order the rest. @thread any
-    bool closing() const noexcept { return closing_.load(std::memory_order_relaxed); }
-    void refuse_work() noexcept { closing_.store(true, std::memory_order_relaxed); }
+    bool closing() const noexcept { return phase_.load(std::memory_order_relaxed) != Phase::open; }
+    /// The modules are destroyed: pointers outlive their context, and may not ask them. @thread any
+    bool closed() const noexcept { return phase_.load(std::memory_order_acquire) == Phase::closed; }
+    enum class Phase : std::uint8_t { open, closing, closed };
+    void enter(Phase phase) noexcept { phase_.store(phase, std::memory_order_release); }
 
     /// @thread any
     std::shared_ptr<Peer> peer(const ContextId& id) PLEXUS_EXCLUDES(peers_mutex_);
@@ -171,10 +202,10 @@ class Endpoint {
     poll::Scheduler& scheduler_;
     Listener& listener_;
     MemoryRegions regions_;
-    std::vector<std::unique_ptr<Interface>> interfaces_;
-    std::shared_ptr<const KnownTable> own_table_;
+    GrowOnly<Interface, kMostMethods> interfaces_;
+    OwnTable own_table_;
     std::weak_ptr<detail::Core> keeper_;
-    std::atomic<bool> closing_{false};
+    std::atomic<Phase> phase_{Phase::open};
     std::atomic<std::uint32_t> next_stream_{1};
 
     mutable RankedMutex<18> peers_mutex_;

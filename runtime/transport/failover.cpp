@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transport/failover.h"
 
+#include "base/trace.h"
 #include "transport/reach.h"
 #include "transport/route.h"
 
@@ -20,6 +21,8 @@ constexpr auto kFirstRedial = std::chrono::milliseconds(50);
 /// The other links of a peer whose process has ended are read for so long.
 constexpr auto kEndedRest = std::chrono::seconds(1);
 constexpr auto kForgetLook = std::chrono::seconds(5);
+/// So many looks ask a silent peer before it is given up: this context may have taken no turn for long.
+constexpr std::uint32_t kAsked = 2;
 /// More peers that nobody uses are forgotten before their time.
 constexpr std::size_t kMostIdlePeers = 4096;
 constexpr const char* kEnded = "it has ended";
@@ -33,7 +36,7 @@ nanoseconds pause_after(std::uint32_t links_in_vain) {
 /// An answer that the peer waits for.
 bool is_answer(wire::View head) {
     const auto kind = wire::kind_of(head);
-    return kind == wire::Kind::reply || kind == wire::Kind::data || kind == wire::Kind::lend;
+    return kind == wire::Kind::reply || kind == wire::Kind::data || kind == wire::Kind::lease;
 }
 
 wire::View head_of(const PendingFrame& frame) {
@@ -79,12 +82,12 @@ void flush(Channel& channel) {
     });
 }
 
-void tell_doubt(Endpoint& endpoint, Channel& of, std::uint64_t frames, const std::string& why) {
+void tell_uncertain(Endpoint& endpoint, Channel& of, std::uint64_t frames, const std::string& why) {
     if (frames == 0) return;
-    endpoint.listener().calls_doubted(of);
-    endpoint.listener().trouble(Status::message_lost,
-                                fmt::format("up to {} messages to {} may not have been delivered: {}: {}",
-                                            frames, of.peer().text(), of.row_name(), why));
+    endpoint.listener().calls_uncertain(of);
+    endpoint.listener().on_error(Status::message_lost,
+                                 fmt::format("up to {} messages to {} may not have been delivered: {}: {}",
+                                             frames, of.peer().text(), of.row_name(), why));
 }
 
 bool has_open_link(const Peer& peer) {
@@ -132,16 +135,22 @@ void end_channel(Endpoint& endpoint, Channel& channel, Status status, const std:
     tell_lost(endpoint, channel, std::move(backlog), status, why);
 }
 
+/// `closing`: this context has said goodbye on all links.
+void count_loss(const Link& link, bool closing) {
+    if (link.open && !link.goodbye && !closing) MethodCounts::one_more(link.interface.counts.losses);
+}
+
 /// What the link says of its break. Notes what it says of the peer.
 BreakFacts facts_of(Link& link, const Channel::Loss& loss, Status status) {
     BreakFacts facts;
-    facts.status = status;
-    facts.was_way = loss.was_way;
-    facts.opened = link.open;
-    facts.said_goodbye = link.goodbye;
-    facts.in_vain = loss.in_vain;
+    facts.link.status = status;
+    facts.link.was_way = loss.was_way;
+    facts.link.opened = link.open;
+    facts.link.said_goodbye = link.goodbye;
+    facts.link.in_vain = loss.in_vain;
     const std::vector<Link*> open = link.channel->open_links();
-    facts.other_link = std::any_of(open.begin(), open.end(), [](const Link* each) { return !each->ignored; });
+    facts.channel.other_link =
+        std::any_of(open.begin(), open.end(), [](const Link* each) { return !each->ignored; });
     Lock hold(link.peer->mutex);
     PeerState& state = link.peer->state;
     if (status == Status::peer_lost) state.ended = true; // no other module needs to find out
@@ -209,7 +218,7 @@ void Failover::arrived(Link& link) {
     }
     link.liveness.since = Clock::now();
     channel.adopt(link);
-    endpoint_.listener().calls_lost(channel, WhichCalls::doubted, Status::message_lost,
+    endpoint_.listener().calls_lost(channel, WhichCalls::uncertain, Status::message_lost,
                                     "the connection had broken");
     for (Channel* other : peer.all_channels())
         if (other != &channel && !channel.dead() && other->condition().awaits)
@@ -237,28 +246,30 @@ bool Failover::mark_lost(Link& link) {
     if (link.received.stream() != 0)
         link.peer->relation.past.remember(link.received.stream(), link.received.count());
     lost_.push_back(&link);
-    endpoint_.scheduler().request_chores();
+    endpoint_.scheduler().request_deferred_work();
     return true;
 }
 
 void Failover::lost(Link& link, Status status, const std::string& why) {
     if (!mark_lost(link)) return;
+    count_loss(link, said_goodbye_);
     const Channel::Loss loss = link.channel->link_lost(link, why);
-    tell_doubt(endpoint_, *link.channel, loss.unknown, why);
+    tell_uncertain(endpoint_, *link.channel, loss.unknown, why);
     const std::shared_ptr<Peer> peer = link.peer;
     replace(*link.channel, facts_of(link, loss, status), why);
     if (status != Status::peer_lost || !has_open_link(*peer)) return;
     // Other methods may not notice, for instance if a child of the peer's process holds its sockets. What has
     // come by them is read before they end.
     ended_.push_back({Clock::now() + kEndedRest, peer, nullptr, why});
-    endpoint_.scheduler().request_chores();
+    endpoint_.scheduler().request_deferred_work();
 }
 
 void Failover::end(Link& link, const std::string& why) {
     if (!mark_lost(link)) return;
+    count_loss(link, said_goodbye_);
     const Channel::Loss loss = link.channel->link_lost(link, why);
     return_to_module(link);
-    tell_doubt(endpoint_, *link.channel, loss.unknown, why);
+    tell_uncertain(endpoint_, *link.channel, loss.unknown, why);
     replace(*link.channel, facts_of(link, loss, Status::link_lost), why);
 }
 
@@ -266,9 +277,9 @@ void Failover::reject(Link& link, const std::string& why, Status status) {
     if (!mark_lost(link)) return;
     MethodCounts::one_more(link.interface.counts.refusals);
     const Channel::Loss loss = link.channel->link_lost(link, why);
-    tell_doubt(endpoint_, *link.channel, loss.unknown, why);
+    tell_uncertain(endpoint_, *link.channel, loss.unknown, why);
     BreakFacts facts = facts_of(link, loss, status);
-    facts.broke_rules = true;
+    facts.link.broke_rules = true;
     replace(*link.channel, facts, why);
 }
 
@@ -287,28 +298,29 @@ void Failover::replace(Channel& channel, BreakFacts facts, const std::string& wh
     std::erase_if(retries_, [&](const Timed& each) { return each.channel == &channel; });
     facts.closing = said_goodbye_;
     const Channel::Condition now = channel.condition();
-    facts.wanted = now.at_stake || endpoint_.listener().awaits(channel);
-    facts.may_return = now.may_return;
-    facts.last_way = !is_reached(peer);
+    facts.channel.wanted = now.at_stake || endpoint_.listener().awaits(channel);
+    facts.channel.may_return = now.may_return;
+    facts.peer.last_way = !is_reached(peer);
     {
         Lock hold(peer.mutex);
-        facts.gone = peer.state.presence == Presence::gone;
-        facts.ended = peer.state.ended;
-        facts.denied = peer.state.status == Status::denied;
-        facts.beyond = peer.state.status == Status::no_method;
+        facts.peer.gone = peer.state.presence == Presence::gone;
+        facts.peer.ended = peer.state.ended;
+        facts.peer.denied = peer.state.status == Status::denied;
+        facts.peer.beyond = peer.state.status == Status::no_method;
     }
     const OtherRow other = find_other_row(endpoint_, channel, why);
     facts.row_applies = other.choice.row.has_value() || other.linked != nullptr;
     facts.fallback_allowed = endpoint_.options().fallback != Fallback::forbid;
     const Decision decision = decide(facts);
     if (decision.action == Action::nothing) return;
-    if (decision.action == Action::peer_closed) return see_off(peer.shared_from_this());
+    if (decision.action == Action::peer_closed) return peer_closed(peer.shared_from_this());
     log::info("transport", "{} {} {}: {}: {}", channel.row_name(),
-              facts.opened ? "has lost its connection to" : "does not reach", peer.text(), why,
+              facts.link.opened ? "has lost its connection to" : "does not reach", peer.text(), why,
               decision.because);
+    PLEXUS_TRACE4(repair, peer.short_id.c_str(), channel.row_name().c_str(), decision.because, why.c_str());
     const bool gives_row_up = decision.action == Action::next_row ||
                               decision.action == Action::choose_again || decision.action == Action::lost;
-    if (gives_row_up && !facts.waited) {
+    if (gives_row_up && !facts.channel.waited) {
         Lock hold(peer.mutex);
         peer.state.failed[channel.row_name()] = why;
     }
@@ -316,7 +328,7 @@ void Failover::replace(Channel& channel, BreakFacts facts, const std::string& wh
         MethodCounts::one_more(channel.interface().counts.repairs);
     if (decision.action == Action::retry)
         retries_.push_back(
-            {Clock::now() + pause_after(facts.in_vain), peer.shared_from_this(), &channel, why});
+            {Clock::now() + pause_after(facts.link.in_vain), peer.shared_from_this(), &channel, why});
     else
         carry_out(decision, channel, other, why);
 }
@@ -362,7 +374,7 @@ void Failover::carry_out(const Decision& decision, Channel& channel, const Other
 }
 
 void Failover::move(Channel& from, Channel& to, const std::string& why) {
-    endpoint_.listener().calls_lost(from, WhichCalls::doubted, Status::message_lost, why);
+    endpoint_.listener().calls_lost(from, WhichCalls::uncertain, Status::message_lost, why);
     Backlog backlog = from.begin_move();
     Backlog staying;
     staying.unsent = take_staying(backlog);
@@ -400,10 +412,10 @@ void Failover::give_up(Channel& channel, Status end, const std::string& why) {
 // them is it known what did not arrive.
 void Failover::goodbye(Link& link) {
     link.goodbye = true;
-    see_off(link.peer);
+    peer_closed(link.peer);
 }
 
-void Failover::see_off(const std::shared_ptr<Peer>& peer) {
+void Failover::peer_closed(const std::shared_ptr<Peer>& peer) {
     const std::vector<Channel*> channels = peer->all_channels();
     for (const Channel* channel : channels)
         for (const Link* link : channel->open_links())
@@ -506,7 +518,7 @@ void Failover::await(Channel& channel, const std::string& why) {
     const Clock::time_point now = Clock::now();
     awaited_.push_back({now + endpoint_.options().reconnect_timeout, channel.peer().shared_from_this(),
                         &channel, why, now + kFirstRedial, kFirstRedial});
-    endpoint_.scheduler().request_chores();
+    endpoint_.scheduler().request_deferred_work();
 }
 
 nanoseconds Failover::check_awaited(Clock::time_point now) {
@@ -529,7 +541,7 @@ nanoseconds Failover::check_awaited(Clock::time_point now) {
     });
     for (Channel* channel : due) channel->reconnect();
     BreakFacts facts;
-    facts.waited = true;
+    facts.channel.waited = true;
     for (const Awaited& each : over)
         if (!each.channel->dead()) replace(*each.channel, facts, each.why);
     return next;
@@ -577,14 +589,18 @@ nanoseconds Failover::check_silence(Clock::time_point now) {
             if (total != heard.seen) {
                 heard.seen = total;
                 heard.since = now;
+                heard.asked = 0;
+            } else if (now - heard.since < limit / 2) {
+                continue;
+            } else if (heard.asked < kAsked) {
+                ++heard.asked;
+                channel->on_outbox([](Outbox& outbox) { outbox.ask(); });
             } else if (now - heard.since >= limit) {
                 end(*out,
                     fmt::format(
                         "nothing came for {} ms although the peer was asked: its process is stopped, or "
                         "a handler does not return (limits.silence)",
                         std::chrono::duration_cast<std::chrono::milliseconds>(now - heard.since).count()));
-            } else if (now - heard.since >= limit / 2) {
-                channel->on_outbox([](Outbox& outbox) { outbox.ask(); });
             }
         }
     }
@@ -640,13 +656,33 @@ void Failover::release_lost() {
 }
 
 // What was delivered here is acknowledged before the goodbye, so that nobody takes it for lost.
-void Failover::say_goodbyes() {
+// A peer takes nothing behind a goodbye, so what it carries to others goes first.
+bool Failover::say_goodbyes(bool at_once) {
     said_goodbye_ = true;
     acks_.all();
-    for (const auto& peer : endpoint_.peers())
+    const auto peers = endpoint_.peers();
+    std::vector<std::shared_ptr<Peer>> left;
+    for (const auto& peer : peers)
+        if (std::find(told_.begin(), told_.end(), peer->id) == told_.end()) left.push_back(peer);
+    const auto is_left = [&](const ContextId& id) {
+        return std::any_of(left.begin(), left.end(), [&](const auto& peer) { return peer->id == id; });
+    };
+    const auto carried = endpoint_.listener().carried_peers();
+    std::vector<Peer*> due;
+    for (const auto& peer : left)
+        if (std::none_of(carried.begin(), carried.end(),
+                         [&](const CarriedPeer& each) { return each.by == peer->id && is_left(each.peer); }))
+            due.push_back(peer.get());
+    if (at_once) due.clear();
+    if (due.empty()) // each carries another of them
+        for (const auto& peer : left) due.push_back(peer.get());
+    for (Peer* peer : due) {
+        told_.push_back(peer->id);
         for (Channel* channel : peer->all_channels())
             for (Link* link : channel->open_links())
                 channel->on_outbox([&](Outbox& outbox) { outbox.control(*link, wire::encode_goodbye()); });
+    }
+    return due.size() == left.size();
 }
 
 } // namespace plexus::transport

@@ -47,8 +47,10 @@ class Failover {
 
     /// Deferred work; how long until there is more.
     std::chrono::nanoseconds run();
-    /// Acknowledges what was delivered, then says goodbye on every link; no link is made any more.
-    void say_goodbyes();
+    /// Acknowledges what was delivered, then says goodbye on every link, but to peers that carry links to
+    /// others: to these after the goodbyes on those links have left, in a further call. True: all are said.
+    /// No link is made any more.
+    bool say_goodbyes(bool at_once);
     bool said_goodbye() const noexcept { return said_goodbye_; }
     /// Ends all channels of a peer: the context closes.
     void abandon_all(Peer& peer);
@@ -66,7 +68,7 @@ class Failover {
     void move(Channel& from, Channel& to, const std::string& why);
     void give_up(Channel& channel, Status end, const std::string& why);
     void await(Channel& channel, const std::string& why);
-    void see_off(const std::shared_ptr<Peer>& peer);
+    void peer_closed(const std::shared_ptr<Peer>& peer);
     void attend();
     void release_lost();
     void return_to_module(Link& link);
@@ -96,9 +98,10 @@ class Failover {
     Endpoint& endpoint_;
     Acknowledger& acks_;
     bool said_goodbye_ = false;
-    std::vector<Link*> lost_;    ///< to be freed when no callback about them runs
-    std::vector<Timed> retries_; ///< links to be made
-    std::vector<Timed> flushes_; ///< frames that found no memory in a module
+    std::vector<ContextId> told_; ///< peers on whose links the goodbye was said
+    std::vector<Link*> lost_;     ///< to be freed when no callback about them runs
+    std::vector<Timed> retries_;  ///< links to be made
+    std::vector<Timed> flushes_;  ///< frames that found no memory in a module
     std::vector<Awaited> awaited_;
     std::vector<Timed> ended_; ///< peers whose processes have ended: what links they have are ended
     std::vector<std::shared_ptr<Peer>> leaving_; ///< to be forgotten when nobody holds them

@@ -9,38 +9,44 @@
 
 namespace plexus::transport {
 
-struct BreakFacts {
+/// Of the link that broke.
+struct LinkFacts {
     /// So many links in a row may bring nothing: a peer that lets us in and sends us away before a word is
     /// said is closing, or out of means. It is asked again, ever more slowly, for a quarter of a second in
     /// all.
     static constexpr std::uint32_t kMostInVain = 10;
 
-    bool closing = false; ///< this context has said goodbye
-
-    // The link.
     Status status = Status::link_lost; ///< why it broke, or was not made
     bool was_way = false;              ///< frames left by it, or waited for it
     bool opened = false;               ///< false: the peer was not reached
     bool broke_rules = false;          ///< the peer sent what no peer sends
     bool said_goodbye = false;         ///< the peer did
     std::uint32_t in_vain = 0;         ///< links in a row that brought nothing
+};
 
-    // Its channel.
+/// Of its channel.
+struct ChannelFacts {
     bool other_link = false; ///< has another open link
     bool wanted = false;     ///< holds frames, or somebody waits for it or for an answer
     bool may_return = false; ///< the peer has connected to us by it, and may do so again
     bool waited = false;     ///< it was waited for long enough
+};
 
-    // The peer.
+struct PeerFacts {
     bool gone = false;   ///< has said goodbye
     bool ended = false;  ///< a module knows that its process has ended
     bool denied = false; ///< does not hold the job's key, as some method found
     bool beyond = false; ///< is beyond the boundary of some method
     /// No link to it is open but this one, and no other is made or waited for.
     bool last_way = false;
+};
 
-    // Its table and the options.
-    bool row_applies = false;      ///< another row does
+struct BreakFacts {
+    LinkFacts link;
+    ChannelFacts channel;
+    PeerFacts peer;
+    bool closing = false;          ///< this context has said goodbye
+    bool row_applies = false;      ///< another row of the peer's table does
     bool fallback_allowed = false; ///< no option forbids to use that
 };
 

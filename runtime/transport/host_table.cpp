@@ -2,6 +2,7 @@
 #include "transport/host_table.h"
 
 #include "base/crypto.h"
+#include "transport/datagrams.h"
 #include "transport/demux.h"
 
 namespace plexus::transport {
@@ -23,7 +24,7 @@ void guarded(const Host& host, F f) noexcept {
         what = "something that is no std::exception";
     }
     try {
-        host.endpoint->listener().trouble(Status::handler_threw, "a function threw inside a turn: " + what);
+        host.endpoint->listener().on_error(Status::handler_threw, "a function threw inside a turn: " + what);
     } catch (...) {
         log::error("transport", "a function threw inside a turn, and so did the error handler: {}", what);
     }
@@ -130,9 +131,44 @@ int32_t open_inner(void* self, const char* name, const plexus_host* under, const
                    interface_of(self).name, name);
         return PLEXUS_NO_METHOD;
     }
+    if ((inner->ops.caps & PLEXUS_CAP_UNRELIABLE) != 0 && !interface_of(self).unreliable()) {
+        log::error("transport", "{} was told to work over \"{}\", which loses messages",
+                   interface_of(self).name, name);
+        return PLEXUS_UNSUPPORTED;
+    }
     interface_of(self).opening.inner.push_back(inner);
     *ops = &inner->ops;
     return inner->ops.open(under, module);
+}
+
+// Of a method that loses messages: the cookie is a DatagramLink.
+
+DatagramLink& datagrams_of(void* cookie) { return *static_cast<DatagramLink*>(cookie); }
+
+int32_t accepted_datagrams(void* self, plexus_link* link, const plexus_id* peer, void** cookie) {
+    Interface& interface = interface_of(self);
+    ContextId id;
+    std::memcpy(id.bytes.data(), peer->bytes, id.bytes.size());
+    int32_t answer = PLEXUS_AGAIN;
+    guarded(interface.calls, [&] { answer = interface.datagrams->accepted(link, id, cookie); });
+    return answer;
+}
+
+void opened_datagrams(void* cookie) {
+    DatagramLink& link = datagrams_of(cookie);
+    guarded(link.owner.calls(), [&] { link.owner.opened(link); });
+}
+
+void deliver_datagram(void* cookie, plexus_view message) {
+    DatagramLink& link = datagrams_of(cookie);
+    guarded(link.owner.calls(), [&] { link.owner.deliver(link, view(message)); });
+}
+
+void lost_datagrams(void* cookie, int32_t, plexus_view why) {
+    Datagrams& owner = datagrams_of(cookie).owner;
+    guarded(owner.calls(), [&] {
+        owner.lost(datagrams_of(cookie), std::string_view(static_cast<const char*>(why.data), why.size));
+    });
 }
 
 } // namespace
@@ -155,6 +191,18 @@ plexus_host make_host(Interface& interface) {
     host.writable = &writable;
     host.lost = &lost;
     host.open_inner = &open_inner;
+    if (interface.unreliable()) {
+        host.accepted = &accepted_datagrams;
+        host.opened = &opened_datagrams;
+        host.deliver = &deliver_datagram;
+        host.place = [](void*, plexus_view, std::size_t, void**, void**) -> int32_t {
+            return PLEXUS_UNSUPPORTED;
+        };
+        host.placed = [](void*, void*, int32_t) {};
+        host.sent = [](void*, void*, int32_t) {};
+        host.writable = [](void*) {};
+        host.lost = &lost_datagrams;
+    }
     return host;
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "method/list.h"
+#include "transport/datagrams.h"
 #include "transport/endpoint.h"
 #include "transport/host_table.h"
 #include "transport/reach.h"
@@ -63,6 +64,9 @@ Result<method::Boundary> boundary_of(const Interface& interface) {
 
 } // namespace
 
+Interface::Interface() = default;
+Interface::~Interface() = default;
+
 Result<std::unique_ptr<Interface>> Interface::open(const loader::Module& module, const Host& calls) {
     auto made = std::make_unique<Interface>();
     made->name = module.name;
@@ -71,6 +75,7 @@ Result<std::unique_ptr<Interface>> Interface::open(const loader::Module& module,
     made->parameters = module.parameters;
     made->ops = module.ops;
     made->calls = calls;
+    if (made->unreliable()) made->datagrams = std::make_unique<Datagrams>(*made);
     made->host = make_host(*made);
     made->opening.under_way = true;
     const auto opened = made->ops.open(&made->host, &made->instance);
@@ -80,9 +85,7 @@ Result<std::unique_ptr<Interface>> Interface::open(const loader::Module& module,
                     to_string(static_cast<Status>(opened)),
                     made->opening.failure.empty() ? "its module gives no reason" : made->opening.failure);
     const auto give_up = [&](Failure why) {
-        made->ops.close(made->instance);
-        made->ops.drain(made->instance);
-        made->ops.destroy(made->instance);
+        made->end();
         return why;
     };
     if (const auto described = describe(*made); described != Status::ok)
@@ -98,6 +101,12 @@ Result<std::unique_ptr<Interface>> Interface::open(const loader::Module& module,
     if ((made->ops.caps & PLEXUS_CAP_REMOTE_MEMORY) != 0)
         made->limits.remote_bytes = made->query(nullptr, PLEXUS_QUERY_REMOTE_BYTES);
     return made;
+}
+
+void Interface::end() noexcept {
+    ops.close(instance);
+    ops.drain(instance);
+    ops.destroy(instance);
 }
 
 const std::string& Interface::row_of(plexus_link* link) const {

@@ -17,6 +17,7 @@
 
 namespace plexus::transport {
 
+class Datagrams;
 class Demux;
 class Endpoint;
 class Failover;
@@ -38,8 +39,16 @@ struct InterfaceLimits {
 };
 
 struct Interface {
-    /// Opens a module for one context. @error what the module says, bad_module no descriptor. @thread setup
+    Interface();
+    ~Interface();
+    Interface(const Interface&) = delete;
+    Interface& operator=(const Interface&) = delete;
+
+    /// Opens a module for one context. @error what the module says, bad_module no descriptor. @thread one
     static Result<std::unique_ptr<Interface>> open(const loader::Module& module, const Host& calls);
+
+    /// Gives the module up that was opened, before anybody uses it.
+    void end() noexcept;
 
     std::string name;
     std::string origin;
@@ -56,6 +65,7 @@ struct Interface {
     method::Boundary within;
     std::vector<Descriptor> rows; ///< by which others reach this context; none: it reaches others only
     MethodCounts counts;
+    std::unique_ptr<Datagrams> datagrams; ///< null: messages are not lost
     struct Opening {
         bool under_way = false;
         std::string failure;                      ///< what the module said of it
@@ -65,6 +75,7 @@ struct Interface {
     /// The name of the row that a link of this context goes by.
     const std::string& row_of(plexus_link* link) const;
     bool fragile() const noexcept { return (ops.caps & PLEXUS_CAP_FRAGILE) != 0; }
+    bool unreliable() const noexcept { return (ops.caps & PLEXUS_CAP_UNRELIABLE) != 0; }
     bool one_host() const noexcept { return (ops.caps & PLEXUS_CAP_LOCAL) != 0; }
     std::uint64_t query(plexus_link* link, plexus_query what) const;
 };

@@ -23,7 +23,7 @@ class KeptFrames {
 
     const SendWindow& window() const noexcept { return window_; }
     /// True if some module reads a frame that the window does not hold any more.
-    bool lends() const noexcept { return pool_.lent_bytes() > 0; }
+    bool module_reads() const noexcept { return pool_.posted_bytes() > 0; }
 
     /// Sends a small frame with nothing before it and keeps a copy, which is made while the frame travels.
     /// False: it cannot leave or be kept now.
@@ -60,7 +60,7 @@ class KeptFrames {
     /// See FramePool. The leader is asked to fetch them as soon as there are some.
     std::vector<std::shared_ptr<const void>> take_pins() noexcept { return pool_.take_pins(); }
     /// In bytes, of all frames and what each costs beside them.
-    std::uint64_t held() const noexcept { return window_.held_bytes() + pool_.lent_bytes(); }
+    std::uint64_t held() const noexcept { return window_.held_bytes() + pool_.posted_bytes(); }
     /// In bytes, what other channels to the peer hold.
     std::uint64_t held_elsewhere() const noexcept { return allowance_.others(); }
     /// Charges the account for what is held, and for nothing else.

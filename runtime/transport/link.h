@@ -81,6 +81,7 @@ struct Liveness {
     std::uint64_t controls = 0; ///< control frames that came
     std::uint64_t seen = 0;     ///< frames of all kinds that had come when it was looked at last
     std::chrono::steady_clock::time_point since{}; ///< nothing has come since
+    std::uint32_t asked = 0;                       ///< looks at which the peer was asked since
 };
 
 struct Link {
@@ -97,8 +98,9 @@ struct Link {
     const std::shared_ptr<Peer> peer;
     Channel* const channel;
     plexus_link* handle = nullptr;
-    bool open = false;
-    // Set by the progress thread, read by senders too; the channel's lock orders what goes with it.
+    // Set by the progress thread, read by senders and by who counts links, too; the channel's lock orders
+    // what goes with them.
+    std::atomic<bool> open{false};
     std::atomic<bool> lost{false};
     bool released = false;     ///< given back to the module
     bool ignored = false;      ///< its stream was given up: what still comes is not delivered

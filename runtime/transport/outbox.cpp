@@ -97,7 +97,7 @@ Status Outbox::keep(Frame& frame, Waiter* waiter) {
     introduce(frame);
     ready_ = false;
     if (borrows) {
-        frame.head[1] |= std::byte{wire::kConfirmNow};
+        frame.head[1] |= std::byte{wire::kAckNow};
         frames_.append_borrowed(frame, *waiter);
     } else {
         frames_.append_copy(frame);
@@ -170,14 +170,14 @@ void Outbox::send_controls(Link& link) {
         return frames_.send_uncounted(interface_, link.handle, bytes);
     };
     if (queue.ack) {
-        if (!send(stream_frame(wire::Kind::confirm, queue.ack->stream, queue.ack->count))) return;
+        if (!send(stream_frame(wire::Kind::ack, queue.ack->stream, queue.ack->count))) return;
         queue.ack.reset();
     }
     for (; !queue.frames.empty(); queue.frames.pop())
         if (!send(queue.frames.front())) return;
     if (queue.asks) {
         const SendWindow& window = frames_.window();
-        if (!send(stream_frame(wire::Kind::fence, window.stream(), window.sent()))) return;
+        if (!send(stream_frame(wire::Kind::ack_request, window.stream(), window.sent()))) return;
         queue.asks = false;
     }
     if (queue.tells_dropped) {
@@ -205,11 +205,12 @@ void Outbox::start(Link& link) {
     hello.memory = peer_.relation.memory;
     hello.known_memory = peer_.relation.theirs;
     hello.dropped = peer_.dropped_answers.load(std::memory_order_relaxed);
-    hello.table = endpoint_.own_table()->encoded;
+    const auto own = endpoint_.own_table();
+    hello.table = own->encoded;
     link.controls.frames.push(wire::encode(hello));
     for (const ReplayRequest& request : frames_.window().replay_requests())
         if (!request.answered)
-            link.controls.frames.push(stream_frame(wire::Kind::recover, request.stream, 0));
+            link.controls.frames.push(stream_frame(wire::Kind::replay_request, request.stream, 0));
     send_queue();
     refresh_ready();
 }
@@ -235,7 +236,7 @@ void Outbox::adopt(Backlog backlog) {
     if (out_ != nullptr)
         for (const ReplayRequest& request : backlog.requests)
             if (!request.answered)
-                out_->controls.frames.push(stream_frame(wire::Kind::recover, request.stream, 0));
+                out_->controls.frames.push(stream_frame(wire::Kind::replay_request, request.stream, 0));
     frames_.adopt(std::move(backlog));
     send_queue();
     refresh_ready();

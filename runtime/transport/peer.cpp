@@ -23,8 +23,20 @@ std::shared_ptr<const KnownTable> KnownTables::find(std::uint64_t hash) const {
     return found == tables_.end() ? nullptr : *found;
 }
 
+namespace {
+
+// What one pointer prescribes does not hold for others.
+std::shared_ptr<const KnownTable> without_prescription(const std::shared_ptr<const KnownTable>& table) {
+    if (table->table.prescribed().empty()) return table;
+    DescriptorTable rows = table->table;
+    rows.set_prescribed({});
+    return KnownTable::make(std::move(rows));
+}
+
+} // namespace
+
 void KnownTables::learn(const std::shared_ptr<const KnownTable>& table, bool from_owner) {
-    if (from_owner || owners_ == nullptr) owners_ = table;
+    if (from_owner || owners_ == nullptr) owners_ = without_prescription(table);
     owner_said_ = owner_said_ || from_owner;
     if (find(table->hash) != nullptr) return;
     tables_.push_back(table);
@@ -87,6 +99,13 @@ std::vector<Channel*> Peer::all_channels() const {
     std::vector<Channel*> all;
     for (const auto& channel : channels) all.push_back(channel.get());
     return all;
+}
+
+Channel* Peer::live_channel() const {
+    Lock hold(mutex);
+    for (const auto& channel : channels)
+        if (!channel->dead()) return channel.get();
+    return nullptr;
 }
 
 Presence Peer::presence() const {

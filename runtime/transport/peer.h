@@ -124,6 +124,8 @@ class Peer : public std::enable_shared_from_this<Peer> {
     std::shared_ptr<const KnownTable> said_table() const PLEXUS_EXCLUDES(mutex);
     /// Those that are alive, dead ones too; they live as long as the peer. @thread any
     std::vector<Channel*> all_channels() const PLEXUS_EXCLUDES(mutex);
+    /// One that is not dead, or null; it lives as long as the peer. @thread any
+    Channel* live_channel() const PLEXUS_EXCLUDES(mutex);
     Presence presence() const PLEXUS_EXCLUDES(mutex);
 
     PeerAccount account; ///< of what this context holds for the peer; before the channels, which charge it
@@ -131,7 +133,7 @@ class Peer : public std::enable_shared_from_this<Peer> {
     PeerState state PLEXUS_GUARDED_BY(mutex);
     KnownTables tables PLEXUS_GUARDED_BY(mutex);
     std::vector<std::unique_ptr<Channel>> channels PLEXUS_GUARDED_BY(mutex);
-    /// The way that pointers take which have no wishes of their own, one for each table.
+    /// The way that pointers take which have no preferences of their own, one for each table.
     std::map<std::uint64_t, std::shared_ptr<detail::Route>> ways PLEXUS_GUARDED_BY(mutex);
 
     /// The largest message that the peer takes, in bytes; 0: it has not said so yet. @thread any

@@ -12,12 +12,16 @@ bool is_pinned(const Frame& frame) noexcept { return frame.pin != nullptr && fra
 std::size_t bytes_to_copy(const Frame& frame) noexcept {
     return is_pinned(frame) ? frame.pieces[0].size : frame.size;
 }
+/// What is passed on without a copy keeps memory of this context all the same; else it is the program's.
+std::size_t bytes_kept(const Frame& frame) noexcept {
+    return frame.onward ? frame.size : bytes_to_copy(frame);
+}
 
 } // namespace
 
 void PendingFrame::make_room(const Frame& frame) {
     const std::size_t copied = bytes_to_copy(frame);
-    cost_bytes = sizeof(PendingFrame) + copied;
+    cost_bytes = sizeof(PendingFrame) + bytes_kept(frame);
     if (copied <= kInline) return;
     more = make_buffer(copied);
     if (more == nullptr) throw std::bad_alloc();
@@ -42,7 +46,7 @@ void PendingFrame::copy(const Frame& frame) noexcept {
 }
 
 std::size_t PendingFrame::cost_of(const Frame& frame) noexcept {
-    return sizeof(PendingFrame) + bytes_to_copy(frame);
+    return sizeof(PendingFrame) + bytes_kept(frame);
 }
 
 PendingFramePtr copy_of(const Frame& frame, void (*on_end)(Completion*, Status)) {
@@ -77,7 +81,7 @@ void FramePool::retire(PendingFramePtr frame, Status status) {
     frame->outcome = status;
     if (frame->holders > 0) {
         frame->dropped = true;
-        lent_bytes_ += frame->cost();
+        posted_bytes_ += frame->cost();
         frame.release(); // ended() frees it
     } else {
         if (frame->pin != nullptr) pins_.push_back(std::move(frame->pin));
@@ -88,7 +92,7 @@ void FramePool::retire(PendingFramePtr frame, Status status) {
 PendingFramePtr FramePool::ended(PendingFrame& frame) noexcept {
     if (frame.holders > 0) --frame.holders;
     if (frame.holders > 0 || !frame.dropped) return nullptr;
-    lent_bytes_ -= frame.cost();
+    posted_bytes_ -= frame.cost();
     return PendingFramePtr(&frame);
 }
 

@@ -88,7 +88,7 @@ class FramePool {
     /// A module has let go of the frame. The frame, if it was released before and nobody else holds it.
     PendingFramePtr ended(PendingFrame& frame) noexcept;
     /// Memory of frames that were released and that a module still reads, in bytes.
-    std::uint64_t lent_bytes() const noexcept { return lent_bytes_; }
+    std::uint64_t posted_bytes() const noexcept { return posted_bytes_; }
     /// Pins of frames that are over. Letting go of a pin may unbind an object, so the caller does that
     /// without any lock.
     std::vector<std::shared_ptr<const void>> take_pins() noexcept { return std::exchange(pins_, {}); }
@@ -96,7 +96,7 @@ class FramePool {
 
   private:
     std::vector<PendingFramePtr> spare_;
-    std::uint64_t lent_bytes_ = 0;
+    std::uint64_t posted_bytes_ = 0;
     std::vector<std::shared_ptr<const void>> pins_;
 };
 

@@ -20,6 +20,22 @@ std::string why_apart(const method::Boundary& ours, std::string_view theirs, con
     return why.empty() ? method::why_not_for_us(theirs, here, there) : why;
 }
 
+method::Applicable reaches(const Endpoint& here, const Interface& interface, const Peer* peer,
+                           const Descriptor& row, const Place& there) {
+    if (auto taken = check_parameters(interface, row.parameters); !taken)
+        return {false, taken.failure().why}; // what a pointer prescribes was written elsewhere
+    const auto said = peer != nullptr ? peer->said_table() : nullptr;
+    std::string apart = why_apart(boundary_for(interface, row), row.within, here.options().place,
+                                  said != nullptr ? said->table.place() : there);
+    if (!apart.empty()) return {false, std::move(apart)};
+    char room[1024];
+    plexus_text why{room, sizeof room, 0};
+    const plexus_view bytes{row.bytes.data(), row.bytes.size()};
+    if (interface.ops.applies(interface.instance, bytes, &why) != PLEXUS_OK)
+        return {false, std::string(room, why.size)};
+    return {true, why.size == 0 ? "applies" : "applies, " + std::string(room, why.size)};
+}
+
 } // namespace
 
 Result<method::Boundary> boundary_in(const config::Settings& settings, std::string_view method,
@@ -35,6 +51,33 @@ Result<method::Boundary> boundary_in(const config::Settings& settings, std::stri
     return boundary;
 }
 
+Result<void> check_parameters(const Interface& method, const Parameters& parameters) {
+    if (parameters.empty()) return {};
+    const config::Schema known = config::module_keys(method.name, method.parameters).value();
+    for (const auto& [key, value] : parameters) {
+        if (key == method::kWithin) {
+            const auto boundary = method::parse_boundary(value);
+            if (!boundary)
+                return fail(Status::bad_config, "the parameter within of the method {}: {}", method.name,
+                            boundary.failure().why);
+            continue;
+        }
+        const std::string name = "method." + method.name + "." + key;
+        const auto found = std::find_if(known.begin(), known.end(),
+                                        [&](const config::Key& each) { return each.name == name; });
+        if (found == known.end()) {
+            std::string names;
+            for (const config::Key& each : known) names += each.name.substr(each.name.rfind('.') + 1) + ", ";
+            return fail(Status::bad_config, "the method {} has no parameter \"{}\": it has {}{}", method.name,
+                        key, names, method::kWithin);
+        }
+        if (const auto good = config::check_value(*found, value); !good)
+            return fail(Status::bad_config, "the parameter {} of the method {}: {}", key, method.name,
+                        good.failure().why);
+    }
+    return {};
+}
+
 method::Boundary asked_boundary(const Descriptor& row) {
     const auto asked = row.parameters.find(std::string(method::kWithin));
     return asked == row.parameters.end() ? method::Boundary{} : method::parse_boundary(asked->second).value();
@@ -44,21 +87,21 @@ method::Applicable applicable(const Endpoint& here, const Peer* peer, const Desc
                               const Place& there) {
     const Interface* const interface = here.find_interface(row.method);
     if (interface == nullptr) return {false, "not available in this context"};
-    const auto said = peer != nullptr ? peer->said_table() : nullptr;
-    std::string apart = why_apart(boundary_for(*interface, row), row.within, here.options().place,
-                                  said != nullptr ? said->table.place() : there);
-    if (!apart.empty()) return {false, std::move(apart)};
-    char room[256];
-    plexus_text why{room, sizeof room, 0};
-    const plexus_view bytes{row.bytes.data(), row.bytes.size()};
-    if (interface->ops.applies(interface->instance, bytes, &why) != PLEXUS_OK)
-        return {false, std::string(room, why.size)};
-    if (peer != nullptr) {
-        Lock hold(peer->mutex);
-        for (const auto& [failed, reason] : peer->state.failed)
-            if (share_rows(failed, row.method)) return {false, reason};
-    }
-    return {true, why.size == 0 ? "applies" : "applies, " + std::string(room, why.size)};
+    if (interface->unreliable()) return {false, "only for requests that are marked plexus::unreliable"};
+    method::Applicable found = reaches(here, *interface, peer, row, there);
+    if (peer == nullptr || !found.applies) return found;
+    Lock hold(peer->mutex);
+    for (const auto& [failed, reason] : peer->state.failed)
+        if (share_rows(failed, row.method)) return {false, reason};
+    return found;
+}
+
+method::Applicable applicable_to_unreliable(const Endpoint& here, const Peer* peer, const Descriptor& row,
+                                            const Place& there) {
+    const Interface* const interface = here.find_interface(row.method);
+    if (interface == nullptr) return {false, "not available in this context"};
+    if (!interface->unreliable()) return {false, "loses no messages"};
+    return reaches(here, *interface, peer, row, there);
 }
 
 method::Surroundings surroundings(const Endpoint& here, const Peer* peer, const DescriptorTable& table) {
@@ -83,6 +126,12 @@ Descriptor for_module(Descriptor row) {
     row.parameters.erase(std::string(method::kWithin));
     row.within.clear();
     return row;
+}
+
+Choice explain(const Endpoint& here, const DescriptorTable& table) {
+    Choice choice = method::explain(method::prescribed_rows(table), surroundings(here, nullptr, table));
+    method::tell_prescription(choice, table);
+    return choice;
 }
 
 BothWays traffic_of(const Endpoint& here, const Interface& interface) {

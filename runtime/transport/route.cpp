@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transport/route.h"
 
+#include "base/trace.h"
 #include "transport/reach.h"
+#include "wire/table.h"
 
 #include <algorithm>
 
@@ -25,7 +27,8 @@ Route::Route(std::shared_ptr<Core> keep, transport::Endpoint& endpoint, std::sha
   , endpoint_(endpoint)
   , peer_(std::move(peer))
   , table_(std::move(table))
-  , rows_(table_->table) {}
+  , rows_(method::prescribed_rows(table_->table))
+  , asked_{has_boundary(rows_), !table_->table.prescribed().empty()} {}
 
 Route::Route(const Route& other)
   : birth_(other.birth_)
@@ -38,8 +41,7 @@ Route::Route(const Route& other)
     fast_.store(other.fast_.load(std::memory_order_acquire), std::memory_order_release);
     former_ = other.former_;
     rows_ = other.rows_;
-    bounded_ = other.bounded_;
-    pinned_ = other.pinned_;
+    asked_ = other.asked_;
     policy_ = other.policy_;
     fallback_ = other.fallback_;
 }
@@ -73,6 +75,67 @@ Status Route::send(transport::Frame& frame, std::string* why) {
     }
 }
 
+Status Route::send_unreliable(transport::Frame& frame, std::uint16_t request, std::string* why) {
+    using transport::Datagrams;
+    Status status = refuse_forked(why);
+    if (status != Status::ok) return status;
+    Datagrams* by = nullptr;
+    using transport::Presence;
+    const Presence presence = peer_->presence(); // who is lost gets nothing by a way that cannot tell
+    const bool there = presence != Presence::lost && presence != Presence::gone;
+    if (there && frame.carried.empty()) { // what pointers refer to has to be there before they are
+        by = datagrams_.load(std::memory_order_acquire); // pairs with [datagrams]
+        if (by == nullptr) by = choose_datagrams();
+    }
+    if (by != nullptr) {
+        status = by->send(*peer_, request, frame, why);
+        if (status == Status::not_found)
+            datagrams_.store(nullptr, std::memory_order_release); // chosen anew
+        else if (status != Status::link_lost)
+            return status;
+    }
+    status = send(frame, why);
+    if (status != Status::ok) return status;
+    if (by != nullptr) by->introduced(*peer_, request);
+    if (transport::Channel* const carrier = channel_.load(std::memory_order_acquire)) // pairs with [way]
+        transport::MethodCounts::one_more(carrier->interface().counts.fallbacks);
+    return status;
+}
+
+transport::Datagrams* Route::choose_datagrams() {
+    const auto interfaces = endpoint_.interfaces();
+    if (std::none_of(interfaces.begin(), interfaces.end(),
+                     [](const auto& each) { return each->unreliable(); }))
+        return nullptr;
+    if (peer_->said_table() == nullptr) return nullptr;
+    if (peer_->id == endpoint_.self() || endpoint_.closing()) return nullptr;
+    std::vector<std::pair<Descriptor, transport::Datagrams*>> ways; // modules are asked without the lock
+    Place place;
+    std::uint64_t changes;
+    {
+        Lock hold(mutex_);
+        changes = changes_;
+        place = rows_.place();
+        for (const Descriptor& row : rows_)
+            if (const transport::Interface* const by = endpoint_.find_interface(row.method);
+                by != nullptr && by->unreliable())
+                ways.emplace_back(row, by->datagrams.get());
+    }
+    for (const auto& [row, by] : ways) {
+        if (!transport::applicable_to_unreliable(endpoint_, peer_.get(), row, place).applies) continue;
+        for (const auto& [key, value] : row.parameters)
+            if (key != method::kWithin)
+                log::warn("transport", "{} takes no parameters of a pointer: {}={} is passed over",
+                          row.method, key, value);
+        by->dial(*peer_, row);
+        Lock hold(mutex_);
+        if (changes != changes_) return nullptr;         // the pointer's preferences are others now
+        datagrams_.store(by, std::memory_order_release); // [datagrams]
+        return by;
+    }
+    return nullptr;
+}
+
 bool Route::stays() const {
     Lock hold(mutex_);
     return needs_care();
@@ -85,7 +148,7 @@ std::optional<Descriptor> Route::choose_row(Choice& choice, bool& preferred) con
         Lock hold(mutex_);
         rows = rows_;
         policy = policy_;
-        if (!policy && !pinned_) policy = endpoint_.policy().get();
+        if (!policy && !asked_.pinned) policy = endpoint_.policy().get();
     }
     if (policy) {
         const std::vector<RowFacts> known = facts();
@@ -95,8 +158,16 @@ std::optional<Descriptor> Route::choose_row(Choice& choice, bool& preferred) con
         if (choice.row && (*choice.row >= known.size() || !known[*choice.row].applies)) choice.row.reset();
     } else {
         choice = method::first_applicable(rows, transport::surroundings(endpoint_, peer_.get(), rows));
+        method::tell_prescription(choice, table_->table);
     }
-    preferred = choice.row && (*choice.row == 0 || policy);
+    // A row for marked requests alone is never passed over.
+    const auto passed_over = [&](const Descriptor& row) {
+        const transport::Interface* const by = endpoint_.find_interface(row.method);
+        return by == nullptr || !by->unreliable();
+    };
+    preferred = choice.row &&
+                (policy || std::none_of(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(*choice.row),
+                                        passed_over));
     return choice.row ? std::optional(rows[*choice.row]) : std::nullopt;
 }
 
@@ -117,7 +188,7 @@ Status Route::peer_end(std::string* why) {
     return state.status == Status::ok ? Status::peer_lost : state.status;
 }
 
-// Whether a channel is one that these wishes may choose: some boundary of theirs may forbid it.
+// Whether a channel is one that these preferences may choose: some boundary of theirs may forbid it.
 bool Route::may_use(const transport::Channel& channel) const {
     const Choice now = choose();
     return std::any_of(now.trail.begin(), now.trail.end(), [&](const Verdict& verdict) {
@@ -126,6 +197,11 @@ bool Route::may_use(const transport::Channel& channel) const {
 }
 
 transport::Channel* Route::select(Status& status, std::string* why, method::Boundary& unheard) {
+    if (endpoint_.closed()) {
+        status = Status::closed;
+        if (why != nullptr) *why = "the context was closed";
+        return nullptr;
+    }
     status = peer_end(why);
     if (status != Status::ok) return nullptr;
     Fallback fallback;
@@ -134,7 +210,7 @@ transport::Channel* Route::select(Status& status, std::string* why, method::Boun
     bool bounded;
     {
         Lock hold(mutex_);
-        bounded = bounded_;
+        bounded = asked_.bounded;
         changes = changes_;
         fallback = fallback_.value_or(endpoint_.options().fallback);
         former = former_ != nullptr ? former_ : channel_.load(std::memory_order_acquire);
@@ -167,6 +243,7 @@ transport::Channel* Route::select(Status& status, std::string* why, method::Boun
                    " have not arrived, and the pointer's boundary forbids that method now";
         return nullptr;
     }
+    PLEXUS_TRACE3(select, peer_->short_id.c_str(), row->method.c_str(), preferred);
     {
         Lock hold(mutex_);
         if (changes == changes_ && own.limits() && !heard) {
@@ -188,54 +265,69 @@ void Route::change() {
     Lock hold(mutex_);
     ++changes_;
     fast_.store(nullptr, std::memory_order_release);
+    datagrams_.store(nullptr, std::memory_order_release);
     transport::Channel* const now = channel_.exchange(nullptr, std::memory_order_acq_rel);
     if (former_ == nullptr) former_ = now;
     Lock inner(peer_->mutex);
-    peer_->state.failed.clear(); // an explicit wish is worth another try
+    peer_->state.failed.clear(); // an explicit choice is worth another try
 }
 
 void Route::set_table(DescriptorTable table) {
+    if (!table_->table.prescribed().empty()) table.set_prescribed(table_->table.prescribed());
     auto known = KnownTable::make(table);
+    DescriptorTable rows = method::prescribed_rows(table);
     {
         Lock hold(mutex_);
-        bounded_ = has_boundary(table);
-        pinned_ = false;
+        asked_.bounded = has_boundary(rows);
+        asked_.pinned = !table.prescribed().empty();
         table_ = std::move(known);
-        rows_ = std::move(table);
+        rows_ = std::move(rows);
+    }
+    change();
+}
+
+DescriptorTable Route::named(const std::vector<method::ListItem>& list) const {
+    const DescriptorTable& table = table_->table;
+    DescriptorTable rows = method::named_rows(list, table).value();
+    if (!rows.empty()) return rows;
+    std::string names;
+    for (std::size_t row = 0; row < table.size(); ++row)
+        if (table.find(table[row].method) == row) names += (names.empty() ? "" : ", ") + table[row].method;
+    throw Error(Status::no_method, peer_->text() + " has none of the methods in \"" + method::to_text(list) +
+                                       (table.prescribed().empty() ? "\": its table has " + names
+                                                                   : "\" that the pointer prescribes: \"" +
+                                                                         table.prescribed() + "\""));
+}
+
+void Route::prescribe(const std::vector<method::ListItem>& list) {
+    DescriptorTable rows = named(list);
+    DescriptorTable table = table_->table;
+    table.set_prescribed(method::prescription_of(rows));
+    if (table.prescribed().size() > wire::kLongestPrescription)
+        throw Error(Status::bad_config, "the pointer can't carry so much: its methods and parameters have " +
+                                            std::to_string(table.prescribed().size()) + " bytes, " +
+                                            std::to_string(wire::kLongestPrescription) + " are the most");
+    auto known = KnownTable::make(std::move(table));
+    {
+        Lock hold(mutex_);
+        asked_.bounded = has_boundary(rows);
+        asked_.pinned = true;
+        table_ = std::move(known);
+        rows_ = std::move(rows);
+        policy_ = nullptr;
     }
     change();
 }
 
 void Route::pin(const std::vector<method::ListItem>& list) {
-    std::vector<std::string> available;
-    for (const Descriptor& row : table_->table)
-        if (std::find(available.begin(), available.end(), row.method) == available.end())
-            available.push_back(row.method);
-    DescriptorTable rows;
-    rows.set_place(table_->table.place());
-    for (const method::ListItem& item : method::apply_list(list, available)) {
-        for (Descriptor row : table_->table) {
-            if (row.method != item.method) continue;
-            row.parameters = item.parameters;
-            rows.push_back(std::move(row));
-        }
-    }
-    if (rows.empty())
-        throw Error(
-            Status::no_method, peer_->text() + " has none of the methods in \"" + method::to_text(list) +
-                                   "\": its table has " + [&] {
-                                       std::string names;
-                                       for (const std::string& name : available)
-                                           names += (names.empty() ? "" : ", ") + name;
-                                       return names;
-                                   }());
+    DescriptorTable rows = named(list);
     const Choice choice = method::explain(rows, transport::surroundings(endpoint_, nullptr, rows));
     if (!choice.row)
         throw Error(Status::no_method, peer_->text() + " can't be reached so: " + to_string(choice));
     {
         Lock hold(mutex_);
-        bounded_ = has_boundary(rows);
-        pinned_ = true;
+        asked_.bounded = has_boundary(rows);
+        asked_.pinned = true;
         rows_ = std::move(rows);
         policy_ = nullptr;
     }
@@ -245,9 +337,9 @@ void Route::pin(const std::vector<method::ListItem>& list) {
 void Route::set_policy(Policy policy) {
     {
         Lock hold(mutex_);
-        rows_ = table_->table;
-        bounded_ = has_boundary(rows_);
-        pinned_ = false;
+        rows_ = method::prescribed_rows(table_->table);
+        asked_.bounded = has_boundary(rows_);
+        asked_.pinned = !table_->table.prescribed().empty();
         policy_ = std::move(policy);
     }
     change();
@@ -274,7 +366,9 @@ std::string Route::method() {
 
 Choice Route::choose() const {
     Lock hold(mutex_);
-    return method::explain(rows_, transport::surroundings(endpoint_, peer_.get(), rows_));
+    Choice choice = method::explain(rows_, transport::surroundings(endpoint_, peer_.get(), rows_));
+    method::tell_prescription(choice, table_->table);
+    return choice;
 }
 
 std::vector<RowFacts> Route::facts() const {

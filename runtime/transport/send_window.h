@@ -101,6 +101,8 @@ class SendWindow {
     /// that were given up.
     std::uint64_t appended() const noexcept { return settled_ + open_frames(); }
     std::uint64_t settled() const noexcept { return settled_; }
+    /// Frames that wait to be sent, without those whose fate the receiver has yet to tell.
+    std::uint64_t unsent() const noexcept { return queue_.size() - next_; }
     /// Bytes of the frames that wait to be sent; takes time in proportion to their number.
     std::uint64_t unsent_bytes() const noexcept;
     /// Memory that the window's frames cost, in bytes.

@@ -38,8 +38,10 @@ struct BothWays {
 struct MethodCounts {
     std::atomic<std::uint64_t> repairs{0}; ///< broken links that were made anew, each attempt
     std::atomic<std::uint64_t> fallbacks{
-        0}; ///< times that it took over from a method that did not reach a peer
+        0}; ///< times that it took over from a method that did not reach a peer, or carried what may be lost
+    std::atomic<std::uint64_t> dropped{0};  ///< requests that may be lost, and were lost in this context
     std::atomic<std::uint64_t> refusals{0}; ///< links that this context refused or ended for a broken rule
+    std::atomic<std::uint64_t> losses{0};   ///< open links that broke, before anybody said goodbye on them
 
     /// Adds what went by a channel that is no more.
     void keep(const BothWays& went) noexcept {

@@ -85,19 +85,19 @@ std::optional<BulkHeader> decode_bulk(View frame) noexcept {
     return header;
 }
 
-void encode(const LendHeader& header, std::byte* to) noexcept {
+void encode(const LeaseHeader& header, std::byte* to) noexcept {
     Out out(to);
-    out.u8(byte(Kind::lend));
+    out.u8(byte(Kind::lease));
     out.u8(header.stays ? 1 : 0);
     out.u16(header.status);
     out.u32(header.number);
     out.u64(header.call);
 }
 
-std::optional<LendHeader> decode_lend(View frame) noexcept {
-    if (frame.size() < LendHeader::kBytes) return std::nullopt;
+std::optional<LeaseHeader> decode_lease(View frame) noexcept {
+    if (frame.size() < LeaseHeader::kBytes) return std::nullopt;
     In in(frame.subspan(1));
-    LendHeader header;
+    LeaseHeader header;
     header.stays = in.u8() != 0;
     header.status = in.u16();
     header.number = in.u32();

@@ -20,34 +20,39 @@ namespace plexus::wire {
 inline constexpr std::uint8_t kVersion = 3;
 
 enum class Kind : std::uint8_t {
-    request = 1,    ///< run a handler on an object
-    reply = 2,      ///< its result, or why there is none
-    report = 3,     ///< a one-way request failed over there
-    put = 4,        ///< bytes into bound memory
-    get = 5,        ///< bytes from bound memory, please
-    data = 6,       ///< here they are; also the outcome of a put
-    declare = 8,    ///< from now on this number means that request
-    table = 9,      ///< how some context is reached
-    borrow = 10,    ///< remote access to bound memory, please
-    lend = 11,      ///< here is its key; or why not
-    give_back = 12, ///< nothing moves there any more
-    recall = 13,    ///< give it back: the memory is bound no more
-    cancel = 14,    ///< nobody waits for these calls any more
-    hello = 16,     ///< first on every link that its sender means to use
-    confirm = 17,   ///< so many frames of your stream were delivered
-    fence = 18,     ///< confirm, please
-    recover = 19,   ///< how far did you get in that stream of mine? I give it up
-    recovered = 20, ///< so far
-    goodbye = 21,   ///< this context ends
-    dropped = 22,   ///< so many times answers to you were dropped; in the count
+    request = 1,         ///< run a handler on an object
+    reply = 2,           ///< its result, or why there is none
+    report = 3,          ///< a one-way request failed at the receiver
+    put = 4,             ///< bytes into bound memory
+    get = 5,             ///< asks for bytes from bound memory
+    data = 6,            ///< the bytes; also the outcome of a put
+    declare = 8,         ///< from now on this number means that request
+    table = 9,           ///< the descriptor table of some context
+    lease_request = 10,  ///< requests the remote key of bound memory
+    lease = 11,          ///< the key, or why it is refused
+    lease_return = 12,   ///< the key will not be used any more
+    lease_recall = 13,   ///< asks for the return of the lease: the memory is not bound any more
+    cancel = 14,         ///< nobody waits for these calls any more
+    hello = 16,          ///< first on every link that its sender means to use
+    ack = 17,            ///< how many frames of the receiver's stream were delivered
+    ack_request = 18,    ///< asks for an ack
+    replay_request = 19, ///< the sender ends a stream and asks how many of its frames were delivered
+    replay_answer = 20,  ///< the number of frames
+    goodbye = 21,        ///< this context ends
+    dropped = 22,        ///< so many times answers to you were dropped; in the count
 };
 inline constexpr std::uint8_t kKinds = 32;
 inline constexpr std::uint8_t kFirstUncounted = 16;
 
 enum Flags : std::uint8_t {
     kWantsReply = 1,
-    kConfirmNow = 2, ///< the sender holds something large until this frame is confirmed
-    kDeadline = 4,   ///< a one-way request with a deadline
+    kAckNow = 2,   ///< the sender holds something large until this frame is acknowledged
+    kDeadline = 4, ///< a one-way request with a deadline
+    // One-way requests only, with kDeadline: a peer that does not know these two carries the request out.
+    kUnreliable = 8,  ///< its sender has marked it: it may be dropped
+    kNewestWins = 16, ///< the call is a number that grows: dropped where a higher one has come
+    /// Never on the wire: it came by a method that loses messages, whose lane is in the call.
+    kByDatagram = 32,
 };
 
 // Calls have ids of 64 bits, of which a context gives none twice. Headers carry an id as a number
@@ -59,7 +64,7 @@ struct RequestHeader {
     static constexpr std::size_t kMostBytes = 32;
     std::uint8_t flags = 0;
     std::uint16_t request = 0; ///< the sender's number for the request's name, declared before
-    std::uint64_t call = 0;    ///< id of the waiting call; with kWantsReply
+    std::uint64_t call = 0;    ///< id of the waiting call; with kWantsReply. With kNewestWins: its number
     std::uint64_t key = 0;
     std::uint32_t handle = 0;
     std::uint32_t generation = 0;
@@ -72,8 +77,8 @@ struct RequestHeader {
     std::size_t bytes() const noexcept { return extended(flags) ? kMostBytes : kBytes; }
 };
 
-/// 16 bytes, then the result (status ok) or a sentence. Kinds reply, data; give_back and
-/// recall, where `call` is the loan's number.
+/// 16 bytes, then the result (status ok) or a sentence. Kinds reply, data; lease_return and
+/// lease_recall, where `call` is the lease's number.
 struct ReplyHeader {
     static constexpr std::size_t kBytes = 16;
     std::uint16_t status = 0;
@@ -87,7 +92,7 @@ struct ReportHeader {
     std::uint16_t request = 0;
 };
 
-/// 48 bytes, then, for a put, the data. Kinds put, get, borrow.
+/// 48 bytes, then, for a put, the data. Kinds put, get, lease_request.
 struct BulkHeader {
     static constexpr std::size_t kBytes = 48;
     std::uint8_t flags = 0;
@@ -100,12 +105,12 @@ struct BulkHeader {
 };
 
 /// 16 bytes, then the memory's key.
-struct LendHeader {
+struct LeaseHeader {
     static constexpr std::size_t kBytes = 16;
     bool stays = false; ///< may be kept while nothing moves: the memory outlives its binding
     std::uint16_t status = 0;
-    std::uint64_t call = 0;   ///< of the one who borrows
-    std::uint32_t number = 0; ///< of the loan, to give back
+    std::uint64_t call = 0;   ///< the requester's number
+    std::uint32_t number = 0; ///< the owner's number of the lease, for its return
 };
 
 struct Declare {
@@ -115,7 +120,8 @@ struct Declare {
     std::string_view sender; ///< what its context is called, at most 255 bytes; empty: it has no name
 };
 
-/// Kinds confirm, fence, recover, recovered, dropped: a stream and, where it means something, a count.
+/// Kinds ack, ack_request, replay_request, replay_answer, dropped: a stream and, if the kind has one, a
+/// count.
 struct StreamFrame {
     static constexpr std::size_t kBytes = 16;
     std::uint32_t stream = 0;
@@ -149,7 +155,7 @@ std::optional<Kind> kind_of(View frame) noexcept;
 void encode(Kind kind, const ReplyHeader& header, std::byte* to) noexcept;
 void encode(const ReportHeader& header, std::byte* to) noexcept;
 void encode(Kind kind, const BulkHeader& header, std::byte* to) noexcept;
-void encode(const LendHeader& header, std::byte* to) noexcept;
+void encode(const LeaseHeader& header, std::byte* to) noexcept;
 void encode(Kind kind, const StreamFrame& frame, std::byte* to) noexcept;
 Bytes encode(const Declare& frame);
 Bytes encode(const Hello& frame);
@@ -161,7 +167,7 @@ Bytes encode_cancel(std::span<const std::uint64_t> calls);
 std::optional<ReplyHeader> decode_reply(View frame) noexcept;
 std::optional<ReportHeader> decode_report(View frame) noexcept;
 std::optional<BulkHeader> decode_bulk(View frame) noexcept;
-std::optional<LendHeader> decode_lend(View frame) noexcept;
+std::optional<LeaseHeader> decode_lease(View frame) noexcept;
 std::optional<StreamFrame> decode_stream(View frame) noexcept;
 std::optional<Declare> decode_declare(View frame) noexcept;
 std::optional<Hello> decode_hello(View frame) noexcept;

@@ -20,6 +20,14 @@ bool is_within(View bytes) noexcept {
            });
 }
 
+bool is_prescription(View bytes) noexcept {
+    return !bytes.empty() && bytes.size() <= kLongestPrescription &&
+           std::all_of(bytes.begin(), bytes.end(), [](std::byte b) {
+               const char c = static_cast<char>(b);
+               return c >= ' ' && c <= '~';
+           });
+}
+
 } // namespace
 
 bool is_site_name(std::string_view name) noexcept {
@@ -43,6 +51,10 @@ Bytes encode_table(const DescriptorTable& table) {
         out.u16(static_cast<std::uint16_t>(row.within.size()));
         out.raw(row.within.data(), row.within.size());
     }
+    if (!table.prescribed().empty()) {
+        out.u16(static_cast<std::uint16_t>(table.prescribed().size()));
+        out.raw(table.prescribed().data(), table.prescribed().size());
+    }
     return bytes;
 }
 
@@ -65,6 +77,11 @@ std::optional<DescriptorTable> decode_table(View bytes) {
             descriptor.size() > kLongestDescriptor || !is_within(within))
             return std::nullopt;
         table.push_back({text_of(method), {descriptor.begin(), descriptor.end()}, {}, text_of(within)});
+    }
+    if (in.ok() && !in.rest().empty()) {
+        const View prescribed = in.raw(in.u16());
+        if (!in.ok() || !is_prescription(prescribed)) return std::nullopt;
+        table.set_prescribed(text_of(prescribed));
     }
     if (!in.ok() || !in.rest().empty()) return std::nullopt;
     return table;

@@ -37,7 +37,7 @@ bool reaches_processes() {
 }
 
 // A network of this process's own with nothing but loopback, so that a damaged descriptor
-// can't make us knock on somebody's door.
+// can't make us connect to others.
 bool enter_own_network() {
     if (::unshare(CLONE_NEWNET) != 0 && ::unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0) return false;
     const int control = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);

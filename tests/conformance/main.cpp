@@ -24,7 +24,7 @@ namespace {
 
 constexpr int kUsage = 2; // also: no usable module
 
-struct Wish {
+struct Options {
     std::string file;
     std::string promise;
     bool admit = false;
@@ -32,18 +32,20 @@ struct Wish {
 };
 
 // Takes these four out of `words`. False: a value is missing.
-bool take_wish(std::vector<char*>& words, Wish& wish) {
+bool take_option(std::vector<char*>& words, Options& options) {
     std::vector<char*> left;
     for (std::size_t i = 0; i < words.size(); ++i) {
         const std::string_view word = words[i];
-        std::string* value = word == "--file" ? &wish.file : word == "--promise" ? &wish.promise : nullptr;
+        std::string* value = word == "--file"      ? &options.file
+                             : word == "--promise" ? &options.promise
+                                                   : nullptr;
         if (value != nullptr) {
             if (++i == words.size()) return false;
             *value = words[i];
         } else if (word == "--admit") {
-            wish.admit = true;
+            options.admit = true;
         } else if (word == "--list-promises") {
-            wish.list = true;
+            options.list = true;
         } else {
             left.push_back(words[i]);
         }
@@ -116,27 +118,27 @@ std::string pattern_of(std::string_view sentence) {
 
 int run(std::vector<char*> words) {
     std::vector<char*> ours;
-    Wish wish;
-    if (!take_wish(words, wish)) {
+    Options options;
+    if (!take_option(words, options)) {
         std::fputs("--file and --promise want a value\n", stderr);
         return kUsage;
     }
     std::vector<std::string> more;
     std::optional<loader::Module> module;
-    if (!wish.file.empty()) {
-        auto found = look_into(wish.file);
+    if (!options.file.empty()) {
+        auto found = look_into(options.file);
         if (!found) return refuse(found.failure().why);
         module = std::move(*found);
-        more = {"--module", module->name, "--object", module->name + "=" + wish.file};
+        more = {"--module", module->name, "--object", module->name + "=" + options.file};
     }
     std::vector<std::string> asked;
-    if (!wish.promise.empty()) asked = {pattern_of(wish.promise), "--reporter", "compact"};
+    if (!options.promise.empty()) asked = {pattern_of(options.promise), "--reporter", "compact"};
     for (std::string& word : more) words.push_back(word.data());
     for (std::string& word : asked) words.push_back(word.data());
 
     if (!take_arguments(static_cast<int>(words.size()), words.data(), ours)) return kUsage;
-    if (wish.list) return list();
-    if (!wish.admit) return run_cases(std::move(ours));
+    if (options.list) return list();
+    if (!options.admit) return run_cases(std::move(ours));
     return module ? admit(*module) : refuse("--admit wants --file");
 }
 

@@ -72,8 +72,8 @@ TEST_CASE("arm says AGAIN where a message is waiting, or the descriptor is reada
 TEST_CASE("a sleeper wakes for a message of each size") {
     NEEDS_SLEEP();
     Pair pair(method_under_test());
-    for (const std::size_t wish : {0, 8, 2'000, 30'000, 400'000, 4'000'000}) {
-        const std::size_t size = at_most(wish);
+    for (const std::size_t wanted : {0, 8, 2'000, 30'000, 400'000, 4'000'000}) {
+        const std::size_t size = at_most(wanted);
         CAPTURE(size);
         const Asleep at_b(pair);
         const std::uint64_t before = pair.to_a->received();

@@ -63,7 +63,7 @@ struct Side {
         context.on_error([this](const plexus::Error& error) {
             if (!ending || error.status() != plexus::Status::message_lost) {
                 std::lock_guard hold(first_mutex);
-                if (++troubles == 1) first_trouble = error.what();
+                if (++errors == 1) first_error = error.what();
             }
         });
         context.on(number_request, [](Sink& to, std::uint64_t number, const std::vector<std::uint8_t>& load) {
@@ -94,14 +94,14 @@ struct Side {
     void end() {
         ending = true;
         std::lock_guard hold(first_mutex);
-        CHECK(first_trouble == "");
+        CHECK(first_error == "");
     }
 
     Sink sink;
     std::atomic<bool> ending{false}; // alone is the message, as the next
-    std::atomic<int> troubles{0};
+    std::atomic<int> errors{0};
     std::mutex first_mutex;
-    std::string first_trouble; ///< what on_error heard first
+    std::string first_error; ///< what on_error heard first
     Context context;
     Bound<Sink> bound;
 };
@@ -162,7 +162,7 @@ void check_all(const Side& side, std::uint64_t count) {
     CHECK(side.sink.expected == count);
     CHECK(side.sink.out_of_order == 0);
     CHECK(side.sink.damaged == 0);
-    CHECK(side.troubles == 0);
+    CHECK(side.errors == 0);
 }
 
 } // namespace

@@ -70,7 +70,7 @@ struct End {
         context.on_error([this](const plexus::Error& error) {
             const std::lock_guard hold(mutex);
             // Closing over links that break leaves open what had arrived.
-            if (!ending && trouble.empty()) trouble = error.what();
+            if (!ending && first_error.empty()) first_error = error.what();
         });
         context.on(note, [](Inbox& to, std::uint64_t number, const std::vector<std::uint8_t>&) {
             to.sent.take(number);
@@ -93,7 +93,7 @@ struct End {
     Inbox inbox;
     std::mutex mutex;
     bool ending = false; // this and the next under the mutex
-    std::string trouble;
+    std::string first_error;
     Context context;
     plexus::Bound<Inbox> bound;
 };
@@ -187,7 +187,7 @@ TEST_CASE("links that only one end can make are cut hundreds of times in a flood
     }
     for (End* end : {&server, &client}) {
         const std::lock_guard hold(end->mutex);
-        CHECK(end->trouble.empty());
+        CHECK(end->first_error.empty());
         end->ending = true;
     }
 }

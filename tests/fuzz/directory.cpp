@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// libFuzzer target: what a directory and its guests read from a socket. Before the key is proved: the
-// three records of an opening, of which no other bytes may pass. After: frames, which have one form.
-#include "bootstrap/entry.h"
+// libFuzzer target: what a directory and its clients read from a socket. Before the key is proved: the
+// three records of the handshake, where any changed byte must be refused. After it: frames, which have one
+// form.
+#include "bootstrap/handshake.h"
 #include "bootstrap/records.h"
 
 #include <algorithm>
@@ -34,22 +35,22 @@ Bytes changed(Bytes good, std::span<const std::byte> by) {
     return good;
 }
 
-/// Plays an opening in which one record is changed: it must end there.
+/// Does a handshake in which one record is changed: it must end there.
 void open_with(std::size_t which, std::span<const std::byte> by) {
     static const Key key = random_key();
     static const ContextId who{{7}};
-    Guest guest(key, who);
-    Host host(key);
-    const Bytes hello = which == 0 ? changed(guest.hello(), by) : guest.hello();
-    const Bytes answer = host.take_hello(whole<kHelloBytes>(hello));
-    require(answer.empty() == (hello != guest.hello()));
+    ClientHandshake client(key, who);
+    ServerHandshake server(key);
+    const Bytes hello = which == 0 ? changed(client.hello(), by) : client.hello();
+    const Bytes answer = server.take_hello(whole<kHelloBytes>(hello));
+    require(answer.empty() == (hello != client.hello()));
     if (answer.empty()) return;
     const Bytes heard = which == 1 ? changed(answer, by) : answer;
-    const Bytes confirm = guest.take_answer(whole<kAnswerBytes>(heard));
+    const Bytes confirm = client.take_answer(whole<kAnswerBytes>(heard));
     require(confirm.empty() == (heard != answer));
     if (confirm.empty()) return;
     const Bytes last = which == 2 ? changed(confirm, by) : confirm;
-    require(host.take_confirm(whole<kConfirmBytes>(last)) == (last == confirm));
+    require(server.take_confirm(whole<kConfirmBytes>(last)) == (last == confirm));
 }
 
 void read_frame(std::span<const std::byte> bytes) {
@@ -57,15 +58,15 @@ void read_frame(std::span<const std::byte> bytes) {
     const auto frame = decode(bytes);
     if (!frame) return;
     require(frame->name.size() <= kLongestName && frame->value.size() <= kLongestValue);
-    require(frame->patience <= kLongestPatience);
+    require(frame->timeout <= kLongestTimeout);
     const Bytes again = encode(*frame);
     const auto length = decode_length(std::span<const std::byte, kLengthBytes>(again.data(), kLengthBytes));
     require(length && *length == bytes.size() && again.size() == kLengthBytes + bytes.size());
-    // A patience without end comes back shorter, everything else as it was.
+    // A timeout without end comes back shorter, everything else as it was.
     const auto second = decode(std::span(again).subspan(kLengthBytes));
     require(second && second->kind == frame->kind && second->request == frame->request &&
             second->name == frame->name && second->value == frame->value &&
-            second->patience == frame->patience && second->status == frame->status);
+            second->timeout == frame->timeout && second->status == frame->status);
 }
 
 } // namespace

@@ -41,7 +41,7 @@ void fuzz_frame(View frame) {
     (void)kind_of(frame);
     (void)decode_reply(frame);
     (void)decode_report(frame);
-    (void)decode_lend(frame);
+    (void)decode_lease(frame);
     if (const auto calls = decode_cancel(frame)) {
         require(calls->size() <= kMostCancelled);
         require(same(View(encode_cancel(*calls)).subspan(4), frame.subspan(4)));
@@ -54,7 +54,7 @@ void fuzz_frame(View frame) {
     }
     if (const auto stream = decode_stream(frame)) {
         Bytes again(StreamFrame::kBytes);
-        encode(Kind::recover, *stream, again.data());
+        encode(Kind::replay_request, *stream, again.data());
         const auto second = decode_stream(again);
         require(second && second->stream == stream->stream && second->count == stream->count);
     }

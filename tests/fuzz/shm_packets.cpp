@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// libFuzzer target: what a caller says at a context's door, and what the other side of a call answers: hello,
-// proof, Setup with descriptors. The proofs are replaced by zeros, so that the fuzzer gets behind them.
-// Whatever comes ends in AGAIN, OK or a refusal with a reason; only 2 or 3 descriptors and a Setup of this
-// version is OK.
+// libFuzzer target: what a caller sends to a context's listener, and what the other side of a call answers:
+// hello, proof, Setup with descriptors. The proofs are replaced by zeros, so that the fuzzer gets behind
+// them. Whatever comes ends in AGAIN, OK or a refusal with a reason; only 2 or 3 descriptors and a Setup of
+// this version is OK.
 //
 // The input: a byte that says which side this is, then packets: length, number of descriptors, bytes.
 #include "shm/layout.h"
@@ -65,7 +65,8 @@ void converse(Opening& opening, int to, bool connects, const std::uint8_t* data,
     require(opening.theirs().version == kVersion);
     for (std::size_t i = 0; i < (connects ? 2u : 3u); ++i) require(static_cast<bool>(opening.take_fd(i)));
     const auto again = decode_setup(encode(opening.theirs()));
-    require(again.ring_lines == opening.theirs().ring_lines && again.bell == opening.theirs().bell &&
+    require(again.ring_lines == opening.theirs().ring_lines &&
+            again.mailbox_bit == opening.theirs().mailbox_bit &&
             again.start_time == opening.theirs().start_time);
 }
 
@@ -85,19 +86,19 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         return 0;
     }
     static SocketName name{};
-    static const OwnedFd door = [] {
+    static const OwnedFd listener = [] {
         const pid_t process = ::getpid(); // several fuzzers may run at a time
         std::memcpy(name.data(), &process, sizeof process);
         return listen_at(name);
     }();
-    require(static_cast<bool>(door));
+    require(static_cast<bool>(listener));
     plexus_id peer{};
     std::memset(peer.bytes, 9, sizeof peer.bytes);
     const std::array<int, 3> fds{any_descriptor(), any_descriptor(), any_descriptor()};
-    Opening opening(host, name, peer, Setup{kVersion, 256, 0, 0, {}, 0}, until);
+    Opening opening(host, name, peer, Setup{kVersion, 256, 0, 0, {}, 0, {}}, until);
     opening.offer(fds);
     require(opening.step() == PLEXUS_AGAIN); // it has called
-    const OwnedFd theirs = accept_from(door.get());
+    const OwnedFd theirs = accept_from(listener.get());
     require(static_cast<bool>(theirs));
     converse(opening, theirs.get(), true, data + 1, size - 1);
     return 0;

@@ -71,16 +71,16 @@ struct Target {
         require(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == 0);
         mine.reset(ends[0]);
         theirs.reset(ends[1]);
-        receiver.attach(in, lines.get(), kLines, bell(), {mine.get(), ::getpid(), -1}, spare);
+        receiver.attach(in, lines.get(), kLines, doorbell(), {mine.get(), ::getpid(), -1}, spare);
         writer.attach(lines.get(), kLines, written);
         area = SharedMemory::create("fuzz area", kAreaBytes, area_fd);
         require(static_cast<bool>(area));
     }
     // One for all runs: it says only that there is something.
-    static const Bell& bell() {
+    static const Doorbell& doorbell() {
         static Mailbox mailbox;
         static Direction direction{};
-        static Bell one;
+        static Doorbell one;
         static const bool ready =
             mailbox.open() &&
             one.attach(mailbox.memory_fd(), OwnedFd(::dup(mailbox.event_fd())), 0, direction, false);
@@ -174,7 +174,7 @@ struct Target {
     }
 
     bool broken() const {
-        require(!receiver.trouble().empty());
+        require(!receiver.error().empty());
         return false;
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // libFuzzer target: the tcp method's descriptor, whose bytes come in pointers from anybody. What is taken for
 // one is written as the same bytes again, and leads to addresses that a connection may be tried at.
-#include "tcp/descriptor.h"
+#include "stream_link/descriptor.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace {
 
-using plexus::tcp::Descriptor;
+using plexus::stream_link::Descriptor;
 
 void require(bool holds) {
     if (!holds) std::abort();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // libFuzzer target: what a peer sends about bulk memory: puts and gets of any place, answers to ours with any
-// number of bytes, and loans of memory that were asked for or not. Between two
-// contexts with a link, so that frames take the way that they take in earnest. No byte outside of bound
-// memory is read or written, and each of our own transfers ends.
+// number of bytes, and leases of memory that were requested or not. Between two contexts with a link, so that
+// frames pass all rooms that they pass in a program. No byte outside of bound memory is read or written, and
+// each of our own transfers ends.
 //
 // The input: frames, of a byte that chooses the kind, a byte of the size, and bytes for header and rest.
 #include "context/core.h"
@@ -56,10 +56,10 @@ struct World {
     Context here{options()};
     Context there{options()};
     Door door;
-    Memory lent, asked, into;
+    Memory leased, asked, into;
     Bound<Door> near = here.bind(door);
     Bound<Door> far = there.bind(door);
-    BoundSpan<std::byte> owned = here.bind(lent.mine());
+    BoundSpan<std::byte> owned = here.bind(leased.mine());
     BoundSpan<std::byte> foreign = there.bind(asked.mine());
     GlobalPointer<Door> to_far = GlobalPointer<Door>::load(here, far.pointer().save());
     GlobalPointer<Door> to_near = GlobalPointer<Door>::load(there, near.pointer().save());
@@ -100,11 +100,11 @@ struct World {
 
 wire::Bytes head_of(World& world, std::uint8_t choice, fuzz::Input& in) {
     using wire::Kind;
-    constexpr Kind kKinds[] = {Kind::put,  Kind::get,       Kind::data,   Kind::borrow,
-                               Kind::lend, Kind::give_back, Kind::recall, Kind::cancel};
+    constexpr Kind kKinds[] = {Kind::put,   Kind::get,          Kind::data,         Kind::lease_request,
+                               Kind::lease, Kind::lease_return, Kind::lease_recall, Kind::cancel};
     const Kind kind = kKinds[choice % std::size(kKinds)];
     wire::Bytes out;
-    if (kind == Kind::put || kind == Kind::get || kind == Kind::borrow) {
+    if (kind == Kind::put || kind == Kind::get || kind == Kind::lease_request) {
         const detail::Target target = world.owned.span().target();
         wire::BulkHeader header;
         header.flags = in.byte();
@@ -116,17 +116,17 @@ wire::Bytes head_of(World& world, std::uint8_t choice, fuzz::Input& in) {
         header.length = in.number();
         out.resize(wire::BulkHeader::kBytes);
         wire::encode(kind, header, out.data());
-    } else if (kind == Kind::data || kind == Kind::give_back || kind == Kind::recall) {
+    } else if (kind == Kind::data || kind == Kind::lease_return || kind == Kind::lease_recall) {
         const auto status = static_cast<std::uint16_t>(in.byte() % 16);
         out.resize(wire::ReplyHeader::kBytes);
         wire::encode(kind, wire::ReplyHeader{status, in.number() << (in.byte() % 2 * 32)}, out.data());
-    } else if (kind == Kind::lend) {
-        wire::LendHeader header;
+    } else if (kind == Kind::lease) {
+        wire::LeaseHeader header;
         header.stays = in.byte() % 2 == 0;
         header.status = static_cast<std::uint16_t>(in.byte() % 16);
         header.call = in.number();
         header.number = static_cast<std::uint32_t>(in.number());
-        out.resize(wire::LendHeader::kBytes);
+        out.resize(wire::LeaseHeader::kBytes);
         wire::encode(header, out.data());
     } else {
         out.resize(8);
@@ -175,7 +175,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                            [](const auto& each) { return World::is_over(each); });
     });
     require(alive);
-    require(world->lent.is_whole() && world->asked.is_whole() && world->into.is_whole());
+    require(world->leased.is_whole() && world->asked.is_whole() && world->into.is_whole());
     if (!linked || (own & 0xfc) == 0xfc) world = nullptr;
     return 0;
 }

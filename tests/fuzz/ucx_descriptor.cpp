@@ -14,7 +14,8 @@ namespace {
 using plexus::ucx::Descriptor;
 using Bytes = std::vector<std::uint8_t>;
 
-constexpr std::size_t kFlagsAt = 3 + 16 + 8 + 16; // behind versions, boot, network namespace and lifeline
+constexpr std::size_t kFlagsAt =
+    3 + 16 + 8 + 16; // behind versions, boot, network namespace and liveness name
 constexpr std::uint8_t kFlags = 3;
 
 void require(bool holds) {

@@ -24,13 +24,13 @@ inline constexpr std::string_view kPut = "04 02 0000 01000000 04000000 00000000 
                                          "02000000 03000000 0000100000000000 0001000000000000";
 inline constexpr std::string_view kGet = "05 00 0000 05000000 00000000 00000000 0100000000000080 "
                                          "00000000 ffffffff 0800000000000000 ffffffff00000000";
-inline constexpr std::string_view kBorrow = "0a 00 0000 05000000 00000000 00000000 0100000000000080 "
-                                            "07000000 02000000 0000000000000000 0000000000000000";
+inline constexpr std::string_view kLeaseRequest = "0a 00 0000 05000000 00000000 00000000 0100000000000080 "
+                                                  "07000000 02000000 0000000000000000 0000000000000000";
 // kind stays status | number | call's number | its generation
-inline constexpr std::string_view kLend = "0b 01 0000 04030201 05000000 06000000";
+inline constexpr std::string_view kLease = "0b 01 0000 04030201 05000000 06000000";
 // kind 0 status | number | 0 | 0
-inline constexpr std::string_view kGiveBack = "0c 00 0000 04030201 00000000 00000000";
-inline constexpr std::string_view kRecall = "0d 00 0000 04030201 00000000 00000000";
+inline constexpr std::string_view kLeaseReturn = "0c 00 0000 04030201 00000000 00000000";
+inline constexpr std::string_view kLeaseRecall = "0d 00 0000 04030201 00000000 00000000";
 // kind 0 0 | number of calls | calls
 inline constexpr std::string_view kCancel = "0e 00 0000 02000000 0100000002000000 0807060504030201";
 // kind 0 request | signature | length of the name, name | length of the sender's name, its name
@@ -45,10 +45,10 @@ inline constexpr std::string_view kHello =
     "10 03 0000 07000000 0000004000000000 0807060504030201 1817161514131211 0300000000000000 "
     "04 6b69656c 101112131415161718191a1b1c1d1e1f 01 03 746370 0400 7f000001 0400 73697465";
 // kind 0 0 | stream | count
-inline constexpr std::string_view kConfirm = "11 00 0000 01000000 0200000000000000";
-inline constexpr std::string_view kFence = "12 00 0000 01000000 0200000000000000";
-inline constexpr std::string_view kRecover = "13 00 0000 01000000 0000000000000000";
-inline constexpr std::string_view kRecovered = "14 00 0000 01000000 ffffffffffffffff";
+inline constexpr std::string_view kAck = "11 00 0000 01000000 0200000000000000";
+inline constexpr std::string_view kAckRequest = "12 00 0000 01000000 0200000000000000";
+inline constexpr std::string_view kReplayRequest = "13 00 0000 01000000 0000000000000000";
+inline constexpr std::string_view kReplayAnswer = "14 00 0000 01000000 ffffffffffffffff";
 inline constexpr std::string_view kGoodbye = "15";
 inline constexpr std::string_view kDropped = "16 00 0000 00000000 0300000000000000";
 
@@ -58,5 +58,9 @@ inline constexpr std::string_view kDescriptors =
     "04 6b69656c 101112131415161718191a1b1c1d1e1f "
     "03 03 746370 0400 7f000001 0900 6b69656c2c6f736c6f 08 7175616e74756d32 0300 00ff80 0000 "
     "05 6c6f63616c 0000 0000";
+
+// A table of one row without a place that prescribes a method: behind the rows, length and text.
+inline constexpr std::string_view kPrescribed =
+    "00 00000000000000000000000000000000 01 03 746370 0100 01 0000 0c00 7463703f736e646275663d31";
 
 } // namespace plexus::golden

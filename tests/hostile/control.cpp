@@ -64,9 +64,9 @@ TEST_CASE("acknowledgements of what was never sent, or of other streams, settle 
         for (const std::uint32_t stream : {0u, 1u, 2u, 3u, 0xffffffffu})
             for (const std::uint64_t count :
                  {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1} << 40, ~std::uint64_t{0}}) {
-                member.say(end, stream_frame(wire::Kind::confirm, stream, count));
-                member.say(end, stream_frame(wire::Kind::recovered, stream, count));
-                member.say(end, stream_frame(wire::Kind::fence, stream, count));
+                member.say(end, stream_frame(wire::Kind::ack, stream, count));
+                member.say(end, stream_frame(wire::Kind::replay_answer, stream, count));
+                member.say(end, stream_frame(wire::Kind::ack_request, stream, count));
                 member.say(end, stream_frame(wire::Kind::dropped, stream, count));
             }
         // Each answer is still there, once.
@@ -91,9 +91,9 @@ TEST_CASE("a stream that is begun a second time brings nothing") {
         member.host().disconnect(first);
         // Until the victim has seen the end of that link, the stream is not over there: a third one asks.
         End& asker = member.join();
-        member.say(asker, stream_frame(wire::Kind::recover, 1000, 0));
+        member.say(asker, stream_frame(wire::Kind::replay_request, 1000, 0));
         Bytes answer;
-        if (!member.next(wire::Kind::recovered, &answer)) return 2;
+        if (!member.next(wire::Kind::replay_answer, &answer)) return 2;
         if (wire::decode_stream(answer)->count < 10) return 3;
         End& again = member.dial();
         member.hello(again, 1000);
@@ -113,7 +113,7 @@ TEST_CASE("a question about the stream of the very link that asks ends it") {
     Scene scene(method, [](Member& member) {
         End& end = member.dial();
         member.hello(end, 77);
-        member.say(end, stream_frame(wire::Kind::recover, 77, 0));
+        member.say(end, stream_frame(wire::Kind::replay_request, 77, 0));
         return member.closed(end) ? 0 : 1;
     });
     CHECK(scene.play());
@@ -128,7 +128,8 @@ TEST_CASE("questions without end are answered as fast as they are read, and take
         for (std::uint32_t stream = 100; stream < 100 + kQuestions; ++stream) {
             End& end = member.link();
             member.say(end,
-                       stream_frame(stream % 2 == 0 ? wire::Kind::recover : wire::Kind::fence, stream, 0));
+                       stream_frame(stream % 2 == 0 ? wire::Kind::replay_request : wire::Kind::ack_request,
+                                    stream, 0));
             member.drop_frames();
         }
         // By a new link: the victim may be about to end one whose answers were read too slowly. Its stream
@@ -150,7 +151,7 @@ TEST_CASE("questions whose answers are not read take no memory, and disturb nobo
         End& end = member.join();
         if (!member.heard(end)) return 1;
         for (std::uint32_t stream = 100; stream < 200'000; ++stream)
-            if (!member.push(end, stream_frame(wire::Kind::recover, stream, 0))) break;
+            if (!member.push(end, stream_frame(wire::Kind::replay_request, stream, 0))) break;
         return 0; // what the system's buffers hold of the answers decides whether the link ends
     });
     CHECK(scene.play());

@@ -76,10 +76,10 @@ void Member::open(std::optional<ContextId> id) {
     host_ = std::make_unique<BareHost>(find_method(method_), options_of(key_, id));
     host_->hooks.message = [this](End& end, ByteView message) {
         // The victim holds back what it has for this member until it knows how far its last stream got.
-        if (wire::kind_of(message) == wire::Kind::recover) {
+        if (wire::kind_of(message) == wire::Kind::replay_request) {
             const auto asked = wire::decode_stream(message);
-            host_->push(end, std::make_shared<const Bytes>(
-                                 frame_of(wire::Kind::recovered, wire::StreamFrame{asked->stream, kAll})));
+            host_->push(end, std::make_shared<const Bytes>(frame_of(wire::Kind::replay_answer,
+                                                                    wire::StreamFrame{asked->stream, kAll})));
         }
         inbox_.emplace_back(message.begin(), message.end());
     };

@@ -100,8 +100,8 @@ wire::Bytes frame_of(wire::Kind kind, const Header& header, wire::View rest = {}
     return bytes;
 }
 
-inline wire::Bytes frame_of(const wire::LendHeader& header, wire::View key = {}) {
-    wire::Bytes bytes(wire::LendHeader::kBytes);
+inline wire::Bytes frame_of(const wire::LeaseHeader& header, wire::View key = {}) {
+    wire::Bytes bytes(wire::LeaseHeader::kBytes);
     wire::encode(header, bytes.data());
     bytes.insert(bytes.end(), key.begin(), key.end());
     return bytes;

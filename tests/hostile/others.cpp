@@ -34,7 +34,7 @@ void answer_everything(Member& member) {
             const auto cancelled = static_cast<std::uint16_t>(Status::cancelled);
             member.say(member.link(),
                        frame_of(wire::Kind::reply, wire::ReplyHeader{cancelled, call}, answer));
-            member.say(member.link(), frame_of(wire::LendHeader{true, 0, call, 1}, answer));
+            member.say(member.link(), frame_of(wire::LeaseHeader{true, 0, call, 1}, answer));
         }
     }
 }
@@ -125,18 +125,18 @@ TEST_CASE("leases that were never given cannot be given back, called back or use
     Scene scene(method, [](Member& member) {
         const auto refused = static_cast<std::uint16_t>(Status::dead_pointer);
         for (std::uint64_t number = 0; number < 500; ++number) {
-            member.say(member.link(), frame_of(wire::Kind::give_back, wire::ReplyHeader{0, number}));
-            member.say(member.link(), frame_of(wire::Kind::give_back, wire::ReplyHeader{0, number << 32}));
-            member.say(member.link(), frame_of(wire::Kind::recall, wire::ReplyHeader{0, number}));
-            wire::LendHeader lend{number % 2 == 0, 0, number, static_cast<std::uint32_t>(number)};
-            member.say(member.link(), frame_of(lend, wire::Bytes(number % 100)));
+            member.say(member.link(), frame_of(wire::Kind::lease_return, wire::ReplyHeader{0, number}));
+            member.say(member.link(), frame_of(wire::Kind::lease_return, wire::ReplyHeader{0, number << 32}));
+            member.say(member.link(), frame_of(wire::Kind::lease_recall, wire::ReplyHeader{0, number}));
+            wire::LeaseHeader lease{number % 2 == 0, 0, number, static_cast<std::uint32_t>(number)};
+            member.say(member.link(), frame_of(lease, wire::Bytes(number % 100)));
             wire::BulkHeader header = member.to_memory();
             header.key ^= 1 + number;
             header.call = number;
-            member.say(member.link(), frame_of(wire::Kind::borrow, header));
+            member.say(member.link(), frame_of(wire::Kind::lease_request, header));
             Bytes answer;
-            if (!member.next(wire::Kind::lend, &answer)) return 1;
-            if (wire::decode_lend(answer)->status != refused) return 2;
+            if (!member.next(wire::Kind::lease, &answer)) return 1;
+            if (wire::decode_lease(answer)->status != refused) return 2;
         }
         return member.heard(member.link()) ? 0 : 3;
     });

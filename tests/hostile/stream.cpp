@@ -7,7 +7,7 @@
 
 #include "common/frames.h"
 #include "plexus/module/handshake.h"
-#include "tcp/descriptor.h"
+#include "stream_link/descriptor.h"
 #include "wire/table.h"
 
 #include <asio/ip/tcp.hpp>
@@ -26,8 +26,8 @@ namespace {
 class RawLink {
   public:
     explicit RawLink(Member& member) {
-        const auto there =
-            tcp::Descriptor::decode({member.victim().descriptor.data(), member.victim().descriptor.size()});
+        const auto there = stream_link::Descriptor::decode(
+            {member.victim().descriptor.data(), member.victim().descriptor.size()});
         const asio::ip::tcp::endpoint endpoint(there.value().addresses.at(0), there->port);
         socket_.reset(::socket(endpoint.data()->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
         if (::connect(socket_.get(), endpoint.data(), static_cast<socklen_t>(endpoint.size())) != 0)

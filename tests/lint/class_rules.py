@@ -23,8 +23,8 @@ LARGE_CLASSES = {
 MOST_LARGE_CLASSES = 8
 
 # Rooms of the runtime and of ECO whose namespaces no application needs to know.
-INTERNALS = ("bootstrap", "bulk", "config", "context", "host", "loader", "method", "poll", "request", "topology",
-             "transport", "wire")
+INTERNALS = ("bootstrap", "config", "context", "host", "loader", "memory", "method", "multicast", "poll", "request",
+             "topology", "transport", "wire")
 
 MUTEX = re.compile(r"(recursive_|shared_|timed_)*mutex$|(Ranked)?(Mutex|Spinlock)$|[A-Z]\w*Mutex$")
 

@@ -31,11 +31,12 @@ ROOMS = {
     "bootstrap": ["base", "wire"],
     "transport": BELOW_TRANSPORT,
     "request": BELOW_TRANSPORT + ["transport"],
-    "bulk": BELOW_TRANSPORT + ["transport", "request"],
+    "memory": BELOW_TRANSPORT + ["transport", "request"],
     "forward": BELOW_TRANSPORT + ["transport", "request", "bootstrap"],
-    "context": BELOW_TRANSPORT + ["transport", "request", "bulk", "bootstrap", "forward"],
+    "counters": ["base"],
+    "context": BELOW_TRANSPORT + ["transport", "request", "memory", "bootstrap", "forward", "counters"],
 }
-# ECO is a library of its own; its rooms include each other by "<room>/<file>", and the locks of base. The
+# ECO is a library of its own; its rooms include each other by "<room>/<file>", and the locks and keys of base. The
 # pure ones work on values: of the public headers they see these alone, and neither clock nor network.
 ECO_ROOMS = {
     "topology": ["base"],
@@ -43,7 +44,8 @@ ECO_ROOMS = {
     "model": ["topology", "plan"],
     "synthesis": [],
     "host": ["base"],
-    "group": ["base", "topology", "plan", "model", "host"],
+    "multicast": ["base"],
+    "group": ["base", "topology", "plan", "model", "host", "multicast"],
 }
 ECO_PURE = ("topology", "plan", "model", "synthesis")
 ECO_PURE_HEADERS = ("plexus/eco/", "plexus/error.h", "plexus/export.h", "plexus/status.h")
@@ -103,9 +105,9 @@ def forbidden_include(root, path, house, room, target):
             return "ECO stands on the public headers, not under them"
         return None if first == "plexus" else "a public header includes public headers only"
     if house == "modules":
-        if first in ("common", "message_link", "over", room) or target.startswith("plexus/module/"):
+        if first in ("common", "message_link", "stream_link", "over", room) or target.startswith("plexus/module/"):
             return None
-        return "a module includes plexus/module/, common/, message_link/, over/ and itself"
+        return "a module includes plexus/module/, common/, message_link/, stream_link/, over/ and itself"
     if house == "runtime" and room == "eco":
         return forbidden_in_eco(path.split("/")[2], first, target)
     if house == "runtime" and target.startswith("plexus/eco/"):

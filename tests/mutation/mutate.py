@@ -15,6 +15,7 @@ import hashlib
 import json
 import os
 import re
+import resource
 import shlex
 import shutil
 import signal
@@ -25,6 +26,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 WANTED = 0.95
+MOST_MEMORY = 8 << 30         # bytes of a process of a suite
 MARK = "MUTANT"            # in a changed line: true while this change is switched on
 VARIABLE = "TESTED_CHANGE"  # names the change that is switched on
 HEADER = "plexus_changes.h"
@@ -197,7 +199,7 @@ def build(tree, folder, jobs, suites):
     cached = {"CXX": "ccache g++", "CC": "ccache gcc"} if shutil.which("ccache") and "CXX" not in os.environ else {}
     if not os.path.exists(os.path.join(folder, "build.ninja")):
         # As everybody builds it, in a folder of the same name: what has no change is in the compiler's cache.
-        run(["meson", "setup", folder, tree, "--buildtype=release", "-Dwerror=true"],
+        run(["meson", "setup", folder, tree, "--buildtype=release", "-Dwerror=true", "-Dunity=on", "-Dunity_size=7"],
             env={**os.environ, **cached}, stdout=subprocess.DEVNULL)
     tests = known_tests(folder)
     targets = set()
@@ -225,17 +227,23 @@ def depends_of(folder, test):
             yield from (os.path.relpath(name, folder) for name in target["filename"])
 
 
+def bound_memory():
+    """In a suite's process: a change may let memory grow without end, which would end other programs first."""
+    resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY, MOST_MEMORY))
+
+
 def run_suite(tests, suite, change, limit):
     """How it ended: passed, failed, or time; and how long it took."""
     name, _, cases = suite.partition(" ")
     test = tests[name]
     command = list(test["cmd"]) + ([cases] if cases else [])
-    if name.startswith(("unit/", "conformance/", "eco/", "faults/")):
+    if name.startswith(("unit/", "conformance/", "builtin/", "eco/", "faults/")):
         command.append("--abort")
     environment = {**os.environ, **test["env"], VARIABLE: change or ""}
     start = time.monotonic()
     with subprocess.Popen(command, cwd=test.get("workdir") or os.getcwd(), env=environment, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True) as process:
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+                          preexec_fn=bound_memory) as process:
         try:
             code = process.wait(limit)
             ended = "passed" if code == 0 else "failed"

@@ -3,9 +3,9 @@
 
 #include "soak/cut.h"
 #include "soak/sender.h"
+#include "stream_link/descriptor.h"
 #include "support/eventually.h"
 #include "support/log_guard.h"
-#include "tcp/descriptor.h"
 #include "wire/bytes.h"
 
 #include "plexus/eco/group.h"
@@ -43,7 +43,7 @@ Options options_for(const MemberOptions& member) {
 void add_ports(const DescriptorTable& table, std::set<std::uint16_t>& ports) {
     for (const Descriptor& row : table)
         if (row.method == "tcp")
-            if (const auto there = tcp::Descriptor::decode({row.bytes.data(), row.bytes.size()}))
+            if (const auto there = stream_link::Descriptor::decode({row.bytes.data(), row.bytes.size()}))
                 ports.insert(there->port);
 }
 
@@ -255,7 +255,13 @@ Holdings Holdings::of(pid_t process) {
     std::uint64_t total = 0;
     std::uint64_t pages = 0;
     file >> total >> pages;
-    return {pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)), count("fd"), count("task")};
+    // "7f..-7f.. rw-s ...": the letter says that a mapping is shared.
+    std::uint64_t segments = 0;
+    std::ifstream maps(folder / "maps");
+    for (std::string range, access, rest; maps >> range >> access && std::getline(maps, rest);)
+        segments += access.ends_with('s') ? 1 : 0;
+    return {pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)), count("fd"), count("task"),
+            segments};
 }
 
 int be_member(Channel& director, const MemberOptions& options) {

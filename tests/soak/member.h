@@ -39,6 +39,7 @@ struct Holdings {
     std::uint64_t resident = 0; ///< bytes
     std::uint64_t descriptors = 0;
     std::uint64_t threads = 0;
+    std::uint64_t segments = 0; ///< of shared memory that it has mapped
 
     static Holdings of(pid_t process);
 };

@@ -3,6 +3,7 @@
 
 #include "support/arguments.h"
 #include "support/log_guard.h"
+#include "support/process.h"
 
 #include <algorithm>
 #include <poll.h>
@@ -332,6 +333,18 @@ Pair::Pair(const Method& method, const BareOptions& first, const BareOptions& se
   , b(method, second) {
     to_b = link_up(a, b, &to_a);
     if (to_b == nullptr) throw std::runtime_error(method.name + ": no link came up within ten seconds");
+}
+
+int Pair::end_in_a_child() {
+    Process child([this](Channel&) {
+        for (BareHost* host : {&a, &b}) {
+            host->close();
+            host->drain();
+            host->destroy();
+        }
+        return 0;
+    });
+    return child.code(20s);
 }
 
 } // namespace plexus::testing

@@ -98,6 +98,12 @@ struct BareOptions {
     std::map<std::string, std::string> settings; ///< over the presets; "tcp.sndbuf" for an inner module
 };
 
+inline BareOptions with(std::map<std::string, std::string> settings) {
+    BareOptions options;
+    options.settings = std::move(settings);
+    return options;
+}
+
 /// What the tests step into. An empty hook: the default that its comment names.
 struct Hooks {
     std::function<std::int32_t(End&)> accepted;           ///< OK
@@ -265,6 +271,9 @@ struct Pair {
     bool pump(std::chrono::nanoseconds limit, Done&& done) {
         return plexus::testing::pump({&a, &b}, limit, std::forward<Done>(done));
     }
+    /// Forks a child that ends its copies of both contexts: the child's exit code, 0 if all is well. No other
+    /// thread may run.
+    int end_in_a_child();
 };
 
 /// Connects `from` to `to` and polls both until both ends are there; null when ten seconds

@@ -98,7 +98,7 @@ using Tested = Either;
 using Tested = std::span<const std::string>;
 #endif
 
-#if CASE == 15
+#if CASE == 15 || CASE == 16
 using Tested = int;
 #endif
 inline constexpr plexus::Request<void(Object&, Tested)> request{"types.refused"};
@@ -113,4 +113,7 @@ inline constexpr plexus::Request<std::string_view(Object&)> view{"types.view"};
 void use(plexus::Context& here, const plexus::GlobalPointer<Object>& far, const Tested& value) {
     here.on(request, [](Object&, const Tested&) {});
     far.send(request, value);
+#if CASE == 16
+    far.with(plexus::unreliable).call(request, value);
+#endif
 }

@@ -26,7 +26,8 @@ said=(''
     'the fields of this type can.t be seen: write PLEXUS_FIELDS(Type, a, b)'
     'the fields of this type can.t be seen: write PLEXUS_FIELDS(Type, a, b)'
     'a view.s elements have to be plain'
-    'a request can.t return a view: return a std::vector or std::string')
+    'a request can.t return a view: return a std::vector or std::string'
+    'what may be lost has no answer: send() it, or call')
 
 wrong=0
 for compiler in "${compilers[@]}"; do

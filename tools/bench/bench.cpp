@@ -8,6 +8,7 @@
 #include "tools/verb.h"
 
 #include <filesystem>
+#include <fmt/format.h>
 
 namespace plexus::tools {
 namespace {
@@ -78,6 +79,19 @@ std::vector<SkipPoll> skip_polls_of(const std::string& text) {
     return values;
 }
 
+/// @error bad_argument (thrown)
+void check_buffers(const PairOptions& options) {
+    if (options.buffers == 1) return;
+    if (options.kind != Kind::latency && options.kind != Kind::bandwidth && options.kind != Kind::put &&
+        options.kind != Kind::get)
+        usage_error("bench", "--buffers is for latency, bandwidth, put and get");
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 30;
+    for (const std::uint64_t size : options.sizes)
+        if (size > kMost / options.buffers)
+            usage_error("bench", fmt::format("--buffers {}: so many of {} would take more than 1 GiB",
+                                             options.buffers, show_size(size)));
+}
+
 int be_an_end(const CommandLine& line, const PairOptions& options) {
     const auto start = [&] {
         Options more;
@@ -120,6 +134,12 @@ int bench_verb(int count, char** arguments) {
     app.add_option("--threads", options.threads, "bandwidth, rate: threads that send")
         ->check(CLI::Range(1u, 64u))
         ->type_name("N");
+    app.add_option("--buffers", options.buffers,
+                   "latency, bandwidth, put, get: buffers of a message's size that are sent from in turn "
+                   "(default: 1, "
+                   "which stays in the caches); put and get use as many on both sides")
+        ->check(CLI::Range(1u, 1u << 20))
+        ->type_name("N");
     app.add_option("--skip-poll", skip_polls, "dual: values for the slow method")
         ->type_name("LIST")
         ->capture_default_str();
@@ -145,6 +165,7 @@ int bench_verb(int count, char** arguments) {
         usage_error("bench", "dual needs two methods: --methods \"shm, tcp\", the fast one first");
     if (options.threads > 1 && options.kind != Kind::bandwidth && options.kind != Kind::rate)
         usage_error("bench", "--threads is for bandwidth and rate: one thread does the others");
+    check_buffers(options);
     if (!options.cores.empty() && !inside) usage_error("bench", "--cores goes with --inside");
 
     if (options.one_process && options.kind != Kind::survey)

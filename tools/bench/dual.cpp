@@ -72,7 +72,6 @@ class Dual {
             row.slow = slow_name_;
             row.size_bytes = size;
             row.dual_case = name;
-            row.has_skip_poll = row.dual_case != "alone";
             row.skip_poll = skip_poll;
         };
         add("alone", {});
@@ -86,8 +85,8 @@ class Dual {
     /// One round of one case. The mean of the fast method is taken without reading clocks on the way; then a
     /// tenth as many trips are timed one by one.
     void take(Case& each) {
-        end_.confine(slow_name_, !each.row.has_skip_poll);
-        if (each.row.has_skip_poll) end_.skip_poll(slow_name_, each.row.skip_poll);
+        end_.confine(slow_name_, !each.row.has_skip_poll());
+        if (each.row.has_skip_poll()) end_.skip_poll(slow_name_, each.row.skip_poll);
         const bool both = each.row.dual_case == "both";
         std::vector<float> slow_samples;
         slow_samples.reserve(kSlowSamples);

@@ -30,7 +30,6 @@ Row row_of(const char* name, const Player& player, const std::vector<std::string
     row.used = player.method();
     row.slow = fmt::format("{}", fmt::join(others, ", "));
     row.dual_case = name;
-    row.has_skip_poll = false;
     return row;
 }
 

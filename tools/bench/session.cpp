@@ -41,8 +41,11 @@ std::vector<Row> measure(Initiator& end) {
         return measure_dual(end);
     case Kind::idle:
         return measure_idle(end);
-    case Kind::survey:
-        return measure_survey(end);
+    case Kind::survey: {
+        SurveyRows survey = measure_survey(end);
+        if (!survey.learned.empty()) write_learned(survey.learned);
+        return std::move(survey.rows);
+    }
     }
     return {};
 }

@@ -7,7 +7,12 @@
 
 namespace plexus::tools::benchmark {
 
-/// For those of the sizes that the method carries. Latency first.
-std::vector<Row> measure_survey(Initiator& end);
+struct SurveyRows {
+    std::vector<Row> rows; ///< for those of the sizes that the method carries; latency first
+    /// What the method has learned of itself, as explain() says it, with the settings that fix it. If there
+    /// is any after the measurement, streams of more sizes follow, for which the method may learn.
+    std::string learned;
+};
+SurveyRows measure_survey(Initiator& end);
 
 } // namespace plexus::tools::benchmark

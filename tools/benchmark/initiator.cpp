@@ -57,7 +57,7 @@ SkipPoll Initiator::skip_poll_of(const std::string& method) const {
 std::vector<Row> measure_latency(Initiator& end, const std::vector<std::uint64_t>& sizes) {
     const bool in_haste = end.options().in_haste();
     const std::uint64_t most_samples = in_haste ? 0 : 100'000;
-    Player player(end.here());
+    Player player(end.here(), 0, end.options().buffers);
     end.meet(player, 0, {});
     std::vector<Row> rows;
     for (const std::uint64_t size : sizes) {
@@ -77,6 +77,7 @@ std::vector<Row> measure_latency(Initiator& end, const std::vector<std::uint64_t
         row.used = player.method();
         row.size_bytes = size;
         row.iterations = best.iterations;
+        row.buffers = end.options().buffers;
         row.one_way = OneWay{one_way * 1e6, percentile(samples, 0.5), percentile(samples, 0.99)};
         row.bytes_per_s = static_cast<double>(size) / one_way;
         row.messages_per_s = 1 / one_way;

@@ -9,6 +9,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace plexus::tools::benchmark {
 
@@ -24,6 +25,8 @@ class Initiator {
     Participant& end() noexcept { return end_; }
     const PairOptions& options() const noexcept { return options_; }
     Progress& progress() noexcept { return progress_; }
+    /// True at the first call: the handlers of streams are to be registered.
+    bool begins_streams() noexcept { return !std::exchange(streams_, true); }
 
     /// Meets the responder's echo number `at`, in both directions by `methods` (empty: as selection finds).
     /// One player for an echo.
@@ -44,6 +47,7 @@ class Initiator {
     Participant end_;
     const PairOptions& options_;
     Progress progress_;
+    bool streams_ = false;
     GlobalPointer<Control> far_;
 };
 

@@ -25,6 +25,7 @@ struct PairOptions {
     std::vector<std::uint64_t> sizes; ///< bytes
     std::uint64_t iterations = 0;     ///< of one round; 0: as many as take about round_seconds()
     std::uint32_t threads = 1;        ///< of the initiator that send
+    std::uint32_t buffers = 1;        ///< of a message's size, which are sent from in turn
     std::vector<SkipPoll> skip_polls; ///< dual: of the slow method
     bool json = false;
     bool pin = true;

@@ -8,13 +8,15 @@
 
 namespace plexus::tools::benchmark {
 
-Participant::Participant(Context& here)
-  : here_(here) {
+Participant::Participant(Context& here, std::uint32_t buffers)
+  : here_(here)
+  , buffers_(buffers) {
     here_.on(ping_word, [](Echo& echo, std::uint64_t word) { echo.back.send(pong_word, word); });
     here_.on(ping_bytes, [](Echo& echo, Bytes bytes) { echo.back.send(pong_bytes, bytes); });
     here_.on(ping_large, [](Echo& echo, Bytes bytes) {
-        echo.own.resize(bytes.size());
-        std::copy_n(bytes.begin(), std::min(bytes.size(), kStampBytes), echo.own.begin());
+        if (echo.own.bytes() != bytes.size()) echo.own.assign(bytes.size(), std::byte{1});
+        echo.answer = echo.own.next();
+        std::copy_n(bytes.begin(), std::min(bytes.size(), kStampBytes), echo.answer.begin());
         echo.due.store(true, std::memory_order_release); // [set] pairs with answer_due()
     });
     here_.on(play_with, threaded, [](Echo& echo, GlobalPointer<Player> player, const std::string& methods) {
@@ -34,7 +36,7 @@ void Participant::watch_errors() {
 }
 
 GlobalPointer<Echo> Participant::add_echo() {
-    return bound_.emplace_back(here_.bind(echoes_.emplace_back())).pointer();
+    return bound_.emplace_back(here_.bind(echoes_.emplace_back(buffers_))).pointer();
 }
 
 void Participant::until(const std::function<bool()>& done) {
@@ -65,7 +67,8 @@ bool Participant::has_due() const noexcept {
 
 void Participant::answer_due() {
     for (Echo& echo : echoes_)
-        if (echo.due.exchange(false, std::memory_order_acquire)) echo.back.send(pong_large, echo.own);
+        if (echo.due.exchange(false, std::memory_order_acquire))
+            echo.back.send(pong_large, Bytes(echo.answer));
 }
 
 void Participant::fail(const std::string& why) {

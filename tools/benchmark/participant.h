@@ -3,6 +3,7 @@
 // ping-pongs of others. Main thread only, except where a line says otherwise.
 #pragma once
 
+#include "tools/benchmark/buffers.h"
 #include "tools/benchmark/requests.h"
 
 #include <atomic>
@@ -16,15 +17,19 @@ namespace plexus::tools::benchmark {
 
 /// The side of a ping-pong that answers.
 struct Echo {
+    explicit Echo(std::uint32_t buffers)
+      : own(buffers) {}
+
     GlobalPointer<Player> back{};
-    std::vector<std::byte> own{}; ///< the answer to a large message
-    std::atomic<bool> due{false}; ///< [set] by the handler after `own`; the loop answers
+    Buffers own;                   ///< answers to large messages are sent from
+    std::span<std::byte> answer{}; ///< of `own`: to the last large message
+    std::atomic<bool> due{false};  ///< [set] by the handler after `answer`; the loop answers
 };
 
 class Participant {
   public:
-    /// Installs the handlers of ping-pongs.
-    explicit Participant(Context& here);
+    /// Installs the handlers of ping-pongs. Large messages are answered from so many buffers in turn.
+    explicit Participant(Context& here, std::uint32_t buffers = 1);
     ~Participant();
     Participant(const Participant&) = delete;
     Participant& operator=(const Participant&) = delete;
@@ -59,6 +64,7 @@ class Participant {
     void check();
 
     Context& here_;
+    const std::uint32_t buffers_;
     bool watches_errors_ = false;
     std::deque<Echo> echoes_;
     std::mutex mutex_;

@@ -7,8 +7,9 @@
 
 namespace plexus::tools::benchmark {
 
-Player::Player(Context& here, std::uint64_t first_game)
-  : stamp_(first_game)
+Player::Player(Context& here, std::uint64_t first_game, std::uint32_t buffers)
+  : payload_(buffers)
+  , stamp_(first_game)
   , bound_(here.bind(*this)) {}
 
 void Player::install(Context& here) {
@@ -48,8 +49,7 @@ void Player::serve(std::uint64_t trips, std::vector<float>& samples) { begin(tri
 
 void Player::begin(std::uint64_t trips, std::vector<float>* samples) {
     const std::uint64_t stamp = stamp_.fetch_add(1, std::memory_order_relaxed) + 1;
-    const auto number = std::as_bytes(std::span(&stamp, 1));
-    std::ranges::copy(number.first(std::min(payload_.size(), kStampBytes)), payload_.begin());
+    payload_.stamp(std::as_bytes(std::span(&stamp, 1)));
     stopping_.store(false, std::memory_order_relaxed);
     due_.store(false, std::memory_order_relaxed);
     trips_.store(0, std::memory_order_relaxed);
@@ -60,12 +60,12 @@ void Player::begin(std::uint64_t trips, std::vector<float>* samples) {
 }
 
 void Player::hit() {
-    if (payload_.size() == kStampBytes) {
+    if (payload_.bytes() == kStampBytes) {
         far_.send(ping_word, stamp_.load(std::memory_order_relaxed));
     } else if (by_loop_) {
-        far_.send(ping_large, payload_);
+        far_.send(ping_large, Bytes(payload_.next()));
     } else {
-        far_.send(ping_bytes, payload_);
+        far_.send(ping_bytes, Bytes(payload_.next()));
     }
 }
 

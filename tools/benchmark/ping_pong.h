@@ -4,6 +4,7 @@
 // were asked for.
 #pragma once
 
+#include "tools/benchmark/buffers.h"
 #include "tools/benchmark/participant.h"
 #include "tools/benchmark/timing.h"
 
@@ -16,8 +17,8 @@ inline constexpr std::size_t kStampBytes = sizeof(std::uint64_t); ///< of a game
 
 class Player {
   public:
-    /// The first game has the number `first_game` + 1.
-    explicit Player(Context& here, std::uint64_t first_game = 0);
+    /// The first game has the number `first_game` + 1. Messages are sent from so many buffers in turn.
+    explicit Player(Context& here, std::uint64_t first_game = 0, std::uint32_t buffers = 1);
     Player(const Player&) = delete;
     Player& operator=(const Player&) = delete;
 
@@ -58,7 +59,7 @@ class Player {
     void returned(Bytes bytes);
 
     GlobalPointer<Echo> far_;
-    std::vector<std::byte> payload_;
+    Buffers payload_;
     bool by_loop_ = false;
     std::atomic<bool> due_{false}; // alone: the loop sends what it sent before
     // Handlers write these, one at a time. The end of left_ [release] makes the others readable for a thread

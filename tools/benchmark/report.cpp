@@ -21,7 +21,7 @@ std::string one_way_json(const OneWay& time) {
 }
 
 std::string skip_poll_json(const Row& row) {
-    if (!row.has_skip_poll) return "null";
+    if (!row.has_skip_poll()) return "null";
     return row.skip_poll ? std::to_string(*row.skip_poll) : json::quote("auto");
 }
 
@@ -94,6 +94,7 @@ std::string to_json(const Row& row) {
     if (row.kind == Kind::dual || row.kind == Kind::idle)
         out.add("slow", row.slow).add("case", row.dual_case);
     out.add("size_bytes", row.size_bytes).add("iterations", row.iterations).add("threads", row.threads);
+    out.add("buffers", row.buffers);
     out.raw("one_way_us", row.one_way ? one_way_json(*row.one_way) : "null");
     if (row.kind == Kind::dual)
         out.raw("slow_one_way_us", row.slow_one_way ? one_way_json(*row.slow_one_way) : "null");
@@ -104,7 +105,9 @@ std::string to_json(const Row& row) {
 
 void print(const std::vector<Row>& rows) {
     if (rows.empty()) return;
-    std::printf("methods: %s\n\n", rows.front().methods.c_str());
+    std::printf("methods: %s\n", rows.front().methods.c_str());
+    if (rows.front().buffers > 1) std::printf("buffers: %u in turn\n", rows.front().buffers);
+    std::printf("\n");
     switch (rows.front().kind) {
     case Kind::latency:
         return print_latency(rows);

@@ -25,16 +25,19 @@ struct Row {
     std::uint64_t size_bytes = 0;
     std::uint64_t iterations = 0;
     std::uint32_t threads = 1;
+    std::uint32_t buffers = 1;
     std::optional<OneWay> one_way;
     double bytes_per_s = 0;
     double messages_per_s = 0;
-    bool has_skip_poll = true; ///< false: that lane is not in the loop
-    SkipPoll skip_poll;        ///< of `used`; of `slow` in a dual measurement
+    SkipPoll skip_poll; ///< of `used`; of `slow` in a dual measurement
     // dual and idle
     std::string dual_case;             ///< "alone", "silent", "both"
     std::string slow;                  ///< idle: all others, with commas between
     std::optional<double> times_alone; ///< idle, silent: median over pairs of neighbouring rounds
     std::optional<OneWay> slow_one_way;
+
+    /// The method that skip_poll is of is polled.
+    bool has_skip_poll() const noexcept { return kind != Kind::idle && dual_case != "alone"; }
 };
 
 std::string show(SkipPoll skip_poll);

@@ -72,7 +72,7 @@ void install(Context& here) {
 
 void respond(Context& here, const PairOptions& options, const std::atomic<bool>& abandoned) {
     install(here);
-    Participant end(here);
+    Participant end(here, options.buffers);
     std::deque<Sink> sinks(options.threads);
     Control control{here};
     Store store{here};

@@ -17,7 +17,8 @@ class Source {
   public:
     Source(Initiator& end, std::size_t at)
       : far_(end.here().lookup<Sink>(sink_name(at)).get())
-      , bound_(end.here().bind(*this)) {
+      , bound_(end.here().bind(*this))
+      , payload_(end.options().buffers) {
         far_.call(drain_for, bound_.pointer()).get();
     }
     Source(const Source&) = delete;
@@ -29,16 +30,17 @@ class Source {
     void announce(std::uint64_t messages) {
         arrived_.store(false, std::memory_order_relaxed); // the call that follows carries it over
         far_.call(expect, messages).get();
-        expected_ = payload_.size() == sizeof(std::uint64_t) ? messages * (messages - 1) / 2
-                    : payload_.empty()                       ? 0
-                                                             : messages * 14;
+        expected_ = payload_.bytes() == sizeof(std::uint64_t) ? messages * (messages - 1) / 2
+                    : payload_.bytes() == 0                   ? 0
+                                                              : messages * 14;
     }
     /// @thread one of its own
-    void send(std::uint64_t messages) const {
-        if (payload_.size() == sizeof(std::uint64_t)) {
+    void send(std::uint64_t messages) {
+        if (payload_.bytes() == sizeof(std::uint64_t)) {
             for (std::uint64_t message = 0; message < messages; ++message) far_.send(take_word, message);
         } else {
-            for (std::uint64_t message = 0; message < messages; ++message) far_.send(take_bytes, payload_);
+            for (std::uint64_t message = 0; message < messages; ++message)
+                far_.send(take_bytes, Bytes(payload_.next()));
         }
     }
     void confirm(std::uint64_t sum) {
@@ -57,7 +59,7 @@ class Source {
   private:
     GlobalPointer<Sink> far_;
     Bound<Source> bound_;
-    std::vector<std::byte> payload_;
+    Buffers payload_;
     std::uint64_t expected_ = 0;
     std::uint64_t sum_ = 0;
     std::atomic<bool> arrived_{false};
@@ -88,7 +90,8 @@ void send_from_threads(std::deque<Source>& sources, std::uint64_t messages, Cloc
 } // namespace
 
 std::vector<Row> measure_stream(Initiator& end, Kind kind, const std::vector<std::uint64_t>& sizes) {
-    end.here().on(all_here, [](Source& source, std::uint64_t sum) { source.confirm(sum); });
+    if (end.begins_streams())
+        end.here().on(all_here, [](Source& source, std::uint64_t sum) { source.confirm(sum); });
     std::deque<Source> sources;
     for (std::uint32_t thread = 0; thread < end.options().threads; ++thread)
         sources.emplace_back(end, thread);
@@ -119,6 +122,7 @@ std::vector<Row> measure_stream(Initiator& end, Kind kind, const std::vector<std
         row.size_bytes = size;
         row.iterations = best.iterations;
         row.threads = end.options().threads;
+        row.buffers = end.options().buffers;
         row.messages_per_s = static_cast<double>(sources.size()) / best.each();
         row.bytes_per_s = row.messages_per_s * static_cast<double>(size);
         row.skip_poll = end.skip_poll_of(row.used);

@@ -3,6 +3,7 @@
 // many messages, a second.
 #pragma once
 
+#include "tools/benchmark/buffers.h"
 #include "tools/benchmark/initiator.h"
 
 namespace plexus::tools::benchmark {

@@ -13,6 +13,7 @@ namespace {
 constexpr std::string_view kLatency = "plexus.survey latency ";
 constexpr std::string_view kStream = "plexus.survey stream ";
 constexpr std::string_view kFailed = "plexus.survey failed ";
+constexpr std::string_view kLearned = "plexus.survey learned ";
 
 std::optional<std::pair<std::uint64_t, double>> size_and_value(std::string_view words) {
     std::istringstream in{std::string(words)};
@@ -38,6 +39,10 @@ void write_failure(std::string_view why) {
     std::fflush(stdout);
 }
 
+void write_learned(std::string_view remark) {
+    std::printf("%s%.*s\n", kLearned.data(), static_cast<int>(remark.size()), remark.data());
+}
+
 Survey read_survey(std::string_view output) {
     Survey survey;
     while (!output.empty()) {
@@ -45,6 +50,8 @@ Survey read_survey(std::string_view output) {
         output.remove_prefix(std::min(output.size(), line.size() + 1));
         if (line.starts_with(kFailed)) {
             if (survey.failure.empty()) survey.failure = line.substr(kFailed.size());
+        } else if (line.starts_with(kLearned)) {
+            survey.learned = line.substr(kLearned.size());
         } else if (line.starts_with(kLatency)) {
             if (const auto found = size_and_value(line.substr(kLatency.size())))
                 survey.points.push_back({found->first, found->second, {}});

@@ -15,6 +15,8 @@ inline constexpr std::uint64_t kLargeBytes = 64 * 1024;
 /// Onto standard output, a line each.
 void write_survey(const std::vector<Row>& rows);
 void write_failure(std::string_view why);
+/// What the method has learned meanwhile, in one line.
+void write_learned(std::string_view remark);
 
 /// The results for one size.
 struct Point {
@@ -26,6 +28,7 @@ struct Point {
 struct Survey {
     std::vector<Point> points; ///< small sizes first
     std::string failure;       ///< the first that was written; empty: none was
+    std::string learned;       ///< empty: nothing
 };
 
 /// Finds both kinds of lines in the output of the process.

@@ -108,6 +108,7 @@ std::string lane_json(const LaneReport& lane) {
     out.add("messages_sent", traffic.messages_sent).add("bytes_sent", traffic.bytes_sent);
     out.add("messages_received", traffic.messages_received).add("bytes_received", traffic.bytes_received);
     out.add("repairs", traffic.repairs).add("fallbacks", traffic.fallbacks).add("refusals", traffic.refusals);
+    out.add("dropped", traffic.dropped);
     return out.add("inline_bytes", lane.inline_bytes)
         .add("eager_bytes", lane.eager_bytes)
         .add("max_message", lane.max_message)

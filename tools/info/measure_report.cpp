@@ -48,6 +48,19 @@ std::string list_in_toml(const Range& range, const Findings& findings) {
 /// In the syntax of `use`.
 std::string way_of(const Range& range) { return fmt::format("{}", fmt::join(range.methods, ", ")); }
 
+std::string learned(const Findings& findings) {
+    std::string text;
+    for (const Measured& each : findings.methods) {
+        const std::vector<std::string> lines = lines_that_fix(each);
+        if (lines.empty()) continue;
+        const std::string remark = each.learned.substr(0, each.learned.rfind(';'));
+        text += fmt::format("#\n# {}: {}\n# It goes on measuring as long as these lines are left out:\n",
+                            plain(each.method), plain(remark));
+        for (const std::string& line : lines) text += "# " + line + "\n";
+    }
+    return text;
+}
+
 std::string advice(const Findings& findings) {
     std::string text;
     const std::vector<Range>& ranges = findings.ranges;
@@ -105,7 +118,7 @@ std::string configuration(const Findings& findings) {
     for (const Measured& each : findings.methods)
         if (each.points.empty())
             left_out += fmt::format("# Left out: {}: {}\n", plain(each.method), plain(each.failure));
-    return text + advice(findings) + (left_out.empty() ? "" : "#\n" + left_out);
+    return text + learned(findings) + advice(findings) + (left_out.empty() ? "" : "#\n" + left_out);
 }
 
 std::string documented_configuration(const Findings& findings) {
@@ -130,6 +143,7 @@ std::string to_json(const Findings& findings) {
         json::Object out;
         out.add("method", each.method).add("measured", !each.points.empty());
         out.add("one_process", each.one_process).raw("points", json::list(points));
+        out.raw("learned", each.learned.empty() ? "null" : json::quote(each.learned));
         out.raw("failure", each.points.empty() ? json::quote(each.failure) : "null");
         methods.push_back(out.text());
     }

@@ -2,6 +2,8 @@
 #include "tools/info/order.h"
 
 #include "tools/benchmark/options.h"
+#include "tools/common/json.h"
+#include "tools/common/quantity.h"
 
 #include <algorithm>
 #include <cmath>
@@ -75,6 +77,21 @@ std::vector<std::string> names_of_rows(const std::vector<std::string>& rows,
         names.push_back(entry.empty() ? row : entry);
     }
     return names;
+}
+
+std::vector<std::string> lines_that_fix(const Measured& measured) {
+    constexpr std::string_view kBefore = "; fixed by ";
+    constexpr std::string_view kIs = " = ";
+    const std::size_t at = measured.learned.rfind(kBefore);
+    if (at == std::string::npos) return {};
+    std::vector<std::string> lines;
+    for (const std::string& each : split_list(measured.learned.substr(at + kBefore.size()))) {
+        const std::size_t is = each.find(kIs);
+        if (is == std::string::npos) continue;
+        lines.push_back("method." + method_of(measured.method) + "." + each.substr(0, is) + std::string(kIs) +
+                        json::quote(each.substr(is + kIs.size())));
+    }
+    return lines;
 }
 
 std::vector<std::string> list_of(const std::vector<std::string>& order, const std::vector<std::string>& all,

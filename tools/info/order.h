@@ -13,6 +13,7 @@ struct Measured {
     bool one_process = false;             ///< it reaches contexts of the same process only
     std::vector<benchmark::Point> points; ///< small sizes first; empty: it failed
     std::string failure;                  ///< why, in a sentence
+    std::string learned{};                ///< as benchmark::Survey::learned
 };
 
 /// One order for all messages from `from_bytes` on, up to the next range.
@@ -35,6 +36,10 @@ std::vector<Range> recommend(const std::vector<Measured>& all);
 /// the row's own name if a method has several rows.
 std::vector<std::string> names_of_rows(const std::vector<std::string>& rows,
                                        const std::vector<std::string>& wanted);
+
+/// The lines of a configuration file that fix what a method has learned: its remark names them at its end,
+/// "…; fixed by KEY = VALUE, KEY = VALUE". Empty: it names none.
+std::vector<std::string> lines_that_fix(const Measured& measured);
 
 /// The method list that takes `order` and nothing else. Parameters of a method with several rows can be given
 /// with the method's name only, which means all its rows: so the last of its rows in `order` is written that

@@ -41,6 +41,7 @@ Measured measure_one(const Subject& subject, const std::vector<std::string>& set
         if (ended_itself && ending.code == 0 && !survey.points.empty()) {
             measured.one_process = one_process;
             measured.points = std::move(survey.points);
+            measured.learned = std::move(survey.learned);
             measured.failure.clear();
             return measured;
         }

@@ -169,7 +169,7 @@ SessionOptions session_options(const Network& network, LabOptions& options) {
     session.job.speaker = "plexus lab";
     session.job.environment = variables_from(options.environment, "lab");
     // Listeners are on loopback by default, where other hosts of the lab cannot reach them.
-    session.job.settings = {{"method.tcp.listen", "all"}};
+    session.job.settings = {{"method.tcp.listen", "all"}, {"method.tls.listen", "all"}};
     for (const auto& one : settings_from(options.settings, "lab")) session.job.settings.push_back(one);
     session.job.prefix_output = session.is_job && !options.no_prefix;
     session.job.grace = std::chrono::milliseconds(static_cast<std::int64_t>(options.grace_seconds * 1000));

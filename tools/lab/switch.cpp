@@ -34,6 +34,31 @@ Time clock_now(clockid_t clock) {
 /// The source of an epoll event: a host's number, or one of these.
 enum Source : std::uint32_t { kFromLab = kLabNumber, kFromListener = 0x10000, kFromOwner, kFromGuest };
 
+/// What the switch counts and measures, since the last reset.
+class Counting {
+  public:
+    /// `now`: the switch's time; `spun`: for so long it has spun so far.
+    void begin(Time now, Time spun) {
+        count_ = {};
+        since_ = now;
+        processor_before_ = clock_now(CLOCK_PROCESS_CPUTIME_ID);
+        spun_before_ = spun;
+    }
+    void note_lateness(Time late) { count_.lateness.add(late); }
+    void note_not_carried() { ++count_.not_carried; }
+
+    const SwitchCount& up_to(Time now, Time spun) {
+        count_.time = now - since_;
+        count_.processor = clock_now(CLOCK_PROCESS_CPUTIME_ID) - processor_before_;
+        count_.spun = spun - spun_before_;
+        return count_;
+    }
+
+  private:
+    SwitchCount count_;
+    Time since_{0}, processor_before_{0}, spun_before_{0};
+};
+
 class Switch {
   public:
     Switch(const Network& network, const SwitchWires& wires)
@@ -85,7 +110,7 @@ class Switch {
         for (const Fabric::Outcome& one : outcomes_) {
             if (one.arrived) {
                 deliver(wires_.taps[one.to], one.ticket);
-                count_.lateness.add(now() - one.due);
+                counting_.note_lateness(now() - one.due);
             }
             room_.give_back(one.ticket);
         }
@@ -172,7 +197,7 @@ class Switch {
             fabric_.offer(at, from, *to, bytes, ticket);
             return;
         } else {
-            ++count_.not_carried;
+            counting_.note_not_carried();
         }
         room_.give_back(ticket);
     }
@@ -186,12 +211,10 @@ class Switch {
     }
 
     Answer answer(const std::string& request) {
-        count_.time = now() - counting_since_;
-        count_.processor = clock_now(CLOCK_PROCESS_CPUTIME_ID) - processor_before_;
-        count_.spun = alarm_.spun() - spun_before_;
-        if (request == "report json") return {true, report_json(network_, routes_, fabric_, count_)};
-        if (request == "report text") return {true, report_text(network_, routes_, fabric_, count_)};
-        if (request == "verdict") return {true, verdict(network_, count_)};
+        const SwitchCount& count = counting_.up_to(now(), alarm_.spun());
+        if (request == "report json") return {true, report_json(network_, routes_, fabric_, count)};
+        if (request == "report text") return {true, report_text(network_, routes_, fabric_, count)};
+        if (request == "verdict") return {true, verdict(network_, count)};
         if (request == "reset") {
             reset();
             return {true, ""};
@@ -221,10 +244,7 @@ class Switch {
 
     void reset() {
         fabric_.reset_counts();
-        count_ = {};
-        counting_since_ = now();
-        processor_before_ = clock_now(CLOCK_PROCESS_CPUTIME_ID);
-        spun_before_ = alarm_.spun();
+        counting_.begin(now(), alarm_.spun());
     }
 
     const Network& network_;
@@ -238,13 +258,12 @@ class Switch {
     std::vector<Fabric::Outcome> outcomes_;
     std::vector<bool> paused_; // hosts that wait because the queue of their own wire is full
     std::size_t paused_hosts_ = 0;
-    SwitchCount count_;
-    Time counting_since_{0}, processor_before_{0}, spun_before_{0};
+    Counting counting_;
     bool over_ = false;
 };
 
 /// Runs before all other processes if that is allowed, else before most of them.
-void hurry() {
+void raise_priority() {
     ::prctl(PR_SET_TIMERSLACK, 1UL);
     sched_param first{};
     first.sched_priority = 1;
@@ -259,7 +278,7 @@ void run_switch(const Network& network, const SwitchWires& wires) {
     ::signal(SIGPIPE, SIG_IGN);
     // Signals of the terminal are for the job.
     for (const int one : {SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGUSR1, SIGUSR2}) ::signal(one, SIG_IGN);
-    hurry();
+    raise_priority();
     Switch(network, wires).run();
 }
 

@@ -15,7 +15,8 @@ namespace plexus::limits {
 struct Plan {
     std::pair<int, int> cores{0, 1}; ///< -1: not pinned
     std::uint32_t rounds = 5;
-    double seconds = 0.1; ///< of one round, about
+    double seconds = 0.1;      ///< of one round, about
+    std::uint32_t buffers = 1; ///< copy: buffers that are copied from in turn
 
     tools::benchmark::Effort effort(std::uint64_t fewest) const { return {0, seconds, fewest, rounds}; }
 };
@@ -24,7 +25,7 @@ struct Plan {
 double cache_line_us(const Plan& plan);
 /// Messages of 8 bytes a second through a ring of cache lines, one writer, one reader.
 double ring_rate(const Plan& plan);
-/// MB/s of memcpy between two buffers of this size, on one core.
+/// MB/s of memcpy into one buffer of this size, on one core.
 double copy_bandwidth(const Plan& plan, std::size_t bytes);
 /// One way, in microseconds: 8 bytes over a loopback TCP connection, both sides spinning on
 /// a non-blocking socket. Negative: there is no loopback, errno says why.

@@ -21,7 +21,7 @@ namespace {
 
 constexpr const char* kUsage =
     "usage: plexus-limits cache-line|ring|copy|socket|socket-bandwidth\n"
-    "                     [--cores A,B] [--rounds N] [--seconds S] [BYTES…]\n"
+    "                     [--cores A,B] [--rounds N] [--seconds S] [--buffers N] [BYTES…]\n"
     "Measures what this machine can do at best and prints one JSON object a line.\n";
 
 template <class Number>
@@ -70,6 +70,8 @@ int run(int argc, char** argv) {
         } else if (word == "--rounds" && parse(value, plan.rounds)) {
             ++at;
         } else if (word == "--seconds" && parse(value, plan.seconds)) {
+            ++at;
+        } else if (word == "--buffers" && parse(value, plan.buffers) && plan.buffers > 0) {
             ++at;
         } else if (parse(word, bytes) && bytes > 0) {
             sizes.push_back(bytes);

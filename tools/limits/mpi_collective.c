@@ -143,14 +143,14 @@ static double run_at_common_start(const struct call* call, double* ahead, double
     return -1;
 }
 
-static long iterations_for(long wished, double once) {
-    double count = wished > 0 ? (double)wished : kSeconds / once;
-    if (wished <= 0) count = count < kFewest ? kFewest : count > kMost ? kMost : count;
+static long iterations_for(long requested, double once) {
+    double count = requested > 0 ? (double)requested : kSeconds / once;
+    if (requested <= 0) count = count < kFewest ? kFewest : count > kMost ? kMost : count;
     MPI_Bcast(&count, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     return (long)count;
 }
 
-static long time_by_common_clock(const struct call* call, long wished, double** times) {
+static long time_by_common_clock(const struct call* call, long requested, double** times) {
     double* const marks = calloc((size_t)size * 2, sizeof(double));
     double ahead = 0;
     for (int at = 0; at < 3; ++at) {
@@ -164,7 +164,7 @@ static long time_by_common_clock(const struct call* call, long wished, double** 
     ahead += 200e-6;
     const double before = common();
     run_at_common_start(call, &ahead, marks);
-    const long wanted = iterations_for(wished, common() - before);
+    const long wanted = iterations_for(requested, common() - before);
     *times = malloc((size_t)wanted * sizeof(double));
     long count = 0;
     int more = 1;
@@ -188,13 +188,13 @@ static void durations(const struct call* call, long count, double* times) {
     }
 }
 
-static long time_by_own_clocks(const struct call* call, long wished, double** times) {
+static long time_by_own_clocks(const struct call* call, long requested, double** times) {
     double few[3];
     const double before = own();
     durations(call, 3, few);
     double once = (own() - before) / 3; /* with its barrier */
     MPI_Allreduce(MPI_IN_PLACE, &once, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    const long count = iterations_for(wished, once);
+    const long count = iterations_for(requested, once);
     *times = malloc((size_t)count * sizeof(double));
     durations(call, count, *times);
     MPI_Allreduce(MPI_IN_PLACE, *times, (int)count, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);

@@ -57,7 +57,7 @@ double Caller::take_in(std::uint64_t answer_bytes, double absent_s) {
 void Caller::size(std::uint64_t bytes) { payload_.resize(bytes, std::byte{1}); }
 
 void Caller::send(std::uint64_t answer_bytes) {
-    far_.send(knock, stamp_, answer_bytes, payload_);
+    far_.send(ping, stamp_, answer_bytes, payload_);
     ++messages_;
     bytes_ += payload_.size();
     if (answer_bytes == kNoAnswer) return;
@@ -70,7 +70,7 @@ void Caller::await_answer() {
 }
 
 void install_callers(Context& here) {
-    here.on(knock, [](Answerer& answerer, std::uint64_t stamp, std::uint64_t bytes, benchmark::Bytes) {
+    here.on(ping, [](Answerer& answerer, std::uint64_t stamp, std::uint64_t bytes, benchmark::Bytes) {
         if (bytes == kNoAnswer) return;
         if (answerer.own.size() < bytes) answerer.own.resize(bytes, std::byte{1});
         answerer.back.send(answered, stamp, std::span(answerer.own).first(bytes));

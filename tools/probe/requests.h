@@ -65,8 +65,8 @@ inline constexpr Request<GlobalPointer<benchmark::Echo>(Station&, GlobalPointer<
 
 // Single messages: see caller.h. With each goes its stamp, and how large the answer is to be.
 inline constexpr std::uint64_t kNoAnswer = ~std::uint64_t{0};
-inline constexpr Request<void(Answerer&, std::uint64_t, std::uint64_t, benchmark::Bytes)> knock{
-    "plexus.probe.knock"};
+inline constexpr Request<void(Answerer&, std::uint64_t, std::uint64_t, benchmark::Bytes)> ping{
+    "plexus.probe.ping"};
 inline constexpr Request<void(Caller&, std::uint64_t, benchmark::Bytes)> answered{"plexus.probe.answered"};
 /// The result answers this caller, whose context has this rank.
 inline constexpr Request<GlobalPointer<Answerer>(Station&, std::uint32_t, GlobalPointer<Caller>)> call_on{

@@ -15,7 +15,7 @@ namespace plexus::tools::probe {
 /// takes twice as long; on a switched network the ping of one and the pong of the other travel in opposite
 /// directions.
 inline constexpr std::uint64_t kWireBytes = 16 * 1024; // long beside any latency on a shared wire
-inline constexpr Effort kWireEffort{1, 5};
+inline constexpr Effort kWireEffort{1, 9}; // the first and the last exchange may be without the other game
 
 /// The pair that stands for each subnet: its first two hosts that are in `here` (places in the map); nothing
 /// if there are fewer.

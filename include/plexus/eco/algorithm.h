@@ -49,6 +49,16 @@ class Algorithm {
         algorithm.messages_ = true;
         return algorithm;
     }
+    /// By IP multicast, inside one subnet: the root sends each datagram once, and members that miss some ask
+    /// it for them. For broadcasts of blocking calls only; the root returns when all members have the data.
+    /// Chosen automatically only if eco.multicast is "auto" and it was faster when the group was made.
+    /// @error unsupported another operation, a v form, a call with a future, or the members can't reach each
+    /// other so: the text says why, such as eco.multicast, which is off (thrown by the call)
+    static Algorithm multicast() {
+        Algorithm algorithm;
+        algorithm.multicast_ = true;
+        return algorithm;
+    }
     /// By this schedule of rounds: see Group::by(), by which members agree on one. For the operations and the
     /// root of to_plan() alone; v forms of a schedule in which nobody passes anything on (OAS, AAS) as well.
     /// @error as to_plan() (thrown by the call)
@@ -57,6 +67,7 @@ class Algorithm {
     bool follows_map() const noexcept { return eco_; }
     bool uses_memory() const noexcept { return memory_; }
     bool uses_messages() const noexcept { return messages_; }
+    bool uses_multicast() const noexcept { return multicast_; }
     /// Null: by no schedule.
     const GroupSchedule* schedule() const noexcept { return schedule_.get(); }
     /// A hash of the schedule. 0: there is none.
@@ -70,10 +81,11 @@ class Algorithm {
     bool eco_ = false;
     bool memory_ = false;
     bool messages_ = false;
+    bool multicast_ = false;
 };
 
-/// "auto" (the default), "eco", "memory", "messages", "star", "tree:4" (of arity 4), "binary", "binomial",
-/// "chain", "chain:64KiB" (in segments of 64 KiB), "ring", "butterfly", "bruck", "pairwise".
+/// "auto" (the default), "eco", "memory", "messages", "multicast", "star", "tree:4" (of arity 4), "binary",
+/// "binomial", "chain", "chain:64KiB" (in segments of 64 KiB), "ring", "butterfly", "bruck", "pairwise".
 /// Returns nothing for any other text. @thread any
 PLEXUS_API std::optional<Algorithm> parse_algorithm(std::string_view text);
 

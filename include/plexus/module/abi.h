@@ -9,7 +9,8 @@
    in the module meanwhile. `any`: any thread, also while `progress` runs.
 
    A link is one connection to one context, both ways, message-preserving, in
-   order, each message at most once. */
+   order, each message at most once. Those of a module with PLEXUS_CAP_UNRELIABLE keep no order and may
+   lose messages. */
 #ifndef PLEXUS_MODULE_ABI_H
 #define PLEXUS_MODULE_ABI_H
 
@@ -169,12 +170,17 @@ struct plexus_host {
    sleep until there is work. FRAGILE: a link may break while both ends live, so the host keeps
    copies until the peer has confirmed them. LOCAL: reaches contexts of this very host only.
    REMOTE_MEMORY: moves bytes to and from a peer's memory without the peer's host.
-   ENCRYPTS: nobody between the two ends of a link reads or changes what it carries. */
+   ENCRYPTS: nobody between the two ends of a link reads or changes what it carries.
+   UNRELIABLE: links lose and reorder messages, but bring none twice and none that the peer did not send.
+   They carry only requests that a program has marked so. `send` says OK or AGAIN (the host then drops
+   the message, and waits for no `writable`), and TOO_LARGE above PLEXUS_QUERY_MAX_MESSAGE, which may differ
+   from link to link; it never says POSTED. `place` is not called. */
 #define PLEXUS_CAP_SLEEP (1u << 0)
 #define PLEXUS_CAP_FRAGILE (1u << 1)
 #define PLEXUS_CAP_LOCAL (1u << 2)
 #define PLEXUS_CAP_REMOTE_MEMORY (1u << 3)
 #define PLEXUS_CAP_ENCRYPTS (1u << 4)
+#define PLEXUS_CAP_UNRELIABLE (1u << 5)
 
 enum plexus_query {
     PLEXUS_QUERY_MAX_MESSAGE,   /* bytes; 0: no limit of its own                            */
@@ -185,7 +191,9 @@ enum plexus_query {
     PLEXUS_QUERY_QUEUED_BYTES,  /* accepted, not yet out: the load                          */
     PLEXUS_QUERY_LINKS,         /* open links                                               */
     PLEXUS_QUERY_SHARED_BYTES,  /* shared memory held                                       */
-    PLEXUS_QUERY_REMOTE_BYTES   /* smallest size at which get and put beat messages; 0: none */
+    PLEXUS_QUERY_REMOTE_BYTES,  /* smallest size at which get and put beat messages; 0: none */
+    PLEXUS_QUERY_REFUSED,       /* messages that were forged, replayed, malformed or of no link */
+    PLEXUS_QUERY_DROPPED        /* messages that came and found no room, since `open`       */
 };
 
 /* What the host calls. The host serialises calls about one link, except `query` and `row_of`, by a

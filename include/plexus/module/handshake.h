@@ -53,6 +53,10 @@ class Handshake {
     /// the answer that may be waiting in take_outgoing() first.
     std::int32_t feed(std::span<const std::uint8_t> record);
 
+    /// A key that only the two ends of this exchange know, and who else holds the job's key and has heard
+    /// it; another for each purpose. Once feed() said OK; where `host` has no key, random bytes.
+    std::array<std::uint8_t, 32> derive(const char* purpose) const { return prove(purpose); }
+
     /// Who the other side proved to be, once feed() said OK.
     const plexus_id& peer() const noexcept { return peer_; }
     /// The largest message that it takes, 0 for no limit; and the version of these records that it speaks.

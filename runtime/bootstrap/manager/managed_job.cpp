@@ -4,8 +4,8 @@
 #include "base/fork.h"
 #include "base/log.h"
 #include "bootstrap/manager/addresses.h"
-#include "bootstrap/manager/entrances.h"
 #include "bootstrap/manager/job_line.h"
+#include "bootstrap/manager/join_any.h"
 #include "bootstrap/url.h"
 
 #include <algorithm>
@@ -60,7 +60,7 @@ void at_exit(int status, void*) {
         others = job.place->size - 1;
         all_come = job.served_since + job.start_time;
     }
-    if (status == EXIT_SUCCESS) server->wait_for_guests(others, all_come);
+    if (status == EXIT_SUCCESS) server->wait_for_clients(others, all_come);
 }
 
 /// What the directory needs while the process ends, OpenSSL, has to end after it: so it is used before, which

@@ -13,6 +13,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
+#include <future>
+#include <memory>
 #include <optional>
 #include <pmix.h>
 #include <thread>
@@ -22,13 +24,15 @@ namespace {
 
 constexpr char kLibrary[] = "libpmix.so.2";
 constexpr char kLineKey[] = "plexus.directory";
-constexpr std::chrono::milliseconds kPause{20};
+constexpr std::chrono::milliseconds kPause{20}; // before a question that found nothing is asked again
+constexpr std::chrono::milliseconds kLook{100}; // between two looks for the server while a question is open
 
 /// What is used of the library. Never unloaded: its threads may still run its code.
 struct Library {
     decltype(&PMIx_Init) init = nullptr;
     decltype(&PMIx_Finalize) finalize = nullptr;
     decltype(&PMIx_Get) get = nullptr;
+    decltype(&PMIx_Get_nb) get_later = nullptr;
     decltype(&PMIx_Put) put = nullptr;
     decltype(&PMIx_Commit) commit = nullptr;
     decltype(&PMIx_Error_string) error_string = nullptr;
@@ -48,8 +52,8 @@ Result<Library> load() {
                     ::dlerror(), kWithoutManager);
     Library library;
     if (find(opened, "PMIx_Init", library.init) && find(opened, "PMIx_Finalize", library.finalize) &&
-        find(opened, "PMIx_Get", library.get) && find(opened, "PMIx_Put", library.put) &&
-        find(opened, "PMIx_Commit", library.commit) &&
+        find(opened, "PMIx_Get", library.get) && find(opened, "PMIx_Get_nb", library.get_later) &&
+        find(opened, "PMIx_Put", library.put) && find(opened, "PMIx_Commit", library.commit) &&
         find(opened, "PMIx_Error_string", library.error_string))
         return library;
     return fail(Status::not_found, "{} lacks a function of PMIx ({}): install another version, or {}",
@@ -71,6 +75,29 @@ pmix_info_t whole_seconds(const char* key, Clock::time_point deadline) {
         static_cast<int>(std::clamp<std::int64_t>(left, 1, 1'000'000)); // 0 would be for ever
     return info;
 }
+
+/// What the server said of a key.
+struct Answer {
+    pmix_status_t status;
+    std::string text; ///< of a value that is a string
+};
+
+/// A question that the library has not answered yet, and perhaps never will: it forgets those that meet the
+/// end of its server on the way. So it owns the question, and whoever asked waits by a clock of its own.
+struct Question {
+    std::promise<Answer> answer;
+    pmix_info_t limit{};
+
+    /// @thread the library's
+    static void answered(pmix_status_t status, pmix_value_t* value, void* question) {
+        const std::unique_ptr<Question> self(static_cast<Question*>(question));
+        Answer answer{status, {}};
+        if (status == PMIX_SUCCESS && value != nullptr && value->type == PMIX_STRING &&
+            value->data.string != nullptr)
+            answer.text = value->data.string;
+        self->answer.set_value(std::move(answer));
+    }
+};
 
 class Pmix final : public ProcessManager {
   public:
@@ -110,42 +137,49 @@ class Pmix final : public ProcessManager {
     }
 
     Result<std::string> hear(Clock::time_point deadline) override {
-        const pmix_proc_t zero = process(self_, 0);
-        pmix_value_t* value = nullptr;
-        const auto get = [&] {
-            const pmix_info_t limit = whole_seconds(PMIX_TIMEOUT, deadline);
-            return library_.get(&zero, kLineKey, &limit, 1, &value);
-        };
-        pmix_status_t status = get();
-        // While rank 0 is connecting, its server may say at once that there is no such value. A server that
-        // has gone gives the same answer, but takes no commit.
-        while (status == PMIX_ERR_NOT_FOUND && Clock::now() < deadline) {
-            if (library_.commit() == PMIX_ERR_UNREACH)
+        Answer said{PMIX_ERR_TIMEOUT, {}};
+        do {
+            std::future<Answer> answer = ask(deadline);
+            // Also after the deadline: the answer may be there already.
+            while (answer.wait_for(kLook) != std::future_status::ready && !has_lost_server() &&
+                   Clock::now() < deadline) {}
+            if (answer.wait_for(std::chrono::seconds(0)) == std::future_status::ready) said = answer.get();
+            if (said.status == PMIX_SUCCESS) return said.text;
+            // While rank 0 is connecting, its server may say at once that there is no such value. A server
+            // that has gone gives the same answer, or none.
+            if (has_lost_server())
                 return fail(Status::peer_lost,
                             "the PMIx server of this host has ended, and with it the job {}: {}", place_.job,
                             kWithoutManager);
-            std::this_thread::sleep_for(kPause);
-            status = get();
-        }
-        if (status == PMIX_SUCCESS) return text(value);
-        const bool late = status == PMIX_ERR_TIMEOUT || status == PMIX_ERR_NOT_FOUND;
+            if (said.status == PMIX_ERR_NOT_FOUND) std::this_thread::sleep_for(kPause);
+        } while (said.status == PMIX_ERR_NOT_FOUND && Clock::now() < deadline);
+        const bool late = said.status == PMIX_ERR_TIMEOUT || said.status == PMIX_ERR_NOT_FOUND;
         return fail(
             late ? Status::timed_out : Status::peer_lost,
             "rank 0 of the job {} does not say by PMIx where the job's directory is ({}): does it start a "
             "context, and not later than progress.lookup_timeout after this process? Or {}",
-            place_.job, library_.error_string(status), kWithoutManager);
+            place_.job, library_.error_string(said.status), kWithoutManager);
     }
 
   private:
-    static std::string text(pmix_value_t* value) {
-        std::string line;
-        if (value->type == PMIX_STRING && value->data.string != nullptr) {
-            line = value->data.string;
-            std::free(value->data.string);
+    /// Asks for rank 0's line.
+    std::future<Answer> ask(Clock::time_point deadline) const {
+        auto question = std::make_unique<Question>();
+        question->limit = whole_seconds(PMIX_TIMEOUT, deadline);
+        std::future<Answer> answer = question->answer.get_future();
+        const pmix_proc_t zero = process(self_, 0);
+        const pmix_status_t status =
+            library_.get_later(&zero, kLineKey, &question->limit, 1, Question::answered, question.get());
+        if (status == PMIX_SUCCESS) {
+            static_cast<void>(question.release()); // answered() deletes it
+        } else {
+            question->answer.set_value({status, {}});
         }
-        std::free(value);
-        return line;
+        return answer;
     }
+
+    /// A server that has gone takes no commit, however little there is to commit.
+    bool has_lost_server() const { return library_.commit() == PMIX_ERR_UNREACH; }
 
     Result<std::uint32_t> number(const char* key) const {
         const pmix_proc_t job = process(self_, PMIX_RANK_WILDCARD);

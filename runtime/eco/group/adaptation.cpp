@@ -76,7 +76,8 @@ void or_break_up(GroupState& group, Body body) {
 
 /// As parse_algorithm() reads it. Nothing: there are no words for it.
 std::optional<std::string> text_of(const Algorithm& algorithm) {
-    if (algorithm.schedule() != nullptr || algorithm.uses_memory()) return std::nullopt;
+    if (algorithm.schedule() != nullptr || algorithm.uses_memory() || algorithm.uses_multicast())
+        return std::nullopt;
     if (!algorithm.options()) return "auto"; // by messages all of these follow the map
     const AlgorithmOptions& options = *algorithm.options();
     if (options.halve_from_bytes != AlgorithmOptions().halve_from_bytes) return std::nullopt;

@@ -42,7 +42,7 @@ Algorithm Algorithm::by(std::shared_ptr<const GroupSchedule> schedule) {
     algorithm.schedule_number_ = 0xcbf29ce484222325ull;
     for (const std::uint32_t word : detail::words_of(*schedule))
         algorithm.schedule_number_ = plexus::detail::mix(algorithm.schedule_number_, word);
-    algorithm.schedule_number_ |= 2; // 0, 1, 4 and 6 are other algorithms
+    algorithm.schedule_number_ |= 2; // 0, 1, 4, 6 and 8 are other algorithms
     algorithm.schedule_ = std::move(schedule);
     return algorithm;
 }
@@ -52,6 +52,7 @@ std::optional<Algorithm> parse_algorithm(std::string_view text) {
     if (text == "eco") return Algorithm::eco();
     if (text == "memory") return Algorithm::memory();
     if (text == "messages") return Algorithm::messages();
+    if (text == "multicast") return Algorithm::multicast();
     if (text == "binary") return Algorithm{Pattern::tree};
     const std::size_t colon = text.find(':');
     const auto* const found = std::find_if(std::begin(kPatterns), std::end(kPatterns), [&](Pattern each) {

@@ -9,9 +9,10 @@ namespace plexus::eco::detail {
 
 std::uint32_t Signature::digest() const noexcept {
     using plexus::detail::mix;
-    std::uint64_t hash = mix(0xcbf29ce484222325ull,
-                             static_cast<std::uint64_t>(operation) | (varied ? 256 : 0) | (shifts ? 512 : 0) |
-                                 (memory ? 1024 : 0) | (hierarchical ? 2048 : 0) | (probes ? 4096 : 0));
+    std::uint64_t hash =
+        mix(0xcbf29ce484222325ull, static_cast<std::uint64_t>(operation) | (varied ? 256 : 0) |
+                                       (shifts ? 512 : 0) | (memory ? 1024 : 0) | (hierarchical ? 2048 : 0) |
+                                       (probes ? 4096 : 0) | (multicast ? 8192 : 0));
     hash = mix(mix(hash, root), element_bytes);
     hash = mix(mix(mix(mix(hash, elements), algorithm), parts), plan);
     if (epoch != 0) hash = mix(hash, epoch);
@@ -23,6 +24,7 @@ std::string Signature::text() const {
     if (probes) return fmt::format("probe {} of {} bytes of the group's adaptation", algorithm, elements);
     std::string through = memory         ? " through shared memory"
                           : hierarchical ? " through the memory of each host"
+                          : multicast    ? " by multicast"
                                          : "";
     if (epoch != 0) through += fmt::format(" by the map of epoch {}", epoch);
     if (operation == Operation::barrier)
@@ -71,29 +73,29 @@ Bytes Execution::bytes_to_send(const ScheduleOp& op, Buffer& packed) const noexc
 
 /// Calls `what(address, bytes)` for each contiguous run of memory.
 template <class Do>
-void Execution::for_each_run(const ScheduleOp& op, std::uint64_t from, Bytes bytes, Do&& what) const {
+void Execution::for_each_run(const ScheduleOp& op, std::uint64_t from, Bytes content, Do&& what) const {
     const Segment* segment = planned->schedule.segments.data() + op.first_segment;
-    while (!bytes.empty()) {
+    while (!content.empty()) {
         if (from >= segment->bytes) {
             from -= segment++->bytes;
             continue;
         }
-        const Bytes now = bytes.first(std::min<std::uint64_t>(bytes.size(), segment->bytes - from));
+        const Bytes now = content.first(std::min<std::uint64_t>(content.size(), segment->bytes - from));
         what(address(*segment) + from, now);
         from += now.size();
-        bytes = bytes.subspan(now.size());
+        content = content.subspan(now.size());
     }
 }
 
-void Execution::store(const ScheduleOp& op, std::uint64_t from, Bytes bytes) const noexcept {
-    for_each_run(op, from, bytes,
+void Execution::store(const ScheduleOp& op, std::uint64_t from, Bytes content) const noexcept {
+    for_each_run(op, from, content,
                  [](std::byte* place, Bytes run) { std::memcpy(place, run.data(), run.size()); });
 }
 
-void Execution::merge(const ScheduleOp& op, std::uint64_t from, Bytes bytes) const {
-    if (op.merge == Merge::store) return store(op, from, bytes);
+void Execution::merge(const ScheduleOp& op, std::uint64_t from, Bytes content) const {
+    if (op.merge == Merge::store) return store(op, from, content);
     const std::size_t size = planned->signature.element_bytes;
-    for_each_run(op, from, bytes, [&](std::byte* here, Bytes run) {
+    for_each_run(op, from, content, [&](std::byte* here, Bytes run) {
         op.merge == Merge::before ? combine.run(combine.op.get(), here, run.data(), here, run.size() / size)
                                   : combine.run(combine.op.get(), here, here, run.data(), run.size() / size);
     });
@@ -123,6 +125,7 @@ void Execution::reset(Pool& pool) {
     started = {};
     left_heard = 0;
     peer = kNobody;
+    window.reset();
 }
 
 } // namespace plexus::eco::detail

@@ -8,6 +8,7 @@
 
 #include "group/pool.h"
 #include "group/schedule.h"
+#include "multicast/window.h"
 #include "plexus/future.h"
 #include "plexus/pointer.h"
 
@@ -42,12 +43,13 @@ struct Signature {
     bool shifts = false;       ///< no operation, but an exchange between neighbours of a grid
     bool memory = false;       ///< through the memory that all members share
     bool hierarchical = false; ///< through the memory of each host, and by messages between hosts
+    bool multicast = false;    ///< by IP multicast
     std::uint64_t parts = 0;   ///< hash of the lengths that all members know
     std::uint64_t plan = 0;    ///< hash of the plan: each member computes its own, and all must be equal
     bool probes = false;       ///< no operation, but an exchange between pairs of members, to measure it
     std::uint32_t epoch = 0;   ///< how often the group's map was refined
 
-    bool by_messages() const noexcept { return !memory && !hierarchical; }
+    bool by_messages() const noexcept { return !memory && !hierarchical && !multicast; }
     std::uint32_t digest() const noexcept;
     std::string text() const;
     /// The error text if one member sends another length than the receiver expects.
@@ -96,7 +98,8 @@ struct Execution {
     Buffer scratch;
     std::uint32_t number = 0;
 
-    /// The next operation; the owner's. In shared memory: the round, while the call waits.
+    /// The next operation; the owner's. In shared memory: the round, while the call waits. By multicast: the
+    /// datagrams that are through.
     std::size_t at = 0;
     /// What has arrived of one message. Large messages arrive in pieces, in order.
     struct Slot {
@@ -120,13 +123,15 @@ struct Execution {
     bool undone = false;         ///< a message of this call was not sent, or not completely
     std::exception_ptr thrown;   ///< by the user's operation on this member
     static constexpr Rank kNobody = UINT32_MAX;
-    Rank peer = kNobody;  ///< in shared memory: the member that has been awaited for too long
+    Rank peer = kNobody;  ///< in shared memory and by multicast: the member that is awaited
     unsigned writers = 0; ///< handlers that write to the call's memory
     Clock::time_point parked_at{};
     Clock::time_point deadline = Clock::time_point::max();
     std::size_t left_at = 0; ///< the operation at which the awaited member was reported to have left
     unsigned left_heard = 0; ///< and how often
-    std::shared_ptr<CompletionState> sleeper; ///< of a thread that waits for `ready`
+    std::unique_ptr<multicast::SendWindow> window; ///< of the root of a call by multicast, while it runs
+    std::uint64_t bytes = 0;                       ///< of the data of such a call
+    std::shared_ptr<CompletionState> sleeper;      ///< of a thread that waits for `ready`
 
     /// [ready] release: a blocked caller may go on with the call.
     std::atomic<bool> ready{false};

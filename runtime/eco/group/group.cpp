@@ -34,7 +34,8 @@ std::shared_ptr<const Map> refined_map(const std::shared_ptr<detail::Adaptation>
 /// Variable-length parts are known only to sender and receiver, so a chosen pattern does not apply: use plain
 /// messages.
 Algorithm for_any_length(const Algorithm& algorithm) {
-    const bool chosen = algorithm.options() || algorithm.follows_map() || algorithm.schedule() != nullptr;
+    const bool chosen = algorithm.options() || algorithm.follows_map() || algorithm.uses_multicast() ||
+                        algorithm.schedule() != nullptr;
     return chosen ? Algorithm::messages() : algorithm;
 }
 
@@ -100,7 +101,8 @@ Group Group::split(std::int64_t colour, std::int64_t key) const {
     std::vector<Choice> choices(size());
     // A schedule is for one operation, and for the members of this group.
     const Algorithm algorithm = algorithm_.schedule() == nullptr ? algorithm_ : Algorithm();
-    with(algorithm).all_gather(std::span(&mine, 1), std::span(choices));
+    with(algorithm.uses_multicast() ? Algorithm() : algorithm)
+        .all_gather(std::span(&mine, 1), std::span(choices));
     const std::uint64_t child = state_->count_child();
     if (colour == kNoColour) return {};
     std::vector<Rank> ranks;

@@ -141,6 +141,7 @@ void GroupState::run(std::shared_ptr<const PlannedCall> planned, const Collectiv
                                 "receive. Register the handler as threaded, or use async() and then()",
                                 planned->signature.text()));
     if (planned->signature.memory) return run_in_memory(std::move(planned), args, deadline);
+    if (planned->signature.multicast) return run_by_multicast(std::move(planned), args, deadline);
     if (planned->signature.hierarchical) return run_hierarchical(std::move(planned), args, deadline);
     Execution& call = begin(std::move(planned), args, deadline);
     for (;;) {

@@ -8,6 +8,7 @@
 #include "group/mailbox.h"
 #include "group/planner.h"
 #include "host/shared_arena.h"
+#include "multicast/channel.h"
 #include "plexus/eco/algorithm.h"
 
 #include <exception>
@@ -18,9 +19,18 @@
 
 namespace plexus::eco::detail {
 
+/// What a member says about its multicast when the group is made.
+struct MulticastOffer {
+    enum class Wish : std::uint8_t { off, on, automatic };
+    Wish wish = Wish::off;
+    bool chosen = false; ///< the interface is the user's choice
+    multicast::Interface interface = {};
+};
+
 struct Member {
     GlobalPointer<Mailbox> mailbox;
     std::string host;
+    MulticastOffer multicast = {};
 };
 
 /// Of a group that executes a part of another group's calls: what breaks it breaks that group as well.
@@ -32,6 +42,12 @@ struct ParentGroup {
     /// host::OperationThrew, because that call has to tell it from errors of its own.
     [[noreturn]] void rethrow(const std::exception_ptr& thrown) const;
 };
+
+} // namespace plexus::eco::detail
+namespace plexus::eco {
+class Group;
+}
+namespace plexus::eco::detail {
 
 class GroupState : public std::enable_shared_from_this<GroupState> {
   public:
@@ -52,7 +68,8 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
     Planner& planner() noexcept { return planner_; }
     /// Sets the members' hosts. Before any call except the calls that gather them.
     /// @error not_found the map lacks one (thrown)
-    void learn_hosts(const std::vector<std::string>& hosts) PLEXUS_EXCLUDES(mutex_);
+    void learn_hosts(const std::vector<std::string>& hosts, const std::vector<MulticastOffer>& offers)
+        PLEXUS_EXCLUDES(mutex_);
     /// From the next call on plans follow this map, which has the hosts of the first one. All members call it
     /// between the same two calls. `epoch`: how often the map has changed.
     void learn_map(const Map& map, std::uint32_t epoch) PLEXUS_EXCLUDES(mutex_);
@@ -62,6 +79,9 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
     bool shares_memory() const noexcept { return arena_ != nullptr; }
     /// If members share memory on each of several hosts: see Hierarchy. As share_memory().
     void make_hierarchy() PLEXUS_EXCLUDES(mutex_);
+    /// If all members ask for multicast and hear each other, they agree on its place and its key, and measure
+    /// it if they are to choose it automatically. All members call it, last. @error as share_memory()
+    void make_multicast() PLEXUS_EXCLUDES(mutex_);
     /// Groups that were made of this one so far: the next one's number.
     std::uint64_t count_child() PLEXUS_EXCLUDES(mutex_);
 
@@ -84,6 +104,13 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
     // For the mailbox.
 
     void arrive(const MessageHeader& head, Bytes bytes) PLEXUS_EXCLUDES(mutex_);
+    /// A member has all datagrams of a call by multicast below `below`.
+    void hear_confirmed(std::uint32_t call, std::uint32_t digest, Rank member, std::uint32_t below)
+        PLEXUS_EXCLUDES(mutex_);
+    /// The data of datagrams of such a call, one after the other: pairs of a first number and a count. Empty:
+    /// the call has not begun here. A first byte is never data.
+    std::vector<std::byte> repair(std::uint32_t call, std::uint32_t digest,
+                                  std::span<const std::uint32_t> ranges) PLEXUS_EXCLUDES(mutex_);
     std::string text_of(std::uint32_t call) PLEXUS_EXCLUDES(mutex_);
     Presence presence(std::uint32_t call, std::uint32_t digest) PLEXUS_EXCLUDES(mutex_);
     void take_early(std::vector<EarlyMessage> early) PLEXUS_EXCLUDES(mutex_);
@@ -96,6 +123,7 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
 
   private:
     class ArenaWait;
+    class MulticastCall;
     /// What must be done about a message that arrived, without the lock.
     struct Consequence {
         enum class Kind : std::uint8_t { none, resume, differ, break_up };
@@ -135,6 +163,12 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
     void run_hierarchical(std::shared_ptr<const PlannedCall> planned, const CollectiveArgs& args,
                           Clock::time_point deadline) PLEXUS_EXCLUDES(mutex_);
 
+    void run_by_multicast(std::shared_ptr<const PlannedCall> planned, const CollectiveArgs& args,
+                          Clock::time_point deadline) PLEXUS_EXCLUDES(mutex_);
+    std::string why_no_multicast(bool by_loopback) const;
+    bool hear_all(multicast::Channel& channel) const;
+    std::uint32_t measure_multicast(const Group& self);
+
     // Members that fail, see failures.cpp.
     void watch_later() PLEXUS_EXCLUDES(mutex_);
     void look_after() PLEXUS_EXCLUDES(mutex_);
@@ -166,7 +200,8 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
     const GroupOptions options_;
     const ParentGroup parent_;
     Planner planner_;
-    std::unique_ptr<host::SharedArena> arena_; ///< if all members share memory; of blocking calls
+    std::unique_ptr<host::SharedArena> arena_;      ///< if all members share memory; of blocking calls
+    std::unique_ptr<multicast::Channel> multicast_; ///< if all members hear each other; of blocking calls
     bool one_host_ = false;
     int per_processor_ = 1; ///< members on this host for each of its processors, rounded up
 

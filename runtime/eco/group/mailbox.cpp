@@ -124,6 +124,18 @@ void Mailbox::install() {
         const auto group = self != nullptr ? self->find(id) : nullptr;
         return group != nullptr ? group->text_of(call) : "something else and has left the group";
     });
+    context_.on(kConfirm, [](Mailbox& mailbox, std::uint64_t id, std::uint32_t call, std::uint32_t digest,
+                             Rank member, std::uint32_t below) {
+        const auto self = mailbox.weak_from_this().lock(); // null: it is just ending
+        const auto group = self != nullptr ? self->find(id) : nullptr;
+        if (group != nullptr) group->hear_confirmed(call, digest, member, below);
+    });
+    context_.on(kRepair, [](Mailbox& mailbox, std::uint64_t id, std::uint32_t call, std::uint32_t digest,
+                            std::span<const std::uint32_t> ranges) {
+        const auto self = mailbox.weak_from_this().lock(); // null: it is just ending
+        const auto group = self != nullptr ? self->find(id) : nullptr;
+        return group != nullptr ? group->repair(call, digest, ranges) : std::vector<std::byte>();
+    });
     context_.on(kRoster, [](Mailbox& mailbox, std::uint64_t id) { return mailbox.take_roster(id); });
     context_.on(kAlive, [](Mailbox& mailbox, std::uint64_t id, std::uint32_t call, std::uint32_t digest) {
         const auto self = mailbox.weak_from_this().lock(); // null: it is just ending

@@ -39,6 +39,15 @@ inline constexpr std::uint32_t kLastPiece = std::uint32_t{1} << 31;
 inline constexpr Request<void(Mailbox&, std::uint64_t, std::uint32_t, std::uint32_t, std::uint32_t,
                               std::uint32_t, Bytes)>
     kArrive{"plexus.eco.arrive"};
+/// "Of your broadcast by multicast I have all datagrams below this one": group, call, digest, member, number.
+inline constexpr Request<void(Mailbox&, std::uint64_t, std::uint32_t, std::uint32_t, std::uint32_t,
+                              std::uint32_t)>
+    kConfirm{"plexus.eco.confirm"};
+/// "Of that broadcast I lack these datagrams": group, call, digest, and pairs of a first number and a count.
+/// The answer is that of GroupState::repair().
+inline constexpr Request<std::vector<std::byte>(Mailbox&, std::uint64_t, std::uint32_t, std::uint32_t,
+                                                std::span<const std::uint32_t>)>
+    kRepair{"plexus.eco.repair"};
 /// "What is your call of that number?" The answer is a text.
 inline constexpr Request<std::string(Mailbox&, std::uint64_t, std::uint32_t)> kAsk{"plexus.eco.ask"};
 /// The group is broken: status and reason.

@@ -2,6 +2,7 @@
 #include "group/meeting.h"
 
 #include "group/map_number.h"
+#include "group/multicast_path.h"
 #include "plexus/eco/group.h"
 #include "topology/refuse.h"
 
@@ -77,6 +78,7 @@ std::shared_ptr<GroupState> meet(Context& here, std::string_view name, Rank me, 
     if (own.map == nullptr && !own.map_file.empty())
         own.map = std::make_shared<const Map>(load_map(own.map_file));
     if (own.host.empty()) own.host = host_name();
+    const std::string offer = offer_text(here);
     const auto mailbox = Mailbox::of(here);
     const std::uint64_t times = count_meeting(here, name);
     const std::uint64_t id = mix(mix(mix(0xcbf29ce484222325ull, name), times), size);
@@ -91,9 +93,18 @@ std::shared_ptr<GroupState> meet(Context& here, std::string_view name, Rank me, 
         mailbox->leave(id); // others may have found this member already
         throw;
     }
-    group->learn_hosts(gather_texts(Group(group).with(Algorithm()).with(no_deadline), own.host));
+    std::vector<std::string> hosts =
+        gather_texts(Group(group).with(Algorithm()).with(no_deadline), own.host + '\n' + offer);
+    std::vector<MulticastOffer> offers;
+    for (std::string& each : hosts) {
+        const std::size_t end = each.rfind('\n');
+        offers.push_back(parse_offer(std::string_view(each).substr(std::min(end, each.size()))));
+        each.resize(std::min(end, each.size()));
+    }
+    group->learn_hosts(hosts, offers);
     group->share_memory();
     group->make_hierarchy();
+    group->make_multicast();
     return group;
 }
 
@@ -101,25 +112,32 @@ std::shared_ptr<GroupState> branch(GroupState& from, const std::vector<Rank>& ra
                                    bool is_part, std::shared_ptr<const Map> map) {
     std::vector<Member> members;
     std::vector<std::string> hosts;
+    std::vector<MulticastOffer> offers;
     Rank me = 0;
     for (const Rank rank : ranks) {
         if (rank == from.me()) me = static_cast<Rank>(members.size());
         members.push_back(from.members()[rank]);
         hosts.push_back(members.back().host);
+        offers.push_back(members.back().multicast);
     }
     GroupOptions options = from.options();
     if (map != nullptr) options.map = std::move(map);
     auto group =
         GroupState::make(from.mailbox(), mix(from.id(), salt), me, std::move(members), std::move(options),
                          is_part ? ParentGroup{from.weak_from_this(), ranks} : ParentGroup());
-    group->learn_hosts(hosts);
+    group->learn_hosts(hosts, offers);
     group->share_memory();
     group->make_hierarchy();
+    if (!is_part) group->make_multicast(); // a part executes calls of the whole group, by its choice
     return group;
 }
 
-void GroupState::learn_hosts(const std::vector<std::string>& hosts) {
-    for (Rank member = 0; member < size(); ++member) members_[member].host = hosts[member];
+void GroupState::learn_hosts(const std::vector<std::string>& hosts,
+                             const std::vector<MulticastOffer>& offers) {
+    for (Rank member = 0; member < size(); ++member) {
+        members_[member].host = hosts[member];
+        members_[member].multicast = offers[member];
+    }
     one_host_ = std::all_of(hosts.begin(), hosts.end(), [&](const auto& each) { return each == hosts[0]; });
     const auto here = std::count(hosts.begin(), hosts.end(), hosts[me_]);
     const auto processors = static_cast<std::ptrdiff_t>(std::max(1u, std::thread::hardware_concurrency()));

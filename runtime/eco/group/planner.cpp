@@ -17,6 +17,7 @@ std::uint64_t number_of(const Algorithm& algorithm) {
     if (algorithm.follows_map()) return 1;
     if (algorithm.uses_memory()) return 4;
     if (algorithm.uses_messages()) return 6;
+    if (algorithm.uses_multicast()) return 8;
     if (algorithm.schedule() != nullptr) return algorithm.schedule_number();
     if (!algorithm.options()) return 0;
     using plexus::detail::mix;
@@ -63,7 +64,7 @@ void describe_layout(Signature& signature, const CollectiveArgs& args) {
 
 bool is_free(const Algorithm& algorithm) {
     return !algorithm.options() && !algorithm.follows_map() && !algorithm.uses_messages() &&
-           !algorithm.uses_memory() && algorithm.schedule() == nullptr;
+           !algorithm.uses_memory() && !algorithm.uses_multicast() && algorithm.schedule() == nullptr;
 }
 
 /// Where all members share memory every blocking call goes through it: see runtime/notes/0008 for what
@@ -78,6 +79,43 @@ bool Planner::goes_through_memory(const CollectiveArgs& args, const Algorithm& a
                : !blocking ? "a call with a future goes by messages, see Algorithm::memory()"
                            : "its elements are too large");
     return can && (algorithm.uses_memory() || is_free(algorithm));
+}
+
+std::optional<std::uint32_t> multicast_class(std::uint64_t bytes) {
+    constexpr std::uint64_t kLeast = 512; // half of the first class
+    if (bytes < kLeast) return std::nullopt;
+    const auto doublings = static_cast<std::uint32_t>(std::bit_width(bytes / kLeast)) - 1;
+    return std::min(doublings / 2, kMulticastClasses - 1);
+}
+
+/// A single member has nobody to send to.
+bool Planner::goes_by_multicast(const CollectiveArgs& args, const Algorithm& algorithm, bool blocking) const {
+    if (members_ == 1) return false;
+    const bool fits = args.operation == Operation::broadcast && !args.varied && blocking;
+    if (algorithm.uses_multicast() && !(fits && multicast_))
+        refuse(Status::unsupported, "{}{} can't go by multicast: {}", to_string(args.operation),
+               args.varied ? "_v" : "",
+               fits        ? no_multicast_
+               : !blocking ? "a call with a future goes by messages, see Algorithm::multicast()"
+                           : "it is for broadcasts alone");
+    if (!fits || !multicast_) return false;
+    if (algorithm.uses_multicast()) return true;
+    const auto size = multicast_class(args.receive_elements * args.element_bytes);
+    return is_free(algorithm) && size && (*multicast_ >> *size & 1) != 0;
+}
+
+bool Planner::one_subnet(Tolerance tolerance) const {
+    const Lock hold(mutex_);
+    if (!network_) return true;
+    std::optional<double> least;
+    double most = 0;
+    for (Rank a = 0; a < members_; ++a)
+        for (Rank b = 0; b < a; ++b) {
+            if (network_->same_host(a, b)) continue;
+            least = std::min(least.value_or(network_->latency_us(a, b)), network_->latency_us(a, b));
+            most = std::max(most, network_->latency_us(a, b));
+        }
+    return !least || tolerance.holds(most, *least);
 }
 
 PlanRequest class_of(PlanRequest request) {
@@ -105,8 +143,9 @@ std::shared_ptr<const PlannedCall> Planner::prepare(const CollectiveArgs& args, 
                                                     bool blocking) {
     const std::uint64_t elements = check(args, members_, me_);
     const bool memory = goes_through_memory(args, algorithm, blocking);
+    const bool multicast = !memory && goes_by_multicast(args, algorithm, blocking);
     const bool hierarchical =
-        hierarchy_ != nullptr && blocking && is_free(algorithm) && hierarchy_->supports(args);
+        !multicast && hierarchy_ != nullptr && blocking && is_free(algorithm) && hierarchy_->supports(args);
     Key key{args.operation,
             has_root(args.operation) ? args.root : 0,
             args.element_bytes,
@@ -116,7 +155,8 @@ std::shared_ptr<const PlannedCall> Planner::prepare(const CollectiveArgs& args, 
             args.operation == Operation::all_to_all && args.send == args.receive,
             !args.in_place,
             memory,
-            hierarchical};
+            hierarchical,
+            multicast};
     if (!args.varied) {
         const Lock hold(mutex_);
         if (const auto found = schedules_.find(key); found != schedules_.end()) return found->second;
@@ -132,6 +172,7 @@ std::shared_ptr<const PlannedCall> Planner::prepare(const CollectiveArgs& args, 
     }
     out->signature.memory = memory;
     out->signature.hierarchical = hierarchical;
+    out->signature.multicast = multicast;
     if (args.varied) describe_layout(out->signature, args);
     if (hierarchical) out->steps = hierarchy_->prepare(args, out->signature);
     if (out->signature.by_messages()) {
@@ -159,6 +200,7 @@ std::shared_ptr<const MemberPlan> Planner::plan_for(PlanRequest request, const A
                   number_of(algorithm),
                   request.commutative,
                   varied,
+                  false,
                   false,
                   false,
                   false};

@@ -16,8 +16,12 @@ namespace plexus::eco::detail {
 
 class Hierarchy;
 
-/// Nothing is wished.
+/// True: the caller leaves every choice of the algorithm open.
 bool is_free(const Algorithm& algorithm);
+
+/// Sizes for which multicast is measured: class i is 1 KiB << 2 i. Nothing: it is too small to be measured.
+inline constexpr std::uint32_t kMulticastClasses = 6;
+std::optional<std::uint32_t> multicast_class(std::uint64_t bytes);
 
 /// The call of the same kind with the least size that has the same plan.
 PlanRequest class_of(PlanRequest request);
@@ -38,6 +42,15 @@ class Planner {
 
     /// All members share memory.
     void learn_memory() noexcept { memory_ = true; }
+    /// Broadcasts can go by multicast, and were measured to be faster so in these classes of sizes: bit i
+    /// stands for multicast_class() i.
+    void learn_multicast(std::uint32_t faster) noexcept { multicast_ = faster; }
+    /// They can't, for this reason.
+    void refuse_multicast(std::string why) { no_multicast_ = std::move(why); }
+    /// By the map, if there is one: no two hosts of members are further from each other than the tolerance
+    /// permits inside a subnet.
+    bool one_subnet(Tolerance tolerance) const PLEXUS_EXCLUDES(mutex_);
+
     /// Members on one host do, on each of them.
     void learn_hierarchy(const Hierarchy& hierarchy) noexcept { hierarchy_ = &hierarchy; }
 
@@ -70,18 +83,22 @@ class Planner {
         bool apart;    ///< there is a span for what is sent
         bool memory;
         bool hierarchical;
+        bool multicast;
         auto operator<=>(const Key&) const = default;
     };
     Plan make(const PlanRequest& request, const Algorithm& algorithm) const PLEXUS_REQUIRES(mutex_);
     std::shared_ptr<const MemberPlan> plan_for(PlanRequest request, const Algorithm& algorithm, bool varied);
     AlgorithmOptions options_for(const PlanRequest& request) const;
     bool goes_through_memory(const CollectiveArgs& args, const Algorithm& algorithm, bool blocking) const;
+    bool goes_by_multicast(const CollectiveArgs& args, const Algorithm& algorithm, bool blocking) const;
 
     const Rank members_;
     const Rank me_;
-    bool one_host_ = false;                ///< see learn_hosts()
-    bool memory_ = false;                  ///< before the first call that may use it
-    const Hierarchy* hierarchy_ = nullptr; ///< ditto
+    bool one_host_ = false;                  ///< see learn_hosts()
+    bool memory_ = false;                    ///< before the first call that may use it
+    const Hierarchy* hierarchy_ = nullptr;   ///< ditto
+    std::optional<std::uint32_t> multicast_; ///< ditto; nothing: it can't be used, see no_multicast_
+    std::string no_multicast_;
 
     mutable RankedMutex<10> mutex_;
     std::optional<Network> network_ PLEXUS_GUARDED_BY(mutex_);

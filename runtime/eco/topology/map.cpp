@@ -214,7 +214,7 @@ void Map::set_shared_wires(std::vector<std::vector<std::size_t>> wires) {
         if (wire.size() < 2) refuse(Status::bad_argument, "two hosts or more share a wire");
         for (const std::size_t host : wire) {
             if (host >= hosts_.size()) refuse(Status::bad_argument, "the map has no host {}", host);
-            if (seen[host]++ != 0) refuse(Status::bad_argument, "{} is on one shared wire", hosts_[host]);
+            if (seen[host]++ != 0) refuse(Status::bad_argument, "{} is on two shared wires", hosts_[host]);
         }
     }
     shared_wires_ = std::move(wires);

@@ -13,6 +13,7 @@ TEST_CASE("every pattern is known by its name, and what it has of its own stands
     CHECK_FALSE(parse_algorithm("auto")->options());
     CHECK(parse_algorithm("eco")->follows_map());
     CHECK(parse_algorithm("memory")->uses_memory());
+    CHECK(parse_algorithm("multicast")->uses_multicast());
     CHECK(parse_algorithm("messages")->uses_messages());
     for (const Pattern pattern : kPatterns)
         CHECK(parse_algorithm(to_string(pattern))->options()->pattern == pattern);

@@ -71,13 +71,32 @@ std::string survive_in_motion(const Group& all, const std::function<void()>& rea
     return {};
 }
 
+/// The same, all by multicast.
+std::string survive_multicast(const Group& all, const std::function<void()>& ready) {
+    const Group rest = all.split(all.rank() == kVictim ? Group::kNoColour : 0);
+    std::vector<char> data(300'000, 1);
+    try {
+        all.barrier();
+        ready();
+        for (Rank call = 0;; ++call)
+            all.with(Algorithm::multicast()).broadcast(std::span(data), call % kMembers);
+    } catch (const Error& error) {
+        if (error.status() != Status::peer_lost) return std::string("it threw ") + error.what();
+        if (std::string_view(error.what()).find("member 2 ") == std::string_view::npos)
+            return std::string("it does not name the member: ") + error.what();
+    }
+    rest.with(Algorithm::multicast()).broadcast(std::span(data));
+    rest.barrier();
+    return {};
+}
+
 using Survive = std::string (*)(const Group&, const std::function<void()>&);
 
 /// Members in processes, one of which is killed so long after all are ready.
 void kill_one(const std::string& methods, std::string_view hosts, Survive survive_it,
-              std::chrono::milliseconds after) {
+              std::chrono::milliseconds after, Values more = {}) {
     const KeyFile key;
-    const Values more{{"job.key_file", key.path()}};
+    more["job.key_file"] = key.path();
     std::vector<std::unique_ptr<Process>> others; // forked before this process has threads
     for (Rank rank = 1; rank < kMembers; ++rank)
         others.push_back(std::make_unique<Process>([&, rank](Channel& channel) {
@@ -133,6 +152,12 @@ TEST_CASE("when a member's process is killed in motion all others are told who, 
     const std::string_view hosts = GENERATE("aaaa", "aaba", "bbaa");
     CAPTURE(methods, after, hosts);
     kill_one(methods, hosts, survive_in_motion, std::chrono::milliseconds(after));
+}
+
+TEST_CASE("when a member's process is killed in a broadcast by multicast all others are told who") {
+    const int after = GENERATE(1, 20, 60);
+    CAPTURE(after);
+    kill_one("tcp", "aaaa", survive_multicast, std::chrono::milliseconds(after), {{"eco.multicast", "on"}});
 }
 
 } // namespace killed_test

@@ -3,6 +3,7 @@
 // when members do not call the same there. What comes of the operations is in operations.cpp.
 #include "eco/group/party.h"
 #include "support/descriptors.h"
+#include "support/eventually.h"
 
 #include <barrier>
 #include <filesystem>
@@ -299,7 +300,9 @@ TEST_CASE("common memory has no name, no open door, and ends with its group") {
         }
         return found;
     };
-    REQUIRE(mappings() == 0);
+    // A timer of a group that has just ended holds it for a moment longer, and so may that of a former case.
+    const auto none_is_left = [&] { return eventually(10s, [&] { return mappings() == 0; }); };
+    REQUIRE(none_is_left());
     Party party(3, "shm");
     CHECK(complaints(party.run([&](const Group& all) -> std::string {
               all.with(Algorithm::memory()).barrier();
@@ -309,7 +312,7 @@ TEST_CASE("common memory has no name, no open door, and ends with its group") {
               all.with(Algorithm::memory()).barrier();
               return bad;
           })) == "");
-    CHECK(mappings() == 0);
+    CHECK(none_is_left());
 }
 
 } // namespace memory_test

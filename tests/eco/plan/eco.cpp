@@ -6,6 +6,7 @@
 #include "support/eventually.h"
 #include "support/processor_time.h"
 
+#include "plan/eco_tree.h"
 #include "plexus/eco/network.h"
 #include "plexus/error.h"
 
@@ -201,6 +202,46 @@ TEST_CASE("over a long way several members send parts, each in the first window 
     for (const Message& each : plan.messages)
         if (network.latency_us(each.from, each.to) > 1000) senders.insert(each.from);
     CHECK(senders.size() >= 4);
+}
+
+TEST_CASE("where one member serves all groups itself, the farthest is served first") {
+    const std::vector<std::size_t> sizes{2, 2, 2, 2};
+    const Network network(
+        map_of(clusters(
+            sizes,
+            {{1, 4000, 9000, 2000}, {4000, 1, 9000, 9000}, {9000, 9000, 1, 9000}, {2000, 9000, 9000, 1}})),
+        one_each(8));
+    const Ways ways(network);
+    const Tree tree = EcoTree(ways, 100, 1, Outer::farthest_first).build(0, Inner{Pattern::star});
+    std::vector<double> far;
+    for (const Rank child : tree.children[0])
+        if (network.latency_us(0, child) > 1000) far.push_back(network.latency_us(0, child));
+    CHECK(far == std::vector<double>{9000, 4000, 2000});
+}
+
+TEST_CASE("several trees enter a remote group by different members") {
+    const std::vector<std::size_t> sizes{4, 4};
+    const Network network(map_of(clusters(sizes, {{1, 5000}, {5000, 1}})), one_each(8));
+    const Ways ways(network);
+    std::set<Rank> entered;
+    for (const Tree& tree : EcoTree(ways, 100'000, 1).build_several(0, Inner{Pattern::star}, 4))
+        for (Rank from = 0; from < 4; ++from)
+            for (const Rank child : tree.children[from])
+                if (child >= 4) entered.insert(child);
+    CHECK(entered == std::set<Rank>{4, 5, 6, 7});
+}
+
+TEST_CASE("a member that is busy for as long as a message takes does not send all of them itself") {
+    const Network network(map_of(clusters({16}, {{1}})), one_each(16));
+    const Ways ways(network);
+    const Tree large = EcoTree(ways, 1'000'000).build(0, {});
+    CHECK(large.children[0].size() < 8);
+}
+
+TEST_CASE("a plan for another number of members than the network has is refused") {
+    const Network network(map_of(clusters({4}, {{1}})), one_each(4));
+    for (const Rank members : {Rank{3}, Rank{5}})
+        CHECK_THROWS_AS(plan_eco({Operation::broadcast, members, 0, 100, 1, true}, network), plexus::Error);
 }
 
 TEST_CASE("with members scattered over the sites eco is at least twice as fast as a binomial tree") {

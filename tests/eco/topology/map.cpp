@@ -42,6 +42,11 @@ TEST_CASE("a map refuses what is no host, no size and no cost") {
     CHECK_THROWS_WITH(Map({"a"}, {}, {}, ""), Contains("at least one size"));
     CHECK_THROWS_WITH(Map({"a"}, {}, {8, 8}, ""), Contains("sizes of a map rise"));
     Map map = two_hosts();
+    CHECK_THROWS_WITH(map.set_shared_wires({{0}}), Contains("two hosts or more share a wire"));
+    CHECK_THROWS_WITH(map.set_shared_wires({{0, 9}}), Contains("no host 9"));
+    CHECK_THROWS_WITH(map.set_shared_wires({{0, 1}, {1, 0}}), Contains("b is on two shared wires"));
+    CHECK_THROWS_WITH(map.set_shared_wires({{0, 0}}), Contains("a is on two shared wires"));
+    CHECK(map.shared_wires().empty());
     CHECK_THROWS_WITH(map.set(0, 0, 1, {-1, 0, 0, 0, 0, 1, 0}), Contains("from a to b"));
     CHECK_THROWS_WITH(map.set(0, 0, 1, {2, 1, 3, 4, 5, 1, 0}), Contains("do not rise"));
     CHECK_THROWS_WITH(map.set(0, 0, 1, {1, 1, 1, 1, 1, 1, 1}), Contains("no method 1"));

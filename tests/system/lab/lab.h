@@ -19,6 +19,14 @@ delay = "5 ms"
 hosts = ["h1", "h2"]
 )";
 
+inline const std::string kFastSwitch = R"(
+[[segment]]
+name = "net"
+rate = "1 Gb/s"
+delay = "100 us"
+hosts = ["h1", "h2"]
+)";
+
 inline const std::string kOneWire = R"(
 [[segment]]
 name = "net"

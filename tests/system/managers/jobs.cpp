@@ -126,6 +126,12 @@ TEST_CASE("a running job has groups of two, then eight, then three: contexts joi
         REQUIRE(job.says(" while it runs\n"));
         const std::size_t at = job.out().find("plexus://");
         const std::string url = job.out().substr(at, job.out().find(' ', at) - at);
+        Command top({"top", url, "--prometheus", "--set", "job.key_file=" + file.string()});
+        CHECK(top.wait() == 0);
+        INFO(top.err());
+        CHECK(count_of(top.out(), "plexus_context_fresh{") == 2);
+        for (const char* rank : {"0", "1"})
+            CHECK(count_of(top.out(), std::string("rank=\"") + rank + "\"") > 0);
         std::deque<Command> guests;
         for (int i = 0; i < 6; ++i)
             guests.emplace_back(OtherProgram{tested_helper()},

@@ -80,6 +80,19 @@ TEST_CASE("bench put and get move memory, and look at what arrived") {
     }
 }
 
+TEST_CASE("bench sends, puts and gets from several buffers in turn, and what arrives is right") {
+    for (const std::string kind : {"latency", "bandwidth", "put", "get"})
+        for (const std::string method : {"shm", "tcp"}) {
+            const auto lines = measure({kind, "--methods", method, "--size", "0,9,100,64KiB", "--iterations",
+                                        "20", "--buffers", "7"});
+            REQUIRE(lines.size() == 4);
+            for (const std::string& line : lines) CHECK(number_of(line, "buffers") == 7);
+        }
+    Command table({"bench", "bandwidth", "--size", "64KiB", "--iterations", "20", "--buffers", "7"});
+    CHECK(table.wait(60s * kPatience) == 0);
+    CHECK(count_of(table.out(), "buffers: 7 in turn") == 1);
+}
+
 TEST_CASE("bench dual plays by two methods at once, for each skip_poll") {
     const auto lines =
         measure({"dual", "--methods", "shm, tcp", "--iterations", "300", "--skip-poll", "1,100,auto"});

@@ -22,8 +22,8 @@ TEST_CASE("the JSON reader of these tests takes JSON and nothing else") {
 TEST_CASE("every verb is listed, and explains itself") {
     Command all({"--help"});
     CHECK(all.wait() == 0);
-    for (const std::string verb :
-         {"run", "info", "explain", "bench", "probe", "map", "schedule", "forward", "lab", "check-module"}) {
+    for (const std::string verb : {"run", "info", "explain", "bench", "probe", "map", "schedule", "forward",
+                                   "top", "lab", "check-module"}) {
         INFO(verb);
         CHECK(count_of(all.out(), "\n  " + verb + " ") == 1);
         Command help({verb, "--help"});
@@ -63,6 +63,9 @@ TEST_CASE("a wrong command line ends with 2 and one sentence that names what is 
         {{"bench", "latency", "--skip-poll", "1"}, "--skip-poll"},
         {{"bench", "dual", "--methods", "shm"}, "two methods"},
         {{"bench", "rate", "--cores", "0"}, "--inside"},
+        {{"bench", "latency", "--buffers", "0"}, "--buffers"},
+        {{"bench", "rate", "--buffers", "2"}, "--buffers"},
+        {{"bench", "put", "--size", "4KiB,1MiB", "--buffers", "1025"}, "1 GiB"},
         {{"probe"}, "FILE"},
         {{"probe", "x"}, "one context"},
         {{"probe", "x", "--sizes", "8,many"}, "\"many\""},

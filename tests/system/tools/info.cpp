@@ -20,7 +20,7 @@ TEST_CASE("info lists each method with its module, its limits and what polling i
     CHECK(number_of(tool.out(), "poll_cost_ns").value_or(-1) >= 0);
     CHECK(number_of(tool.out(), "polls").value_or(0) > 0);
     for (const char* count : {"messages_sent", "bytes_sent", "messages_received", "bytes_received", "repairs",
-                              "fallbacks", "refusals"})
+                              "fallbacks", "refusals", "dropped"})
         CHECK(number_of(tool.out(), count) == 0);
 
     Command text({"info"});

@@ -68,9 +68,39 @@ TEST_CASE("a survey's lines are found among whatever else was printed") {
     CHECK(survey.points[0].one_way_us == 0.25);
     CHECK_FALSE(survey.points[0].bytes_per_s);
     CHECK(survey.points[1].bytes_per_s == 2e9);
+    CHECK(survey.learned.empty());
+    CHECK(benchmark::read_survey("plexus.survey learned copies all; fixed by copy = cached\n").learned ==
+          "copies all; fixed by copy = cached");
     const auto failed = benchmark::read_survey("plexus.survey failed no way\nplexus.survey failed later\n");
     CHECK(failed.failure == "no way");
     CHECK(failed.points.empty());
+}
+
+TEST_CASE("what a method has learned is written down as lines that are configuration") {
+    Measured shm = between_processes("shm?area=2MiB", {{8, 1, {}}});
+    CHECK(lines_that_fix(shm).empty());
+    shm.learned = "via a gate";
+    CHECK(lines_that_fix(shm).empty());
+    shm.learned =
+        "copies 4 KiB past the caches (4 KiB: 1.0 us); fixed by past_caches_from = 64 KiB, cma = off";
+    const Names lines = lines_that_fix(shm);
+    CHECK(lines == Names{"method.shm.past_caches_from = \"64 KiB\"", "method.shm.cma = \"off\""});
+    Findings findings;
+    findings.methods = {shm};
+    findings.ranges = recommend(findings.methods);
+    const std::string text = documented_configuration(findings);
+    INFO(text);
+    CHECK(text.find("# shm?area=2MiB: copies 4 KiB past the caches (4 KiB: 1.0 us)\n") != std::string::npos);
+    CHECK(text.find("# method.shm.past_caches_from = \"64 KiB\"\n") != std::string::npos);
+    CHECK(plexus::testing::is_json(to_json(findings)));
+
+    const plexus::testing::TmpDir folder;
+    std::string file = "methods = [\"shm\"]\n";
+    for (const std::string& line : lines) file += line + "\n";
+    plexus::testing::Command reader(
+        {"info", "--config", "--plexus-config", folder.file("site.toml", file).string()});
+    CHECK(reader.wait() == 0);
+    CHECK(reader.err().empty());
 }
 
 TEST_CASE("several orders and a strange reason make a file that is still a configuration") {

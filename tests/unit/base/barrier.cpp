@@ -5,6 +5,7 @@
 
 #include "support/catch.h"
 #include "support/eventually.h"
+#include "support/forbid_calls.h"
 #include "support/process.h"
 
 #include <array>
@@ -13,11 +14,7 @@
 #include <csignal>
 #include <cstddef>
 #include <cstdio>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <string>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <thread>
@@ -31,17 +28,7 @@ using namespace plexus::testing;
 namespace {
 
 /// From here on membarrier(2) fails with EPERM in this process. False: no seccomp filters here.
-bool forbid_membarrier() {
-    sock_filter code[]{
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_membarrier, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    const sock_fprog program{static_cast<unsigned short>(std::size(code)), code};
-    return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-           ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
-}
+bool forbid_membarrier() { return forbid_calls({SYS_membarrier}, EPERM); }
 
 /// Two threads each write, pass their barrier and read what the other writes. True: in no round did both
 /// miss the other's write.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What one guest can make a directory keep: names without values, lookups by the thousand, answers
+// What one client can make a directory keep: names without values, lookups by the thousand, answers
 // that it does not read.
 #include "support/catch.h"
 #include "unit/bootstrap/waiting.h"
 
-#include "bootstrap/book.h"
-#include "bootstrap/knock.h"
+#include "bootstrap/connect.h"
 #include "bootstrap/records.h"
+#include "bootstrap/registry.h"
 
 #include <asio.hpp>
 #include <malloc.h>
@@ -34,12 +34,12 @@ std::size_t growth_since(std::size_t before) {
     return now > before ? now - before : 0;
 }
 
-/// A guest that sends what it likes and reads only when it is told to.
-class RawGuest {
+/// A client that sends what it likes and reads only when it is told to.
+class RawClient {
   public:
-    RawGuest(const std::string& url, const Key& key) {
-        auto door = knock(*parse_url(url), key, some_context(), in(5s));
-        socket_ = tcp::socket(io_, door->protocol, door->socket.release());
+    RawClient(const std::string& url, const Key& key) {
+        auto connection = connect(*parse_url(url), key, some_context(), in(5s));
+        socket_ = tcp::socket(io_, connection->protocol, connection->socket.release());
         socket_.non_blocking(false);
     }
     void look_up(std::uint32_t request, const std::string& name) {
@@ -47,7 +47,7 @@ class RawGuest {
         frame.kind = Kind::lookup;
         frame.request = request;
         frame.name = name;
-        frame.patience = 60s;
+        frame.timeout = 60s;
         asio::write(socket_, asio::buffer(encode(frame)));
     }
     Frame next() {
@@ -71,21 +71,21 @@ struct Served {
 
     /// Returns when the server's thread has done all that was due before.
     void settle() const { CHECK_FALSE(ask(*other, "nothing", 0s).get()); }
-    /// Returns when the server has taken all lookups that `guest` has sent, and nothing was answered.
-    void take_all(RawGuest& guest) const {
+    /// Returns when the server has taken all lookups that `client` has sent, and nothing was answered.
+    void take_all(RawClient& client) const {
         REQUIRE(publisher->publish("there", {}));
-        guest.look_up(kWaits + 1, "there");
-        CHECK(guest.next().request == kWaits + 1);
+        client.look_up(kWaits + 1, "there");
+        CHECK(client.next().request == kWaits + 1);
     }
 };
 
 } // namespace
 
-TEST_CASE("a value that one guest waits for 16,384 times is kept once, and each wait is answered") {
+TEST_CASE("a value that one client waits for 16,384 times is kept once, and each wait is answered") {
     const Served served;
-    RawGuest guest(served.server->url(), served.key);
-    for (std::uint32_t i = 1; i <= kWaits - 1; ++i) guest.look_up(i, "popular");
-    served.take_all(guest);
+    RawClient client(served.server->url(), served.key);
+    for (std::uint32_t i = 1; i <= kWaits - 1; ++i) client.look_up(i, "popular");
+    served.take_all(client);
     const std::size_t before = heap();
     REQUIRE(served.publisher->publish("popular", Bytes(kLongestValue, std::byte{7})));
     served.settle();
@@ -94,7 +94,7 @@ TEST_CASE("a value that one guest waits for 16,384 times is kept once, and each 
     std::map<Status, std::uint32_t> answers;
     std::string refusal;
     for (std::uint32_t i = 1; i <= kWaits - 1; ++i) {
-        const Frame answer = guest.next();
+        const Frame answer = client.next();
         ++answers[answer.status];
         if (answer.status == Status::ok) CHECK(answer.value.size() == kLongestValue);
         if (answer.status != Status::ok) refusal = text_of(answer.value);
@@ -103,16 +103,16 @@ TEST_CASE("a value that one guest waits for 16,384 times is kept once, and each 
     CHECK(answers[Status::ok] + answers[Status::busy] == kWaits - 1);
     CHECK(refusal.find("\"popular\"") != std::string::npos);
     CHECK(refusal.find("look it up again") != std::string::npos);
-    guest.look_up(7, "popular"); // it reads now: there is room again
-    CHECK(guest.next().value.size() == kLongestValue);
+    client.look_up(7, "popular"); // it reads now: there is room again
+    CHECK(client.next().value.size() == kLongestValue);
 }
 
-TEST_CASE("answers that a guest does not read are bounded in bytes, also of names that are gone") {
+TEST_CASE("answers that a client does not read are bounded in bytes, also of names that are gone") {
     const Served served;
-    RawGuest guest(served.server->url(), served.key);
+    RawClient client(served.server->url(), served.key);
     constexpr std::uint32_t kNames = 1500; // nearly 100 MB of values
-    for (std::uint32_t i = 1; i <= kNames; ++i) guest.look_up(i, "name " + std::to_string(i));
-    served.take_all(guest);
+    for (std::uint32_t i = 1; i <= kNames; ++i) client.look_up(i, "name " + std::to_string(i));
+    served.take_all(client);
     const std::size_t before = heap();
     for (std::uint32_t i = 1; i <= kNames; ++i) {
         const std::string name = "name " + std::to_string(i);
@@ -122,20 +122,20 @@ TEST_CASE("answers that a guest does not read are bounded in bytes, also of name
     served.settle();
     CHECK(growth_since(before) < 32 * kMiB);
     std::uint32_t good = 0;
-    for (std::uint32_t i = 1; i <= kNames; ++i) good += guest.next().status == Status::ok ? 1 : 0;
+    for (std::uint32_t i = 1; i <= kNames; ++i) good += client.next().status == Status::ok ? 1 : 0;
     CHECK(good >= 200);
     CHECK(good < kNames);
 }
 
-TEST_CASE("a guest that does not read is not listened to, so that what it asks for later is not refused") {
+TEST_CASE("a client that does not read is not listened to, so that what it asks for later is not refused") {
     const Served served;
     REQUIRE(served.publisher->publish("large", Bytes(kLongestValue, std::byte{1})));
-    RawGuest guest(served.server->url(), served.key);
+    RawClient client(served.server->url(), served.key);
     constexpr std::uint32_t kQuestions = 1000; // 64 MB of answers, more than sockets hold
-    for (std::uint32_t i = 1; i <= kQuestions; ++i) guest.look_up(i, "large");
+    for (std::uint32_t i = 1; i <= kQuestions; ++i) client.look_up(i, "large");
     for (int i = 0; i < 100; ++i) served.settle();
     std::uint32_t good = 0;
-    for (std::uint32_t i = 1; i <= kQuestions; ++i) good += guest.next().status == Status::ok ? 1 : 0;
+    for (std::uint32_t i = 1; i <= kQuestions; ++i) good += client.next().status == Status::ok ? 1 : 0;
     CHECK(good == kQuestions);
 }
 

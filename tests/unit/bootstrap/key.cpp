@@ -44,12 +44,14 @@ TEST_CASE("digits that are no key are refused without showing them") {
     CHECK(key_from_hex("").status() == Status::bad_config);
     CHECK(key_from_hex(std::string(63, 'a')).status() == Status::bad_config);
     CHECK(key_from_hex(std::string(65, 'a')).status() == Status::bad_config);
-    std::string text(64, 'a');
-    text[10] = 'g';
-    const auto refused = key_from_hex(text);
-    REQUIRE(refused.status() == Status::bad_config);
-    CHECK(refused.failure().why.find("digit 11") != std::string::npos);
-    CHECK(refused.failure().why.find("aaaa") == std::string::npos);
+    for (const std::size_t at : {std::size_t{10}, std::size_t{11}, std::size_t{63}}) {
+        std::string text(64, 'a');
+        text[at] = 'g';
+        const auto refused = key_from_hex(text);
+        REQUIRE(refused.status() == Status::bad_config);
+        CHECK(refused.failure().why.find("digit " + std::to_string(at + 1)) != std::string::npos);
+        CHECK(refused.failure().why.find("aaaa") == std::string::npos);
+    }
 }
 
 TEST_CASE("a key file is hashed as it is") {

@@ -2,8 +2,8 @@
 // Which launcher the environment speaks of; what rank 0 of a managed job does at its end.
 #include "bootstrap/manager/addresses.h"
 #include "bootstrap/manager/detect.h"
-#include "bootstrap/manager/entrances.h"
 #include "bootstrap/manager/job_line.h"
+#include "bootstrap/manager/join_any.h"
 #include "bootstrap/manager/process_manager.h"
 #include "bootstrap/manager/process_mapping.h"
 #include "support/catch.h"
@@ -191,7 +191,7 @@ TEST_CASE("an address that is silent for three seconds has more time in the seco
     auto refused = join_any({url}, key, some_context(), start + 3s);
     CHECK(refused.status() == Status::timed_out);
     CHECK(Clock::now() - start >= 2s);
-    // The first attempt ended after two seconds, and the second one knocked.
+    // The first attempt ended after two seconds, and the second attempt connected.
     silent.non_blocking(true);
     int attempts = 0;
     std::error_code none;
@@ -216,18 +216,18 @@ TEST_CASE("a directory that refuses us under every address is not asked again") 
     CHECK(join_any({}, random_key(), some_context(), in(20s)).status() == Status::not_found);
 }
 
-TEST_CASE("a server waits for the ranks of its job to come, and for its guests to leave") {
+TEST_CASE("a server waits for the ranks of its job to come, and for its clients to leave") {
     const Key key = random_key();
     auto server = DirectoryServer::listen("plexus://127.0.0.1:0", key, 3).value();
-    const auto own = server->local(); // no guest
+    const auto own = server->local(); // no client
     const auto waiting = [&](std::uint32_t ranks, Clock::time_point all_come) {
         return std::async(std::launch::async,
-                          [&, ranks, all_come] { server->wait_for_guests(ranks, all_come); });
+                          [&, ranks, all_come] { server->wait_for_clients(ranks, all_come); });
     };
     const auto enter = [&](const std::string& name) {
-        auto guest = join(server->url(), key, some_context(), in(5s)).value();
-        guest->publish(name, {}).value(); // its answer comes behind the count
-        return guest;
+        auto client = join(server->url(), key, some_context(), in(5s)).value();
+        client->publish(name, {}).value(); // its answer comes behind the count
+        return client;
     };
     // Nobody comes: the time to come ends.
     const auto start = Clock::now();
@@ -235,15 +235,15 @@ TEST_CASE("a server waits for the ranks of its job to come, and for its guests t
     CHECK(Clock::now() - start >= 200ms);
 
     auto first = enter(came_name(1));
-    auto late = waiting(2, Clock::now()); // for the guest that is here alone
+    auto late = waiting(2, Clock::now()); // for the client that is here alone
     auto both = waiting(2, in(1h));
     CHECK(late.wait_for(100ms) == std::future_status::timeout);
     first.reset();
     CHECK(late.wait_for(10s) == std::future_status::ready);
     CHECK(both.wait_for(100ms) == std::future_status::timeout); // another one is to come
-    // A stranger is no guest.
+    // A peer without the key is no client.
     CHECK_FALSE(join(server->url(), random_key(), some_context(), in(5s)));
-    // Guests that are no new rank of the job: the same rank again, others who say nothing of a rank, or none
+    // Clients that are no new rank of the job: the same rank again, others who say nothing of a rank, or none
     // that there is.
     for (const std::string& name : {came_name(1), std::string("else"), came_name(3), came_name(2) + "x",
                                     came_name(2) + " ", std::string("plexus.came."), std::string("2")})

@@ -23,8 +23,8 @@ std::string hex(const Bytes& bytes) {
 std::vector<Frame> one_of_each() {
     Frame publish{.kind = Kind::publish, .request = 0x01020304, .name = "ab", .value = bytes_of("xyz")};
     Frame unpublish{.kind = Kind::unpublish, .request = 2, .name = "c"};
-    Frame lookup{.kind = Kind::lookup, .request = 3, .name = "d", .patience = std::chrono::microseconds(258)};
-    Frame fence{.kind = Kind::fence, .request = 4, .patience = std::chrono::microseconds(1)};
+    Frame lookup{.kind = Kind::lookup, .request = 3, .name = "d", .timeout = std::chrono::microseconds(258)};
+    Frame fence{.kind = Kind::fence, .request = 4, .timeout = std::chrono::microseconds(1)};
     Frame answer{.kind = Kind::answer, .request = 5, .value = bytes_of("!"), .status = Status::busy};
     return {publish, unpublish, lookup, fence, answer};
 }
@@ -83,7 +83,7 @@ TEST_CASE("a frame comes back as it was") {
         CHECK(back->request == frame.request);
         CHECK(back->name == frame.name);
         CHECK(back->value == frame.value);
-        CHECK(back->patience == frame.patience);
+        CHECK(back->timeout == frame.timeout);
         CHECK(back->status == frame.status);
     }
 }
@@ -121,12 +121,12 @@ TEST_CASE("lengths that no frame has are refused before anything is allocated") 
     CHECK_FALSE(decode(after_length(encode(longest))));
 }
 
-TEST_CASE("a patience without end is cut, and an unknown status or kind refused") {
+TEST_CASE("a timeout without end is cut, and an unknown status or kind refused") {
     Bytes fence = encode(one_of_each()[3]);
     for (std::size_t i = fence.size() - 8; i < fence.size(); ++i) fence[i] = std::byte{0xff};
     const auto back = decode(after_length(fence));
     REQUIRE(back);
-    CHECK(back->patience == kLongestPatience);
+    CHECK(back->timeout == kLongestTimeout);
 
     Bytes answer = encode(one_of_each()[4]);
     answer[kLengthBytes + kShortestFrame] = std::byte{0x63};

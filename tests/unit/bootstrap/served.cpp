@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Served directories: fences among several guests, guests and servers that disappear,
+// Served directories: fences among several clients, clients and servers that disappear,
 // ports that are taken.
 #include "support/catch.h"
 #include "unit/bootstrap/waiting.h"
@@ -102,7 +102,7 @@ TEST_CASE("a client that only looks does not end a fence by leaving") {
     CHECK(other.get());
 }
 
-TEST_CASE("guests of a server that ends are told that it is gone") {
+TEST_CASE("clients of a server that ends are told that it is gone") {
     Meeting job(2);
     auto waits = ask(*job.members[0], "never", 60s);
     auto fence = meet(*job.members[1], 60s);
@@ -120,6 +120,28 @@ TEST_CASE("guests of a server that ends are told that it is gone") {
     CHECK(ask(*job.members[1], "x", 60s).get().status() == Status::peer_lost);
     CHECK(local->publish("z", {}).status() == Status::closed);
     CHECK(ask(*local, "x", 60s).get().status() == Status::closed);
+}
+
+TEST_CASE("whoever waits for a name in a directory that closes is told so") {
+    auto server = DirectoryServer::listen("plexus://127.0.0.1:0", random_key(), 1).value();
+    const auto local = server->local();
+    auto answer = ask(*local, "late", 60s);
+    CHECK_FALSE(answer.is_there());
+    server.reset();
+    CHECK(answer.get().status() == Status::closed);
+    CHECK(ask(*local, "later", 60s).get().status() == Status::closed);
+}
+
+TEST_CASE("a lookup without a deadline waits for as long as it takes") {
+    const Meeting job(2);
+    Answer<Bytes> answer;
+    job.members[0]->lookup("late", Clock::time_point::max(), answer.callback());
+    CHECK_FALSE(ask(*job.members[0], "nothing", 0s).get()); // the directory has both
+    CHECK_FALSE(answer.is_there());
+    REQUIRE(job.members[1]->publish("late", bytes_of("1")));
+    const auto found = answer.get();
+    REQUIRE(found);
+    CHECK(text_of(*found) == "1");
 }
 
 TEST_CASE("publishing from a callback is refused, not stuck") {
@@ -145,7 +167,7 @@ TEST_CASE("a port can be served again as soon as its server has ended") {
     const Key key = random_key();
     auto first = DirectoryServer::listen("plexus://127.0.0.1:0", key, 1).value();
     const std::string url = first->url();
-    auto guest = join(url, key, some_context(), in(5s)).value();
+    auto client = join(url, key, some_context(), in(5s)).value();
     first.reset();
     CHECK(DirectoryServer::listen(url, key, 1));
 }

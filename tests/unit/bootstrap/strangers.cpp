@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Peers that do not hold the key, on either side of the door: each gets a closed one or a
-// clear error, and nobody else notices.
+// Peers that do not hold the key, as client or as server: the connection is closed or the error is clear, and
+// no other client notices.
 #include "support/catch.h"
 #include "support/log_guard.h"
 #include "unit/bootstrap/waiting.h"
 
-#include "bootstrap/entry.h"
-#include "bootstrap/knock.h"
+#include "bootstrap/connect.h"
+#include "bootstrap/handshake.h"
 #include "bootstrap/records.h"
 
 #include <asio.hpp>
@@ -31,7 +31,7 @@ class Stranger {
     explicit Stranger(const std::string& url) { socket_.connect(endpoint_of(url)); }
 
     void say(std::span<const std::byte> bytes) {
-        std::error_code ignored; // the door may be closed already
+        std::error_code ignored; // the connection may be closed already
         asio::write(socket_, asio::buffer(bytes.data(), bytes.size()), ignored);
     }
     /// How much the other side said before it closed; -1 if it did not close in time.
@@ -59,12 +59,12 @@ class OtherServer {
       : banner_(std::move(banner)) {
         thread_ = std::thread([this] {
             std::error_code error;
-            tcp::socket guest(io_);
-            acceptor_.accept(guest, error);
+            tcp::socket client(io_);
+            acceptor_.accept(client, error);
             if (error) return;
-            asio::write(guest, asio::buffer(banner_), error);
+            asio::write(client, asio::buffer(banner_), error);
             std::array<char, 512> room;
-            while (!error) guest.read_some(asio::buffer(room), error);
+            while (!error) client.read_some(asio::buffer(room), error);
         });
     }
     ~OtherServer() {
@@ -82,6 +82,43 @@ class OtherServer {
     std::thread thread_;
 };
 
+/// Holds the key, and is no directory: says `words` to whoever has joined, then nothing.
+class FalseDirectory {
+  public:
+    explicit FalseDirectory(Bytes words)
+      : words_(std::move(words)) {
+        thread_ = std::thread([this] {
+            std::error_code error;
+            tcp::socket client(io_);
+            acceptor_.accept(client, error);
+            if (error) return;
+            ServerHandshake handshake(key);
+            std::array<std::byte, kHelloBytes> hello;
+            asio::read(client, asio::buffer(hello), error);
+            asio::write(client, asio::buffer(handshake.take_hello(hello)), error);
+            std::array<std::byte, kConfirmBytes> confirm;
+            asio::read(client, asio::buffer(confirm), error);
+            if (!error) asio::write(client, asio::buffer(words_), error);
+            std::array<char, 512> room;
+            while (!error) client.read_some(asio::buffer(room), error);
+        });
+    }
+    ~FalseDirectory() {
+        ::shutdown(acceptor_.native_handle(), SHUT_RDWR); // wakes accept() if nobody came
+        thread_.join();
+    }
+    std::string url() const {
+        return "plexus://127.0.0.1:" + std::to_string(acceptor_.local_endpoint().port());
+    }
+    const Key key = random_key();
+
+  private:
+    Bytes words_;
+    asio::io_context io_;
+    tcp::acceptor acceptor_{io_, tcp::endpoint(asio::ip::address_v4::loopback(), 0)};
+    std::thread thread_;
+};
+
 struct Served {
     Key key = random_key();
     std::unique_ptr<DirectoryServer> server = DirectoryServer::listen("plexus://127.0.0.1:0", key, 1).value();
@@ -90,7 +127,7 @@ struct Served {
 
 } // namespace
 
-TEST_CASE("a guest with the wrong key is told to look at its key") {
+TEST_CASE("a client with the wrong key is told to look at its key") {
     const Served served;
     const auto refused = join(served.server->url(), random_key(), some_context(), in(5s));
     REQUIRE(refused.status() == Status::denied);
@@ -98,7 +135,7 @@ TEST_CASE("a guest with the wrong key is told to look at its key") {
     CHECK(served.still_serves());
 }
 
-TEST_CASE("random bytes get no answer but a closed door") {
+TEST_CASE("random bytes get no answer and a closed connection") {
     const Served served;
     std::mt19937 random(3);
     for (int round = 0; round < 50; ++round) {
@@ -111,21 +148,25 @@ TEST_CASE("random bytes get no answer but a closed door") {
     CHECK(served.still_serves());
 }
 
-TEST_CASE("half a record and silence is shown the door in bounded time") {
+TEST_CASE("a connection that sends half a record and stops is closed in bounded time") {
     const Served served;
-    const Guest guest(served.key, some_context());
+    const ClientHandshake client(served.key, some_context());
     Stranger nothing(served.server->url());
     Stranger half(served.server->url());
-    half.say(std::span(guest.hello()).first(kHelloBytes / 2));
+    half.say(std::span(client.hello()).first(kHelloBytes / 2));
     Stranger unconfirmed(served.server->url());
-    unconfirmed.say(guest.hello());
+    unconfirmed.say(client.hello());
+    const auto guest = join(served.server->url(), served.key, some_context(), in(5s)).value();
     CHECK(served.still_serves()); // nobody waits for them
     CHECK(nothing.heard_until_closed(10s) == 0);
     CHECK(half.heard_until_closed(10s) == 0);
     CHECK(unconfirmed.heard_until_closed(10s) == static_cast<int>(kAnswerBytes));
+    Stranger last(served.server->url()); // when its time is over, so is that of whoever came before
+    CHECK(last.heard_until_closed(10s) == 0);
+    CHECK(guest->publish("still here", bytes_of("1")));
 }
 
-TEST_CASE("a crowd in front of the door keeps nobody out") {
+TEST_CASE("200 connections that do not authenticate keep no client out") {
     const Served served;
     std::vector<std::unique_ptr<Stranger>> crowd;
     for (int i = 0; i < 200; ++i) crowd.push_back(std::make_unique<Stranger>(served.server->url()));
@@ -133,7 +174,7 @@ TEST_CASE("a crowd in front of the door keeps nobody out") {
     CHECK(crowd.front()->heard_until_closed(1s) == 0); // the oldest had to go
 }
 
-TEST_CASE("a guest that holds the key but sends nonsense loses its own connection only") {
+TEST_CASE("a client that holds the key but sends nonsense loses its own connection only") {
     const auto expected = plexus::testing::expect_warning("its connection is closed");
     const Served served;
     const auto good = join(served.server->url(), served.key, some_context(), in(5s)).value();
@@ -144,10 +185,10 @@ TEST_CASE("a guest that holds the key but sends nonsense loses its own connectio
         Bytes{std::byte{5}, {}, {}, {}, std::byte{77}, {}, {}, {}, {}},
         Bytes{std::byte{6}, {}, {}, {}, std::byte{2}, {}, {}, {}, {}, std::byte{9}}};
     for (const Bytes& bytes : nonsense) {
-        auto door = knock(*parse_url(served.server->url()), served.key, some_context(), in(5s));
-        REQUIRE(door);
+        auto connection = connect(*parse_url(served.server->url()), served.key, some_context(), in(5s));
+        REQUIRE(connection);
         asio::io_context io;
-        tcp::socket socket(io, door->protocol, door->socket.release());
+        tcp::socket socket(io, connection->protocol, connection->socket.release());
         asio::write(socket, asio::buffer(bytes));
         std::error_code error;
         std::array<std::byte, 16> room;
@@ -192,6 +233,26 @@ TEST_CASE("a server that says nothing is given up at the deadline") {
     REQUIRE(refused.status() == Status::timed_out);
     CHECK(waited >= 100ms);
     CHECK(waited < 2s * kPatience);
+}
+
+TEST_CASE("a directory that asks instead of answering is given up") {
+    Frame question;
+    question.kind = Kind::lookup;
+    question.request = 1; // the client's own first
+    question.name = "name";
+    const FalseDirectory asks(encode(question));
+    const auto guest = join(asks.url(), asks.key, some_context(), in(5s)).value();
+    const auto refused = ask(*guest, "name", 10s).get();
+    REQUIRE(refused.status() == Status::peer_lost);
+    CHECK(mentions(refused.failure(), "means nothing"));
+}
+
+TEST_CASE("a directory that does not answer any more is given up some seconds after the deadline") {
+    const FalseDirectory silent({});
+    const auto guest = join(silent.url(), silent.key, some_context(), in(5s)).value();
+    const auto refused = ask(*guest, "name", 10ms).get();
+    REQUIRE(refused.status() == Status::peer_lost);
+    CHECK(mentions(refused.failure(), "it does not answer any more"));
 }
 
 TEST_CASE("a server that forges the answer is not trusted") {

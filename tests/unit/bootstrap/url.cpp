@@ -50,6 +50,8 @@ TEST_CASE("what is no URL is refused with a good example") {
         CHECK(url.failure().why.find("plexus://127.0.0.1:7117") != std::string::npos);
     }
     CHECK(parse_url("plexus://" + std::string(256, 'a') + ":1").status() == Status::bad_argument);
+    const auto bare = parse_url("plexus://::1:7");
+    CHECK(bare.failure().why.find("goes in brackets") != std::string::npos);
 }
 
 TEST_CASE("addresses resolve to themselves and unknown hosts to a sentence") {

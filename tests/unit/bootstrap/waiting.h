@@ -48,15 +48,15 @@ class Answer {
     std::future<Result<T>> future_ = promise_->get_future();
 };
 
-inline Answer<Bytes> ask(Directory& where, std::string_view name, std::chrono::milliseconds patience) {
+inline Answer<Bytes> ask(Directory& where, std::string_view name, std::chrono::milliseconds timeout) {
     Answer<Bytes> answer;
-    where.lookup(name, in(patience), answer.callback());
+    where.lookup(name, in(timeout), answer.callback());
     return answer;
 }
 
-inline Answer<void> meet(Directory& where, std::chrono::milliseconds patience) {
+inline Answer<void> meet(Directory& where, std::chrono::milliseconds timeout) {
     Answer<void> answer;
-    where.fence(in(patience), answer.callback());
+    where.fence(in(timeout), answer.callback());
     return answer;
 }
 

@@ -36,7 +36,7 @@ std::vector<std::string> methods() {
     const char* const wanted = std::getenv("TESTED_METHODS");
     if (wanted == nullptr) return and_fabrics({"local", "shm", "tcp"});
     std::vector<std::string> names;
-    for (const auto& item : method::parse_list(wanted).value()) names.push_back(item.method);
+    for (const auto& item : method::parse_list(wanted).value()) names.push_back(method::to_text({item}));
     return names;
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which method carries a pointer's requests: the table, wishes, policies, and what happens
-// when a wish cannot be had.
+// Which method carries a pointer's requests: the table, preferences, policies, and what happens
+// when a preference cannot be met.
 #include "contexts.h"
+
+#include <algorithm>
 
 namespace choosing_test {
 
@@ -35,6 +37,12 @@ TEST_CASE("a context's table has its methods in the configured order") {
     const Context without(by("^tcp"));
     CHECK_FALSE(without.table().find("tcp"));
     CHECK(without.table().find("shm"));
+    const Names by_default{"local", "shm", "ucx", "libfabric", "forward"};
+    const auto is_default = [&](const LaneReport& lane) {
+        return std::count(by_default.begin(), by_default.end(), lane.method) > 0;
+    };
+    const auto lanes = without.lanes(); // a list that only excludes adds no other module
+    CHECK(std::all_of(lanes.begin(), lanes.end(), is_default));
 }
 
 TEST_CASE("only the methods that were asked for are opened") {
@@ -67,7 +75,7 @@ TEST_CASE("the owner's order decides, until the pointer's own table says otherwi
     CHECK(far.method() == "tcp");
     CHECK(within(far.call(ring, 2)) == 3);
 
-    CHECK(handed(user, owner.bound.pointer()).method() == "shm"); // wishes are one pointer's own
+    CHECK(handed(user, owner.bound.pointer()).method() == "shm"); // preferences are one pointer's own
 }
 
 TEST_CASE("a changed table travels with the pointer") {

@@ -158,6 +158,39 @@ TEST_CASE("a handler that ends in time keeps its answer, and closing waits no lo
     CHECK(refusal_of(std::move(answer)).status == Status::ok);
 }
 
+TEST_CASE("a handler that waits for an answer gets it while its context closes") {
+    Owed<int> owed;
+    Far there;
+    Near near;
+    Context other(by("local"));
+    other.on(ask, [&](Far&, Reply<int> reply) { owed.add(std::move(reply)); });
+    const Bound<Far> bound_far = other.bind(there);
+    Bound<Near> bound;
+    auto context = std::make_unique<Context>(by("local"));
+    context->on(work, threaded, [](Near& it) {
+        try {
+            it.far->call(ask).get();
+        } catch (const Error& error) { it.end = error.status(); }
+        it.over = true;
+    });
+    near.far = handed(*context, bound_far.pointer());
+    bound = context->bind(near);
+    handed(other, bound.pointer()).send(work);
+    Reply<int> reply = owed.take();
+    std::atomic<bool> closing{false};
+    context->at_close([&] { closing = true; });
+    std::thread replier([&] {
+        eventually(kLimit, [&] { return closing.load(); });
+        std::this_thread::sleep_for(std::chrono::milliseconds(200)); // progress.close_timeout is 5 s
+        reply.send(3);
+    });
+    time_to_close(context);
+    replier.join();
+    CHECK(near.over);
+    CHECK(near.end == Status::ok);
+    near.far.reset();
+}
+
 TEST_CASE(
     "actions of at_close() run once, the newest first, while the context still answers, and may throw") {
     const auto logged = expect_warning("an action of at_close() threw");
@@ -197,6 +230,33 @@ TEST_CASE("an action of at_close() that waits for an answer which never comes en
     CHECK(first == Status::closed);
     CHECK(second == Status::closed);
     near.release = true;
+}
+
+TEST_CASE("a pointer that outlives its context says so, and asks no module, whether it was used or not") {
+    const std::string method = GENERATE("local", "shm", "tcp");
+    CAPTURE(method);
+    Far object;
+    Context far(by(method));
+    far.on(ask, [](Far&) { return 1; });
+    const Bound<Far> bound = far.bind(object);
+    auto context = std::make_unique<Context>(by(method));
+    const GlobalPointer<Far> used = handed(*context, bound.pointer());
+    CHECK(used.call(ask).get() == 1);
+    GlobalPointer<Far> fresh = used;
+    fresh.use(method);
+    context.reset();
+    for (const GlobalPointer<Far>& pointer : {used, fresh}) {
+        CHECK(pointer.try_send(take, std::vector<std::byte>(1)) == Status::closed);
+        CHECK(refusal_of([&] { pointer.call(ask).get(); }).status == Status::closed);
+        CHECK_FALSE(pointer.choose().row);
+        CHECK(pointer.explain().find("not available") != std::string::npos);
+        CHECK(pointer.enquire().size() == 1);
+    }
+    CHECK(refusal_of([&] { fresh.use(method); }).status == Status::no_method);
+    CHECK(refusal_of([&] {
+              fresh.prescribe(method);
+              fresh.call(ask).get();
+          }).status == Status::closed);
 }
 
 } // namespace closing_test

@@ -167,6 +167,7 @@ TEST_CASE("a send that finds no room before its deadline says so, and nothing of
     CHECK(refusal.status == Status::timed_out);
     CHECK(refusal.says("deadline"));
     CHECK(limited.try_send(pile, std::span(load)) == Status::timed_out);
+    CHECK(refusal_of(limited.call(pile, std::span(load))).status == Status::deadline_exceeded);
     go = true;
     CHECK(eventually(kLimit, [&] { return arrived == sent; }));
 }

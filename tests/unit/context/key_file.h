@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A job's key for contexts in several processes: made before a fork, so that all have it.
+// A job's key in a file. For contexts in several processes it is made before a fork, so that all have it.
 #pragma once
 
 #include "support/tmpdir.h"
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 namespace plexus::testing {
 
 class KeyFile {
   public:
     KeyFile()
-      : path_(folder_.file("key", std::string(64, '7')).string()) {
+      : KeyFile(std::string(64, '7')) {}
+    explicit KeyFile(std::string_view digits)
+      : path_(folder_.file("key", digits).string()) {
         std::filesystem::permissions(path_, std::filesystem::perms::owner_read |
                                                 std::filesystem::perms::owner_write);
     }

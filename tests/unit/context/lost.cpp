@@ -223,10 +223,10 @@ TEST_CASE("the calls that a channel carries fail together, and no others") {
     transport::Channel& a = channel_to(one);
     transport::Channel& b = channel_to(two);
     CHECK(dispatcher.awaits(a));
-    dispatcher.calls_lost(a, transport::WhichCalls::doubted, Status::message_lost, "no link of it broke");
+    dispatcher.calls_lost(a, transport::WhichCalls::uncertain, Status::message_lost, "no link of it broke");
     CHECK(dispatcher.awaits(a));
-    dispatcher.calls_doubted(a);
-    dispatcher.calls_lost(a, transport::WhichCalls::doubted, Status::message_lost, "its link broke");
+    dispatcher.calls_uncertain(a);
+    dispatcher.calls_lost(a, transport::WhichCalls::uncertain, Status::message_lost, "its link broke");
     for (Future<int>* each : {&first, &second}) {
         const Refusal refusal = refusal_of(std::move(*each));
         CHECK(refusal.status == Status::message_lost);

@@ -76,6 +76,10 @@ TEST_CASE("lookups and fences end at a deadline or when they are cancelled, and 
     (joined ? server : owner).context.publish("meeting at last", (joined ? server : owner).bound.pointer());
     CHECK(within(std::move(second)).context() == (joined ? server : owner).context.id());
     CHECK(refusal_of(std::move(waits)).status == Status::cancelled);
+    Future<GlobalPointer<Inn>> given_up = user.lookup<Inn>("meeting never", deadline(500ms));
+    CHECK(given_up.cancel());
+    CHECK(refusal_of(user.lookup<Inn>("meeting never", deadline(1s))).status == Status::deadline_exceeded);
+    CHECK(refusal_of(std::move(given_up)).status == Status::cancelled); // its own deadline came later
     Context limited = Context::attach(server.context.url(), by("tcp", {{"limits.call_deadline", "20 ms"}}));
     CHECK(refusal_of(limited.lookup<Inn>("meeting never")).status == Status::deadline_exceeded);
 }
@@ -95,6 +99,8 @@ TEST_CASE("a context joins a server by its URL and finds what is published there
     const auto found = within(guest.lookup<Inn>("meeting served"));
     CHECK(within(found.call(knock)) == 3);
     CHECK(found.method() == "tcp");
+    // Whoever joins can ask which way leads to the server itself.
+    CHECK(within(guest.lookup<Inn>("plexus.server")).context() == server.context.id());
 }
 
 TEST_CASE("run() goes on until stop(), and run_for() until the time is over") {

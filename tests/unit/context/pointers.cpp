@@ -2,6 +2,8 @@
 // Pointers travel, are stored, and are refused once they are dead, forged or of another type.
 #include "contexts.h"
 
+#include "context/core.h"
+
 #include <algorithm>
 #include <cereal/types/vector.hpp>
 
@@ -226,6 +228,36 @@ TEST_CASE("a pointer to an object of another type is refused") {
     const Refusal refusal = refusal_of(mistaken.call(light));
     CHECK(refusal.status == Status::bad_signature);
     CHECK(refusal.says("another type"));
+}
+
+namespace {
+
+/// A pointer as it travels inside a request.
+struct Travelling : detail::PointerBase {
+    Travelling() = default;
+    explicit Travelling(const detail::PointerBase& pointer)
+      : PointerBase(pointer) {}
+    void write_to(detail::Writer& out) const { write(out); }
+    void read_from(detail::Reader& in) { read(in); }
+};
+
+} // namespace
+
+TEST_CASE("a pointer whose table nobody has told spoils what it comes with") {
+    constexpr std::size_t kTableAt = 16 + 8 + 4 + 4; // behind context, key, handle and generation
+    Owner owner("local");
+    detail::Writer writer(0);
+    Travelling(owner.bound.pointer()).write_to(writer);
+    const std::vector<std::byte> bytes = writer.bytes();
+    detail::Channel channel(owner.context.core()->endpoint());
+    const auto is_read = [&](const std::vector<std::byte>& from) {
+        detail::Reader in(&channel, from.data(), from.size(), 0);
+        Travelling().read_from(in);
+        return in.ok();
+    };
+    CHECK(is_read(bytes));
+    CHECK_FALSE(is_read(changed(bytes, kTableAt)));
+    CHECK_FALSE(is_read(changed(bytes, 3))); // of a context that nobody knows
 }
 
 } // namespace pointers_test

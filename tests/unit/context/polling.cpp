@@ -146,6 +146,21 @@ TEST_CASE("a confined lane is polled under a guard only") {
           Status::bad_argument);
 }
 
+TEST_CASE("a context whose lane is confined hears, while it closes, that what it sent has arrived") {
+    const Owner owner("tcp");
+    std::optional<Context> user(by("tcp", {{"progress.close_timeout", "20 s"}}));
+    {
+        const auto far = handed(*user, owner.bound.pointer());
+        CHECK(within(far.call(count)) == 0);
+        user->confine("tcp");
+        far.send(letter, {});
+    }
+    const auto start = std::chrono::steady_clock::now();
+    user.reset();
+    CHECK(std::chrono::steady_clock::now() - start < 10s);
+    CHECK(owner.post.letters == 1);
+}
+
 TEST_CASE("a blocking lane wakes its context") {
     Owner owner("tcp", {{"method.tcp.blocking", "true"}});
     CHECK(lane_of(owner.context, "tcp").blocking);

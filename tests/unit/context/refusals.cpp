@@ -3,6 +3,7 @@
 // words that say what to do; and the good requests behind it go on.
 #include "contexts.h"
 
+#include <algorithm>
 #include <cereal/types/vector.hpp>
 
 namespace refusals_test {
@@ -108,6 +109,33 @@ TEST_CASE("an unknown method name stops the start and names those there are") {
     CHECK(refusal.status == Status::bad_config);
     CHECK(refusal.says("tpc"));
     CHECK(refusal.says("tcp"));
+}
+
+TEST_CASE("a method that was asked for and is set wrongly stops the start, although others are left") {
+    const Refusal refusal = refusal_of([] {
+        Context(by("local, tcp", {{"method.tcp.listen", "no_such_interface"}}));
+    });
+    CHECK(refusal.status == Status::bad_config);
+    CHECK(refusal.says("no_such_interface"));
+}
+
+TEST_CASE("a list that leaves no method stops the start, and says so") {
+    const Refusal refusal = refusal_of([] { Context(by("^local, ^shm, ^ucx, ^libfabric, ^tcp, ^forward")); });
+    CHECK(refusal.status == Status::no_method);
+    CHECK(refusal.says("no method could be opened"));
+}
+
+TEST_CASE("a module with a bad parameter is refused, and what is set for its method is left out") {
+    const auto logged = expect_warning("is refused");
+    const Context context(
+        by("local", {{"module_path", std::getenv("TESTED_BAD_KEYS")},
+                     {"method.ucx.tls", "tcp"}})); // an optional method, as if it were absent
+    CHECK(logged.count() == 1);
+    const auto refused = context.refused();
+    const auto is_about = [](const RefusedModule& each) {
+        return each.why.find("blocking that is there already") != std::string::npos;
+    };
+    CHECK(std::count_if(refused.begin(), refused.end(), is_about) == 1);
 }
 
 TEST_CASE("a configuration file that is not there stops the start") {

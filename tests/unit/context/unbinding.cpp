@@ -119,4 +119,22 @@ TEST_CASE("a handler that is given time ends before its object is unbound") {
     CHECK(static_cast<Status>(status.load()) == Status::ok);
 }
 
+TEST_CASE(
+    "a binding that is given another object ends the first, and one that has ended calls back at once") {
+    Context context(by("local"));
+    context.on(close_session, [](Door&, int x) { return x; });
+    Door one;
+    Door two;
+    Bound<Door> bound = context.bind(one);
+    const GlobalPointer<Door> first = bound.pointer();
+    CHECK(within(first.call(close_session, 3)) == 3);
+    bound = context.bind(two);
+    CHECK(refusal_of(first.call(close_session, 4)).status == Status::dead_pointer);
+    CHECK(within(bound.pointer().call(close_session, 5)) == 5);
+    bound.reset();
+    bool called = false;
+    bound.reset([&] { called = true; });
+    CHECK(called);
+}
+
 } // namespace unbinding_test

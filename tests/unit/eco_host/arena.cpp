@@ -56,6 +56,27 @@ class Sleepy final : public WaitPolicy {
     SharedArena& arena_;
 };
 
+/// For what needs no sleep.
+constexpr std::chrono::nanoseconds kSoon = std::chrono::seconds(2) * kPatience;
+
+/// Lets another member publish after the last look, then sleeps.
+class LateSleeper final : public WaitPolicy {
+  public:
+    LateSleeper(SharedArena& own, SharedArena& other)
+      : own_(own)
+      , other_(other) {}
+    bool idle(Rank, std::uint32_t) override {
+        (void)other_.reserve(8);
+        other_.publish(); // nobody sleeps yet: it wakes nobody
+        own_.sleep(4 * kSoon);
+        return true;
+    }
+
+  private:
+    SharedArena& own_;
+    SharedArena& other_;
+};
+
 /// Whether `wait` on the arena of member 0, which has to sleep, returns after `event` on another thread.
 template <class Wait, class Event>
 bool is_woken(Members& members, Wait wait, Event event) {
@@ -93,6 +114,20 @@ TEST_CASE("every member sees what every member publishes, in the header of a slo
                 if (std::string bad = exchange(arena, bytes); !bad.empty()) return bad;
         return {};
     }) == "");
+}
+
+TEST_CASE("a member that is about to sleep sees what was published after its last look") {
+    Members members(2, true);
+    SharedArena& own = members.arena(0);
+    SharedArena& other = members.arena(1);
+    std::atomic<bool> never{false};
+    Patient patient(never);
+    LateSleeper policy(own, other);
+    other.begin(1, patient);
+    own.begin(1, policy);
+    const auto start = std::chrono::steady_clock::now();
+    CHECK(own.await(1, 8) != nullptr);
+    CHECK(std::chrono::steady_clock::now() - start < 2 * kSoon);
 }
 
 TEST_CASE("the slots of all members in turn carry what one member alone publishes") {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Members in processes of their own.
+#include "host/fetch.h"
 #include "unit/eco_host/members.h"
 
 #include "support/process.h"
@@ -104,6 +105,18 @@ TEST_CASE("a member whose process was killed can't be read any more, and is name
     } catch (const plexus::eco::host::Unreadable& found) { named = found.member; }
     CHECK(named == 1);
     CHECK_FALSE(arena.can_fetch_from_all());
+}
+
+TEST_CASE("memory is read from that process only which shows its cookie") {
+    using namespace plexus::eco::host;
+    const plexus::eco::host::Process own = this_process();
+    if (!can_fetch(own)) SKIP_TEST("this system permits no cross-memory attach");
+    plexus::eco::host::Process other = own;
+    other.cookie[0] ^= std::remove_reference_t<decltype(other.cookie[0])>{1};
+    CHECK_FALSE(can_fetch(other));
+    other = own;
+    other.id = 0;
+    CHECK_FALSE(can_fetch(other));
 }
 
 } // namespace processes_test

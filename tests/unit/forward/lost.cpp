@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Forwarders that are killed, receivers that stand still, members that break the rules of relayed links.
-#include "sites.h"
+#include "gates.h"
 
 #include "forward/hop.h"
-#include "support/process.h"
-#include "unit/context/key_file.h"
 
 #include <csignal>
-#include <fstream>
 #include <thread>
-#include <unistd.h>
 
 namespace forward_lost_test {
 
@@ -17,37 +13,6 @@ using namespace plexus;
 using namespace plexus::testing;
 
 constexpr auto kWait = kLimit;
-
-/// A forwarder in a process of its own.
-class Gate {
-  public:
-    Gate(const KeyFile& key, const std::string& name, Values more = {})
-      : process_([=, path = key.path()](Channel& channel) mutable {
-          more.emplace("job.key_file", path);
-          Context context(gate_options(name, std::move(more)));
-          const std::string url = context.url();
-          channel.put(std::as_bytes(std::span(url)));
-          context.run();
-          return 0;
-      }) {}
-    std::string url() {
-        const auto bytes = process_.channel().take(kWait);
-        return bytes ? std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size())
-                     : std::string();
-    }
-    /// Bytes of memory that the process has in use.
-    std::uint64_t resident() const {
-        std::ifstream statm("/proc/" + std::to_string(process_.pid()) + "/statm");
-        std::uint64_t all = 0;
-        std::uint64_t pages = 0;
-        statm >> all >> pages;
-        return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-    }
-    Process& process() noexcept { return process_; }
-
-  private:
-    Process process_;
-};
 
 TEST_CASE(
     "a forwarder killed in the middle of a stream loses, doubles and reorders nothing if there is a second") {

@@ -21,8 +21,8 @@ Descriptor somewhere(Address address) {
     out.where.network_namespace = 0x1234567890;
     out.user = 1000;
     out.shared_folder = 25;
-    out.bell = {4711, 8, 10, {}};
-    out.bell.cookie.fill(9);
+    out.page_address = {4711, 8, 10, {}};
+    out.page_address.cookie.fill(9);
     out.where.process_namespace = 4'026'531'836;
     out.address = std::move(address);
     return out;
@@ -43,10 +43,10 @@ TEST_CASE("a descriptor survives its bytes") {
     CHECK(after->where.network_namespace == before.where.network_namespace);
     CHECK(after->user == before.user);
     CHECK(after->shared_folder == before.shared_folder);
-    CHECK(after->bell.process == before.bell.process);
-    CHECK(after->bell.page == before.bell.page);
-    CHECK(after->bell.ring == before.bell.ring);
-    CHECK(after->bell.cookie == before.bell.cookie);
+    CHECK(after->page_address.process == before.page_address.process);
+    CHECK(after->page_address.page == before.page_address.page);
+    CHECK(after->page_address.ring == before.page_address.ring);
+    CHECK(after->page_address.cookie == before.page_address.cookie);
     CHECK(after->where.process_namespace == before.where.process_namespace);
     CHECK(after->address == before.address);
 }

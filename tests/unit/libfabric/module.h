@@ -14,11 +14,9 @@ inline const Method& libfabric() {
 }
 
 /// Over tcp on loopback, but for what `settings` say.
-inline BareOptions with(std::map<std::string, std::string> settings) {
-    BareOptions options;
-    options.settings = std::move(settings);
-    options.settings.insert({{"provider", "tcp"}, {"domain", "lo"}});
-    return options;
+inline BareOptions on_loopback(std::map<std::string, std::string> settings) {
+    settings.insert({{"provider", "tcp"}, {"domain", "lo"}});
+    return with(std::move(settings));
 }
 
 } // namespace plexus::testing

@@ -19,7 +19,7 @@ namespace {
 std::pair<std::int32_t, std::string> refusal(std::map<std::string, std::string> settings) {
     const auto expected = expect_warning("");
     try {
-        const BareHost host(libfabric(), with(std::move(settings)));
+        const BareHost host(libfabric(), on_loopback(std::move(settings)));
     } catch (const OpenFailed& failed) { return {failed.status, failed.what()}; }
     return {PLEXUS_OK, ""};
 }
@@ -69,24 +69,24 @@ TEST_CASE("values out of range are refused with the key's name") {
 }
 
 TEST_CASE("messages go in parts where nothing may be fetched") {
-    Pair pair(libfabric(), with({{"fetch", "false"}}), with({{"fetch", "false"}}));
+    Pair pair(libfabric(), on_loopback({{"fetch", "false"}}), on_loopback({{"fetch", "false"}}));
     CHECK(carry(pair, mixed(2'000'000), 100) == "");
 }
 
 TEST_CASE("one side may fetch and the other not") {
-    Pair pair(libfabric(), with({{"fetch", "false"}}), with({}));
+    Pair pair(libfabric(), on_loopback({{"fetch", "false"}}), on_loopback({}));
     CHECK(carry(pair, mixed(500'000), 100) == "");
 }
 
 TEST_CASE("a window of two messages is enough") {
-    Pair pair(libfabric(), with({{"window", "2"}, {"buffers", "4"}}),
-              with({{"window", "2"}, {"buffers", "4"}}));
+    Pair pair(libfabric(), on_loopback({{"window", "2"}, {"buffers", "4"}}),
+              on_loopback({{"window", "2"}, {"buffers", "4"}}));
     CHECK(carry(pair, mixed(200'000), 200) == "");
 }
 
 TEST_CASE("two sides whose parameter eager differs say so instead of losing messages") {
-    BareHost a(libfabric(), with({{"eager", "8 KiB"}}));
-    BareHost b(libfabric(), with({{"eager", "4 KiB"}}));
+    BareHost a(libfabric(), on_loopback({{"eager", "8 KiB"}}));
+    BareHost b(libfabric(), on_loopback({{"eager", "4 KiB"}}));
     const auto at = b.descriptor();
     End* end = a.connect(at, b.id());
     REQUIRE(end != nullptr);
@@ -96,21 +96,21 @@ TEST_CASE("two sides whose parameter eager differs say so instead of losing mess
 }
 
 TEST_CASE("whoever names several providers has a row for each, in that order") {
-    const BareHost several(libfabric(), with({{"provider", "shm, bgq, tcp"}, {"domain", ""}}));
+    const BareHost several(libfabric(), on_loopback({{"provider", "shm, bgq, tcp"}, {"domain", ""}}));
     CHECK(rows(several) == std::vector<std::string>{"shm", "tcp"});
-    const BareHost one(libfabric(), with({}));
+    const BareHost one(libfabric(), on_loopback({}));
     CHECK(rows(one) == std::vector<std::string>{""});
 }
 
 TEST_CASE("a provider that is named twice has one row") {
-    const BareHost host(libfabric(), with({{"provider", "tcp, tcp;ofi_rxm"}}));
+    const BareHost host(libfabric(), on_loopback({{"provider", "tcp, tcp;ofi_rxm"}}));
     CHECK(rows(host) == std::vector<std::string>{"tcp"});
 }
 
 TEST_CASE("a process of this host that has ended is not waited for, however long connect_timeout is") {
     const bool reaped = GENERATE(true, false); // else it may still be ending
     CAPTURE(reaped);
-    const auto patient = with({{"connect_timeout", "3600 s"}});
+    const auto patient = on_loopback({{"connect_timeout", "3600 s"}});
     Process process([&](Channel& channel) {
         BareHost host(libfabric(), patient);
         if (!channel.put(Address::of(host).pack())) return 1;

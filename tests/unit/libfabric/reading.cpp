@@ -30,7 +30,7 @@ TEST_CASE(kReads) {
         CHECK(again.wait(60s) == 0);
         return;
     }
-    Pair pair(libfabric(), with({}), with({}));
+    Pair pair(libfabric(), on_loopback({}), on_loopback({}));
     const std::size_t size = 1'000'000;
     // In sixteen pieces, each of which is a read: more than there is room for.
     pair.a.send(*pair.to_b, std::make_shared<const Bytes>(content(5, size, size)), 32, 17);
@@ -44,7 +44,7 @@ TEST_CASE(kReads) {
 
 TEST_CASE(
     "a link that is given up while it reads takes its endpoint along, and nothing of it is used again") {
-    Pair pair(libfabric(), with({}), with({}));
+    Pair pair(libfabric(), on_loopback({}), on_loopback({}));
     End* other = pair.b.connect(pair.a.descriptor(), pair.a.id());
     REQUIRE(other != nullptr);
     REQUIRE(pair.pump(10s, [&] { return other->is_open(); }));

@@ -24,6 +24,9 @@
 #if !defined(FIXTURE_NAME)
 #define FIXTURE_NAME "sound"
 #endif
+#if !defined(FIXTURE_KEY)
+#define FIXTURE_KEY "depth"
+#endif
 
 namespace {
 
@@ -57,7 +60,7 @@ constexpr plexus_ops kOps = [] {
     ops.send = FIXTURE_SEND;
     return ops;
 }();
-constexpr plexus_parameter kParameters[] = {{"depth", "count", "16", "how deep"}};
+constexpr plexus_parameter kParameters[] = {{FIXTURE_KEY, "count", "16", "how deep"}};
 
 } // namespace
 

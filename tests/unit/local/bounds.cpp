@@ -24,12 +24,6 @@ std::shared_ptr<const Bytes> message(std::size_t size = kRecord - 16) {
     return bytes;
 }
 
-BareOptions with(std::map<std::string, std::string> settings) {
-    BareOptions options;
-    options.settings = std::move(settings);
-    return options;
-}
-
 // Sends until there is no room: how many messages that were.
 std::uint64_t fill(BareHost& host, End& end, const std::shared_ptr<const Bytes>& what) {
     for (std::uint64_t sent = 0; sent < 10 * kFits; ++sent)

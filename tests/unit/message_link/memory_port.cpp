@@ -43,7 +43,7 @@ struct Arrived : Message {
 /// Where a port is sent to. Outlives it while others know it.
 struct Mailbox {
     std::uint64_t address = 0;
-    const module::OwnedFd bell{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+    const module::OwnedFd wake_fd{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
     std::mutex mutex; // what follows; taken under a port's lock
     bool open = true;
     std::deque<std::unique_ptr<Arrived>> packets;
@@ -51,7 +51,7 @@ struct Mailbox {
 
     void ring() const {
         const std::uint64_t one = 1;
-        (void)!::write(bell.get(), &one, sizeof one);
+        (void)!::write(wake_fd.get(), &one, sizeof one);
     }
 };
 
@@ -159,11 +159,11 @@ class MemoryPort final : public Port, public Fetching, public Carrying {
     bool arm(std::uint64_t& sleep_ns, bool stalled) override {
         if (stalled || !carried_.empty()) sleep_ns = std::min<std::uint64_t>(sleep_ns, 1'000'000);
         std::uint64_t rung = 0;
-        (void)!::read(box_->bell.get(), &rung, sizeof rung);
+        (void)!::read(box_->wake_fd.get(), &rung, sizeof rung);
         const std::lock_guard box(box_->mutex);
         return box_->packets.empty() && events_.empty();
     }
-    int wait_fd() const noexcept override { return box_->bell.get(); }
+    int wait_fd() const noexcept override { return box_->wake_fd.get(); }
     void stop_writes(Peer&, const std::atomic<std::uint32_t>&) override {} // none goes on after its call
     void cut(Peer& peer) override {
         const Hold hold(lock);

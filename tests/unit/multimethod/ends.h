@@ -57,7 +57,7 @@ class Ends {
     Context& near() noexcept { return *near_; }
     /// Of FarEnd::this_process.
     Context& far() noexcept { return *far_; }
-    /// One without wishes.
+    /// One without preferences.
     GlobalPointer<Log> pointer() { return GlobalPointer<Log>::load(*near_, saved_); }
     /// The methods by which the far end can be reached, in the order of its table.
     std::vector<std::string> ways() {

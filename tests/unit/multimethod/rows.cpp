@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A method that has several rows in a table: selection, wishes and connections tell them apart.
+// A method that has several rows in a table: selection, preferences and connections tell them apart.
 // The one method of ours that can is named here; without it there is nothing to test.
 #include "far.h"
 #include "unit/context/contexts.h"

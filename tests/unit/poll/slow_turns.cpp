@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Handlers that take long do not starve what is counted in turns: other lanes, deadlines, chores.
+// Handlers that take long do not starve what is counted in turns: other lanes, deadlines, deferred work.
 // Counted in events of the slow lane, not in time.
 #include "fake_lane.h"
+#include "poll/lane_turns.h"
 #include "poll/scheduler.h"
 #include "support/catch.h"
 #include "support/eventually.h"
@@ -98,7 +99,7 @@ TEST_CASE("a wait keeps its deadline while handlers take long") {
     CHECK(lane.polls - before <= kMostTurns + 2); // it knows by now
 }
 
-TEST_CASE("chores run at their time while handlers take long, also on the progress thread") {
+TEST_CASE("deferred work runs at its time while handlers take long, also on the progress thread") {
     const bool progress_thread = GENERATE(false, true);
     CAPTURE(progress_thread);
     CheapLane lane;
@@ -111,10 +112,10 @@ TEST_CASE("chores run at their time while handlers take long, also on the progre
     };
     Scheduler scheduler({});
     scheduler.add(lane.source());
-    std::atomic<std::uint64_t> first{0}; ///< events, when the chores ran first
+    std::atomic<std::uint64_t> first{0}; ///< events, when the deferred work ran first
     std::atomic<std::uint64_t> second{0};
     std::atomic<int> runs{0};
-    scheduler.set_chores([&] {
+    scheduler.set_deferred_work([&] {
         (runs == 0 ? first : second) = events.load();
         return ++runs == 1 ? std::chrono::nanoseconds(1ms) : std::chrono::nanoseconds::max();
     });
@@ -125,9 +126,50 @@ TEST_CASE("chores run at their time while handlers take long, also on the progre
     };
     REQUIRE(pass([&] { return events > 50'000; }));
     slow = true;
-    scheduler.request_chores();
+    scheduler.request_deferred_work();
     REQUIRE(pass([&] { return runs == 2; }));
     CHECK(second - first <= kMostTurns);
+}
+
+TEST_CASE("one long poll of a lane whose polls are measured calls for a look at the clock after that turn") {
+    CheapLane lane;
+    lane.busy = true;
+    bool slow = false;
+    lane.on_event = [&] {
+        if (slow) slow_event();
+    };
+    plexus::poll::LaneTurns turns(0.01);
+    auto source = lane.source();
+    source.skip_poll = 1;
+    turns.add(source);
+    for (int round = 0; round < 10; ++round) {
+        slow = false;
+        for (int i = 0; i < 10; ++i) turns.ask(); // by now only every eighth turn is looked at
+        turns.take_clock_due();
+        slow = true;
+        turns.ask();
+        CHECK(turns.take_clock_due());
+    }
+}
+
+TEST_CASE("a loop that is busy with short turns looks at the clock now and then") {
+    CheapLane lane;
+    lane.busy = true;
+    plexus::poll::LaneTurns turns(0.01);
+    turns.add(lane.source());
+    // A turn that somebody interrupts is a long one, and calls for a look by itself: a stretch without any.
+    bool looked = false;
+    const auto undisturbed = [&] {
+        const auto start = Clock::now();
+        for (int i = 0; i < 16; ++i) turns.ask();
+        turns.take_clock_due();
+        const auto begin = Clock::now();
+        while (Clock::now() - begin < 300us) turns.ask();
+        looked = turns.take_clock_due();
+        return Clock::now() - start < 900us; // no glance was a long turn after the one before
+    };
+    REQUIRE(eventually(20s, undisturbed));
+    CHECK(looked);
 }
 
 TEST_CASE("a lane is given less to do in a turn while events take long, and more when they do not") {

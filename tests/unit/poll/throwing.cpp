@@ -34,17 +34,17 @@ bool others_wait(Scheduler& scheduler, FakeLane& lane) {
 
 } // namespace
 
-TEST_CASE("chores that throw are told in the log and run again, and nobody else is hurt") {
+TEST_CASE("deferred work that throws is logged and runs again, and lanes are polled meanwhile") {
     const auto expected = expect_warning("an on_error handler threw");
     FakeLane lane;
     Scheduler scheduler(kSleepy);
     scheduler.add(lane.source());
     std::atomic<int> runs{0};
-    scheduler.set_chores([&]() -> std::chrono::nanoseconds {
+    scheduler.set_deferred_work([&]() -> std::chrono::nanoseconds {
         if (++runs <= 2) throw std::runtime_error("an on_error handler threw");
         return std::chrono::nanoseconds::max();
     });
-    scheduler.request_chores();
+    scheduler.request_deferred_work();
     CHECK_NOTHROW(scheduler.progress());
     CHECK(runs == 1);
     CHECK_FALSE(scheduler.inside_turn());
@@ -58,26 +58,27 @@ TEST_CASE("of many exceptions the first, second, fourth, eighth are told") {
     FakeLane lane;
     Scheduler scheduler(kSleepy);
     scheduler.add(lane.source());
-    scheduler.set_chores([&]() -> std::chrono::nanoseconds { throw std::runtime_error("thrown each time"); });
+    scheduler.set_deferred_work(
+        [&]() -> std::chrono::nanoseconds { throw std::runtime_error("thrown each time"); });
     for (int i = 0; i < 12; ++i) {
-        scheduler.request_chores();
+        scheduler.request_deferred_work();
         scheduler.progress();
     }
     CHECK(expected.count() == 4);
 }
 
-TEST_CASE("the progress thread survives chores that throw") {
-    const auto expected = expect_warning("thrown by chores");
+TEST_CASE("the progress thread survives deferred work that throws") {
+    const auto expected = expect_warning("thrown by deferred work");
     FakeLane lane;
     Scheduler scheduler(kSleepy);
     scheduler.add(lane.source());
     std::atomic<int> runs{0};
-    scheduler.set_chores([&]() -> std::chrono::nanoseconds {
-        if (++runs <= 2) throw std::runtime_error("thrown by chores");
+    scheduler.set_deferred_work([&]() -> std::chrono::nanoseconds {
+        if (++runs <= 2) throw std::runtime_error("thrown by deferred work");
         return std::chrono::nanoseconds::max();
     });
     scheduler.start_progress_thread();
-    scheduler.request_chores();
+    scheduler.request_deferred_work();
     CHECK(eventually(10s, [&] { return runs == 3; }));
     lane.post();
     CHECK(eventually(10s, [&] { return lane.taken == 1; }));

@@ -78,28 +78,28 @@ TEST_CASE("a foreign event loop is woken when a lane's timer has run out") {
     CHECK(loop_until(scheduler, [&] { return lane.polls >= 6; }));
 }
 
-TEST_CASE("a foreign event loop is woken when the chores' time has come") {
+TEST_CASE("a foreign event loop is woken when the deferred work is due") {
     FakeLane lane;
     Scheduler scheduler({});
     scheduler.add(lane.source());
     int runs = 0;
-    scheduler.set_chores([&] {
+    scheduler.set_deferred_work([&] {
         ++runs;
         if (runs == 5) return std::chrono::nanoseconds::max();
         return std::chrono::nanoseconds(runs % 2 == 0 ? 2ms : 0ms);
     });
-    scheduler.request_chores();
+    scheduler.request_deferred_work();
     CHECK(loop_until(scheduler, [&] { return runs == 5; }));
 }
 
-TEST_CASE("a foreign event loop that arms after the chores' time has come is woken at once") {
+TEST_CASE("a foreign event loop that arms after the deferred work is due is woken at once") {
     FakeLane lane;
     Scheduler scheduler({});
     scheduler.add(lane.source());
     int runs = 0;
-    scheduler.set_chores(
+    scheduler.set_deferred_work(
         [&] { return ++runs == 1 ? std::chrono::nanoseconds(1ms) : std::chrono::nanoseconds::max(); });
-    scheduler.request_chores();
+    scheduler.request_deferred_work();
     (void)scheduler.arm(); // wake() was called
     scheduler.progress();
     REQUIRE(runs == 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which lanes a turn asks: skip_poll, confinement, blocking lanes, chores.
+// Which lanes a turn asks: skip_poll, confinement, blocking lanes, deferred work.
 #include "base/clock.h"
 #include "fake_lane.h"
 #include "in_time.h"
@@ -8,6 +8,10 @@
 #include "support/eventually.h"
 
 #include <algorithm>
+#include <chrono>
+#include <deque>
+#include <thread>
+#include <vector>
 
 namespace turns_test {
 
@@ -32,9 +36,11 @@ std::uint64_t turn(Scheduler& scheduler, int times) {
 TEST_CASE("skip_poll asks a lane in every k-th turn") {
     FakeLane often;
     FakeLane seldom;
+    FakeLane hardly;
     Scheduler scheduler({});
     scheduler.add(often.source(1));
     const auto index = scheduler.add(seldom.source(20));
+    scheduler.add(hardly.source(500)); // the next lane that is due is not always the last one
     const auto more = 2 * turn(scheduler, 1'000);
     CHECK(often.polls == 1'000);
     CHECK(seldom.polls >= 50);
@@ -47,6 +53,43 @@ TEST_CASE("skip_poll asks a lane in every k-th turn") {
     const auto again = 2 * turn(scheduler, 100);
     CHECK(seldom.polls - before >= 25);
     CHECK(seldom.polls - before <= 25 + again);
+}
+
+TEST_CASE("a lane that is placed between turns is asked from begin() on, and not before") {
+    FakeLane first;
+    FakeLane later;
+    Scheduler scheduler({});
+    scheduler.set_deferred_work([] { return std::chrono::nanoseconds::max(); });
+    scheduler.add(first.source(1));
+    turn(scheduler, 10);
+    const auto index = scheduler.place(later.source(1));
+    CHECK(index == 1);
+    CHECK(scheduler.lanes().size() == 2);
+    turn(scheduler, 10);
+    CHECK(later.polls == 0);
+    scheduler.begin();
+    turn(scheduler, 1); // the leader notices
+    turn(scheduler, 10);
+    CHECK(later.polls >= 10);
+    CHECK(later.polls <= 11); // after a turn that took long, that one asks it as well
+    CHECK(first.polls == 31);
+}
+
+TEST_CASE("a thread that waits in its sleep is woken for a lane that begins, and by that lane's work") {
+    FakeLane first;
+    FakeLane later;
+    Scheduler scheduler({});
+    scheduler.set_deferred_work([] { return std::chrono::nanoseconds::max(); });
+    scheduler.add(first.source(1));
+    bool done = false;
+    std::thread waiter([&] { done = in_time(scheduler, [&] { return later.taken > 0; }); });
+    CHECK(eventually(20s, [&] { return first.arms > 0; })); // it sleeps, or is about to
+    scheduler.place(later.source(1));
+    scheduler.begin();
+    CHECK(eventually(20s, [&] { return later.arms > 0; }));
+    later.post();
+    waiter.join();
+    CHECK(done);
 }
 
 TEST_CASE("work is found at the lane's turn and counted") {
@@ -76,8 +119,8 @@ TEST_CASE("of a busy lane and idle ones the busy one is asked in nearly every tu
     };
     turn(scheduler, 1'000); // all are idle, so all are asked
     CHECK(polls_in(first, 1'000) > 900);
-    for (const plexus::poll::Lane& lane : scheduler.lanes())
-        if (lane.cost_ticks * plexus::nanoseconds_per_tick() > 25)
+    for (const auto& lane : scheduler.lanes().all())
+        if (lane->cost_ticks * plexus::nanoseconds_per_tick() > 25)
             SKIP_TEST("no poll is cheap in this build");
     busy.busy = true;
     turn(scheduler, 100'000);
@@ -124,6 +167,36 @@ TEST_CASE("a dear lane that was asked in every turn is asked rarely as soon as a
     CHECK(dear.polls - before < 500);
 }
 
+TEST_CASE("lanes that idle beside a busy one share what one alone would have") {
+    // Half of the polls give as many turns or more: some are made wrong by whoever interrupts us.
+    const auto typical_turns = [](double share, int idle_lanes) {
+        CheapLane busy;
+        busy.busy = true;
+        std::deque<FakeLane> idle(static_cast<std::size_t>(idle_lanes));
+        plexus::poll::LaneTurns turns(share);
+        turns.add(busy.source());
+        for (FakeLane& each : idle) turns.add(each.source());
+        const plexus::poll::Lane& lane = turns.all()[1];
+        std::vector<std::uint32_t> seen;
+        for (std::uint64_t polls = 0; polls < 200;) {
+            turns.ask();
+            if (lane.polls == polls) continue;
+            polls = lane.polls;
+            if (polls > 100) seen.push_back(lane.turns);
+        }
+        std::sort(seen.begin(), seen.end());
+        return seen[seen.size() / 2];
+    };
+    // Ten times this share is far less than the loop, also where a sanitizer makes turns long: otherwise
+    // no lane would begin to wait. Where system calls are slow it is more: there is a highest number of
+    // turns.
+    double share = 0.003;
+    while (share < 0.05 && typical_turns(share, 1) > plexus::poll::AutoSkip::kMost / 8) share *= 2;
+    const std::uint32_t alone = typical_turns(share, 1);
+    REQUIRE(alone > 1);
+    CHECK(typical_turns(share, 10) > 3 * alone);
+}
+
 TEST_CASE("a lane that costs others their processor is asked rarely, and often again when they are gone") {
     FakeLane dear;
     plexus::poll::LaneTurns turns(0.01);
@@ -134,12 +207,14 @@ TEST_CASE("a lane that costs others their processor is asked rarely, and often a
         return dear.polls - before == static_cast<std::uint64_t>(count);
     };
     CHECK(eventually(20s, [&] { return asked_in_each_of(100); })); // nobody else has anything to do
-    for (int i = 0; i < 200; ++i) turns.note_yield(true);
+    for (int i = 0; i < 200; ++i) turns.crowd().note_yield(true);
+    CHECK(asked_in_each_of(100)); // who polls as well does not lose by it
+    turns.crowd().note_length(1'000'000);
     CHECK(eventually(20s, [&] {
         turns.ask();
         return lane.turns > 1;
     }));
-    for (int i = 0; i < 200; ++i) turns.note_yield(false);
+    for (int i = 0; i < 200; ++i) turns.crowd().note_yield(false);
     CHECK(eventually(20s, [&] { return asked_in_each_of(100); }));
 }
 
@@ -175,11 +250,12 @@ TEST_CASE("a confined lane does not wake or delay a sleeper") {
     auto& state = scheduler.lanes()[scheduler.add(confined.source())];
     state.confined = true;
     confined.post();
-    const auto deadline = Scheduler::Clock::now() + 30ms;
+    const auto deadline = Scheduler::Clock::now() + 200ms;
     CHECK_FALSE(scheduler.wait_for_true([] { return false; }, deadline));
     CHECK(confined.polls == 0);
     CHECK(confined.arms == 0);
-    CHECK(open.polls < 1'000'000);
+    CHECK(open.arms >= 1);
+    CHECK(open.arms <= 5); // it sleeps in one piece; a lane that can't wake it is looked at every millisecond
     ++state.guards;
     CHECK(in_time(scheduler, [&] { return confined.taken == 1; }));
 }
@@ -302,19 +378,19 @@ TEST_CASE("a blocking lane wakes a thread that waits") {
     poster.join();
 }
 
-TEST_CASE("chores run when they are asked for, and again when their time has come") {
+TEST_CASE("deferred work runs when it is requested, and again when it is due") {
     FakeLane lane;
     Scheduler scheduler({});
     scheduler.add(lane.source());
     int runs = 0;
-    scheduler.set_chores([&] {
+    scheduler.set_deferred_work([&] {
         ++runs;
         return runs == 1 ? std::chrono::nanoseconds(5ms) : std::chrono::nanoseconds::max();
     });
     turn(scheduler, 100);
     CHECK(runs == 0);
     const auto start = Scheduler::Clock::now();
-    scheduler.request_chores();
+    scheduler.request_deferred_work();
     turn(scheduler, 1);
     CHECK(runs == 1);
     CHECK(in_time(scheduler, [&] { return runs == 2; })); // sleeps until then

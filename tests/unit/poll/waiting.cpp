@@ -155,36 +155,36 @@ TEST_CASE("a thread that was woken for nothing sleeps again") {
     }
 }
 
-TEST_CASE("chores that are requested just before a thread falls asleep run") {
+TEST_CASE("deferred work that is requested just before a thread falls asleep runs") {
     FakeLane lane;
     Scheduler scheduler(kSleepy);
     scheduler.add(lane.source());
     for (int looks : {64, 65, 66}) { // before it says that it sleeps, and after
         bool ran = false;
-        scheduler.set_chores([&] {
+        scheduler.set_deferred_work([&] {
             ran = true;
             return std::chrono::nanoseconds::max();
         });
         int looked = 0;
         CHECK(in_time(scheduler, [&] {
-            if (++looked == looks) scheduler.request_chores();
+            if (++looked == looks) scheduler.request_deferred_work();
             return ran;
         }));
     }
 }
 
-TEST_CASE("chores requested by another thread wake a sleeper") {
+TEST_CASE("deferred work requested by another thread wakes a sleeper") {
     FakeLane lane;
     Scheduler scheduler(kSleepy);
     scheduler.add(lane.source());
     std::atomic<bool> ran{false};
-    scheduler.set_chores([&] {
+    scheduler.set_deferred_work([&] {
         ran = true;
         return std::chrono::nanoseconds::max();
     });
     std::thread other([&] {
         std::this_thread::sleep_for(10ms);
-        scheduler.request_chores();
+        scheduler.request_deferred_work();
     });
     CHECK(in_time(scheduler, [&] { return ran.load(); }));
     other.join();
@@ -241,6 +241,35 @@ TEST_CASE("the progress thread comes back after the program has polled and stopp
         REQUIRE(eventually(5s, [&] { return running.lane.taken == i; }));
     }
     CHECK_FALSE(running.lane.crowded);
+}
+
+TEST_CASE("the progress thread stays away as long as the program polls now and then") {
+    constexpr auto kHandover = 50ms;
+    const auto self = std::this_thread::get_id();
+    std::atomic<std::thread::id> polled_by{};
+    std::atomic<std::uint64_t> others{0};
+    FakeLane lane;
+    lane.on_poll = [&] {
+        polled_by = std::this_thread::get_id();
+        if (polled_by.load() != self) ++others;
+    };
+    Scheduler scheduler({60s, 0us, kHandover, 0.01}); // nobody sleeps
+    scheduler.add(lane.source());
+    scheduler.start_progress_thread();
+    // Once more if this thread had to wait for a processor, which may take longer than the handover.
+    CHECK(eventually(20s, [&] {
+        if (!scheduler.wait_for_true([&] { return polled_by.load() == self; },
+                                     Clock::now() + 20s * kPatience))
+            return false;
+        const auto before = others.load();
+        for (const auto begin = Clock::now(); Clock::now() - begin < 4 * kHandover;) {
+            scheduler.progress();
+            for (const auto now = Clock::now(); Clock::now() - now < 1ms;) std::this_thread::yield();
+        }
+        return others.load() == before;
+    }));
+    lane.post(); // nobody polls any more: the thread comes back
+    CHECK(eventually(10s, [&] { return lane.taken == 1; }));
 }
 
 TEST_CASE("a wait that takes the lead from the progress thread sees what arrives") {
@@ -367,7 +396,7 @@ TEST_CASE("in a forked child nothing is polled and no wait begins") {
             if (!running.scheduler.wait_for_true([] { return true; })) return 3;
             if (running.scheduler.arm()) return 4;
             running.scheduler.wake();
-            running.scheduler.request_chores();
+            running.scheduler.request_deferred_work();
             return running.lane.polls == polls ? 0 : 5;
         });
         CHECK(child.wait(10s) == 0);

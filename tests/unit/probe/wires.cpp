@@ -25,6 +25,12 @@ TEST_CASE("two games at once take twice as long on one wire, and no longer on a 
     CHECK(is_one_wire(taking(14000), taking(27500), taking(28100)));
     CHECK_FALSE(is_one_wire(taking(14000), taking(14100), taking(15000)));
     CHECK_FALSE(is_one_wire(taking(14000), taking(14100), taking(40000))); // one of them was held up
+    Cost disturbed = taking(28000); // most exchanges were held up by something else than a wire
+    disturbed.min_us = disturbed.p25_us = 14500;
+    CHECK_FALSE(is_one_wire(taking(14000), disturbed, taking(28000)));
+    Cost apart = taking(28000); // the first one began before the other game
+    apart.min_us = 14000;
+    CHECK(is_one_wire(taking(14000), apart, taking(28000)));
 }
 
 TEST_CASE("two hosts that are here stand for a subnet") {

@@ -110,7 +110,7 @@ TEST_CASE("a broken link without copies ends the calls that were on their way by
     const auto before = waiting(), elsewhere = waiting(), after = waiting();
     REQUIRE(calls.add({before, &peers.one, {}, broken}));
     REQUIRE(calls.add({elsewhere, &peers.one, {}, other}));
-    calls.doubt(broken);
+    calls.mark_uncertain(broken);
     REQUIRE(calls.add({after, &peers.one, {}, broken}));
     CHECK(calls.take_all_by(other, kLost, true).empty());
     const auto lost = calls.take_all_by(broken, kLost, true);

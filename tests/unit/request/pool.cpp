@@ -3,17 +3,19 @@
 #include "request/pool.h"
 #include "support/catch.h"
 #include "support/eventually.h"
+#include "support/forbid_calls.h"
 #include "support/log_guard.h"
 #include "support/process.h"
 
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
+#include <fstream>
+#include <future>
 #include <memory>
+#include <pthread.h>
 #include <set>
-#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <thread>
 #include <unistd.h>
@@ -26,18 +28,43 @@ using plexus::request::Pool;
 namespace {
 
 /// From here on this process can start no thread. False: no seccomp filters here.
-bool forbid_threads() {
-    sock_filter code[]{
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 1, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EAGAIN),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    const sock_fprog program{static_cast<unsigned short>(std::size(code)), code};
-    return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-           ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+bool forbid_threads() { return forbid_calls({SYS_clone3, SYS_clone}, EAGAIN); }
+
+/// From here on this process has address space for the stack of one more thread. False: it can't be bounded.
+bool allow_one_thread() {
+    constexpr std::size_t kStack = std::size_t{1} << 30;
+    pthread_attr_t attributes;
+    if (::pthread_attr_init(&attributes) != 0 || ::pthread_attr_setstacksize(&attributes, kStack) != 0 ||
+        ::pthread_setattr_default_np(&attributes) != 0)
+        return false;
+    std::size_t pages = 0;
+    if (!(std::ifstream("/proc/self/statm") >> pages)) return false;
+    const rlim_t most = pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)) + kStack + kStack / 2;
+    const rlimit limit{most, most};
+    return ::setrlimit(RLIMIT_AS, &limit) == 0;
 }
+
+/// Says at its end whether another thread could ask the pool something meanwhile.
+struct AsksThePool {
+    AsksThePool(Pool& asked, std::promise<bool>& told)
+      : pool(asked)
+      , answer(told) {}
+    ~AsksThePool() {
+        std::promise<void> done;
+        const auto answered = done.get_future();
+        std::thread asker([asked = &pool, done = std::move(done)]() mutable {
+            (void)asked->stopping();
+            done.set_value();
+        });
+        const bool at_once = answered.wait_for(5s) == std::future_status::ready;
+        asker.detach(); // after a failure it waits for the lock that this thread has
+        answer.set_value(at_once);
+    }
+    AsksThePool(const AsksThePool&) = delete;
+    AsksThePool& operator=(const AsksThePool&) = delete;
+    Pool& pool;
+    std::promise<bool>& answer;
+};
 
 } // namespace
 
@@ -75,6 +102,23 @@ TEST_CASE("as many tasks run at once as there are threads") {
     CHECK(inside == 5);
 }
 
+TEST_CASE("a pool is idle when its last task is over, not when that begins") {
+    std::atomic<bool> begun{false};
+    std::atomic<bool> open{false};
+    Pool pool(2, 100);
+    CHECK(pool.idle());
+    REQUIRE(pool.submit(1, [&] {
+        begun = true;
+        while (!open) std::this_thread::yield();
+    }));
+    const bool runs = eventually(5s, [&] { return begun.load(); });
+    const bool idle = pool.idle();
+    open = true;
+    CHECK(runs);
+    CHECK_FALSE(idle);
+    CHECK(eventually(5s, [&] { return pool.idle(); }));
+}
+
 TEST_CASE("tasks beyond the bound are refused until others are over, a single one never is") {
     std::atomic<bool> open{false};
     std::atomic<int> ran{0};
@@ -110,6 +154,15 @@ TEST_CASE("what a task holds ends with it") {
     Pool pool(1, 100);
     REQUIRE(pool.submit(1, [held] {}));
     CHECK(eventually(5s, [&] { return held.use_count() == 1; }));
+}
+
+TEST_CASE("what a task holds ends under no lock of the pool") {
+    std::promise<bool> answer;
+    auto answered = answer.get_future();
+    Pool pool(1, 100);
+    auto held = std::make_shared<AsksThePool>(pool, answer);
+    REQUIRE(pool.submit(1, [held = std::move(held)] {}));
+    CHECK(answered.get());
 }
 
 TEST_CASE("a task that does not return in time is left behind, named, and keeps what it touches") {
@@ -178,6 +231,22 @@ TEST_CASE("where the system has no thread left a task is refused with the system
     });
     const auto end = child.wait(10s);
     if (end == 77) SKIP_TEST("this system allows no seccomp filter");
+    CHECK(end == 0);
+}
+
+TEST_CASE("where the system has fewer threads left than a pool wants, those that it has run the tasks") {
+    if (kSanitized) SKIP_TEST("the sanitizers take address space in their own way");
+    Process child([](Channel&) {
+        Pool pool(3, 1 << 20);
+        if (!allow_one_thread()) return 77;
+        std::atomic<int> ran{0};
+        for (int i = 0; i < 5; ++i)
+            if (!pool.submit(1, [&] { ++ran; })) return 1;
+        pool.stop();
+        return ran == 5 ? 0 : 2;
+    });
+    const auto end = child.wait(10s);
+    if (end == 77) SKIP_TEST("the address space of this process can't be bounded");
     CHECK(end == 0);
 }
 

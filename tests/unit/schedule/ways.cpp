@@ -21,6 +21,15 @@ TEST_CASE("across a mesh there are as many shortest ways as orders of its steps"
     CHECK(WaysTo(large, links_into(large), large.terminals[1023].out).count(0) == 465428353255261088);
 }
 
+TEST_CASE("of several shortest ways the first is the one whose links have the lowest numbers") {
+    LinkGraph graph;
+    graph.vertices = {"start", "left", "right", "end"};
+    graph.links = {{0, 1}, {0, 2}, {1, 3}, {2, 3}};
+    CHECK(WaysTo(graph, links_into(graph), 3).first(0) == LinkPath{0, 2});
+    graph.links = {{0, 1}, {0, 2}, {2, 3}, {1, 3}}; // the other neighbour of the end is found first
+    CHECK(WaysTo(graph, links_into(graph), 3).first(0) == LinkPath{0, 3});
+}
+
 TEST_CASE("ways that no number of 64 bits counts are the most that is counted") {
     LinkGraph chain; // 70 diamonds in a row: 2^70 ways
     const auto vertex = [&chain] {

@@ -6,6 +6,7 @@
 
 #include <deque>
 #include <random>
+#include <utility>
 #include <vector>
 
 namespace copy_choice_test {
@@ -64,7 +65,7 @@ class Run {
         messages_ += messages;
     }
 
-    Copy best() const { return choice_.learned(CopyChoice::class_of(bytes_)).copy; }
+    Copy best() const { return choice_.learned()[CopyChoice::class_of(bytes_)].copy; }
     double mean_cost() const { return total_ / static_cast<double>(messages_ * bytes_); }
     double share_without(Copy copy) const {
         return 1 -
@@ -223,9 +224,9 @@ TEST_CASE("classes learn apart from each other") {
     }
     CHECK(small.best() == Copy::cached);
     CHECK(large.best() == Copy::fetch);
-    CHECK(choice.learned(0).bytes_per_ns == 0);
-    const double speed = choice.learned(CopyChoice::class_of(16'384)).bytes_per_ns;
-    CHECK((speed > 0.99 && speed < 1.01));
+    CHECK(choice.learned()[0].cost(Copy::cached) == 0);
+    const float cost = choice.learned()[CopyChoice::class_of(16'384)].cost(Copy::cached);
+    CHECK((cost > 0.99F && cost < 1.01F));
 }
 
 TEST_CASE("one strategy that is allowed is used and never measured") {
@@ -246,6 +247,31 @@ TEST_CASE("a strategy that is not allowed any more is not used any more, also wi
     Run after(choice, 1 << 20, kCopied); // requires that what is picked is allowed
     after.send(machine, 200);
     CHECK(choice.next(1 << 20, kCopied, false).copy == Copy::nontemporal);
+}
+
+TEST_CASE("where only one strategy is left in the middle of a trial, that one is used") {
+    const std::size_t first = GENERATE(1, 2, 3, 4, 5);
+    CopyChoice choice(0);
+    Run before(choice, 1 << 20, kAll);
+    before.send(machine_for(Copy::fetch, 1.5, 2), first);
+    for (const Copy only : kStrategies) {
+        CHECK(choice.next(1 << 20, CopySet().add(only), true).copy == only);
+        CHECK(choice.next(1 << 20, CopySet().add(only), false).copy == only);
+    }
+}
+
+TEST_CASE("one message of each trial that is interrupted does not decide it") {
+    CopyChoice choice(0);
+    std::uint32_t interrupted = 0; // the trial that had its interruption
+    for (int i = 0; i < 2'000; ++i) {
+        const CopyChoice::Pick pick = choice.next(4096, kCopied, true);
+        choice.sent(4096, pick);
+        if (!pick.measure) continue;
+        std::uint64_t ns = pick.copy == Copy::cached ? 1'000 : 1'500;
+        if (pick.copy == Copy::cached && std::exchange(interrupted, pick.trial) != pick.trial) ns *= 20;
+        choice.note(4096, pick, ns);
+    }
+    CHECK(choice.learned()[0].copy == Copy::cached);
 }
 
 TEST_CASE("a message that is refused is picked again, and costs that are unknown end a trial all the same") {

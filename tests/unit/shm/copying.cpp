@@ -83,6 +83,30 @@ TEST_CASE("how a running link copies is changed, or the reason is said") {
     carry(pair, 1);
 }
 
+TEST_CASE("what a link has measured is said of the peer's descriptor, at either end") {
+    Pair pair(shm());
+    const auto said = [](BareHost& host, BareHost& peer) {
+        std::string why;
+        CHECK(host.applies(peer.descriptor(), &why) == PLEXUS_OK);
+        return why;
+    };
+    const auto send = [&](BareHost& from, End& to, End& there) {
+        for (int i = 0; i < 400; ++i) {
+            REQUIRE(from.push(to, numbered(65'536, 1)));
+            REQUIRE(pair.pump(20s, [&] { return there.take().has_value(); }));
+        }
+    };
+    CHECK(said(pair.a, pair.b).empty());
+    send(pair.a, *pair.to_b, *pair.to_a);
+    CHECK(said(pair.a, pair.b).find("copies 64 KiB ") == 0);
+    CHECK(said(pair.a, pair.b).find("; fixed by copy = ") != std::string::npos);
+    CHECK(said(pair.b, pair.a).empty()); // it has sent nothing so far
+    send(pair.b, *pair.to_a, *pair.to_b);
+    CHECK(said(pair.b, pair.a).find("copies 64 KiB ") == 0);
+    BareHost other(shm());
+    CHECK(said(pair.a, other).empty());
+}
+
 TEST_CASE("a strategy is chosen by the time of both sides, and of the slower one where messages queue") {
     constexpr std::uint64_t kBytes = 65'536;
     const bool behind = GENERATE(false, true);
@@ -104,7 +128,7 @@ TEST_CASE("a strategy is chosen by the time of both sides, and of the slower one
         direction.spent[sample - 1].store(is_cached ? 10'000 : 3'000);
     }
     CHECK(last == (behind ? Copy::cached : Copy::nontemporal));
-    CHECK(meter.learned(CopyChoice::class_of(kBytes)).bytes_per_ns > 0);
+    CHECK(meter.learned()[CopyChoice::class_of(kBytes)].cost(last) > 0);
 }
 
 TEST_CASE("at most as many messages are measured at once as there are places, and a message that was dropped "
@@ -128,7 +152,7 @@ TEST_CASE("at most as many messages are measured at once as there are places, an
         timer.answer(direction, false);
     }
     CHECK(meter.next(CopyChoice::kLeast, copied).copy == Copy::cached);
-    CHECK(meter.learned(0).bytes_per_ns == 0);
+    CHECK(meter.learned()[0].cost(Copy::cached) == 0);
 }
 
 } // namespace copying_test

@@ -37,8 +37,8 @@ TEST_CASE("a descriptor survives its bytes") {
 TEST_CASE("descriptors that are cut, too long, or of another version are damaged") {
     auto bytes = encode(somewhere());
     for (std::size_t size = 0; size < bytes.size(); ++size) CHECK_FALSE(decode({bytes.data(), size}));
-    std::array<std::uint8_t, kDescriptorBytes + 1> longer{};
-    std::copy(bytes.begin(), bytes.end(), longer.begin());
+    auto longer = bytes;
+    longer.push_back(0);
     CHECK_FALSE(decode({longer.data(), longer.size()}));
     ++bytes[0];
     CHECK_FALSE(decode({bytes.data(), bytes.size()}));

@@ -32,25 +32,25 @@ bool readable(int fd, int limit_ms) {
 struct Ringer {
     Ringer(Mailbox& mailbox, std::uint32_t bit) {
         direction.attention = Direction::doorbell;
-        attached = bell.attach(mailbox.memory_fd(), plexus::module::OwnedFd(::dup(mailbox.event_fd())), bit,
-                               direction, false);
+        attached = doorbell.attach(mailbox.memory_fd(), plexus::module::OwnedFd(::dup(mailbox.event_fd())),
+                                   bit, direction, false);
     }
     Direction direction{};
-    Bell bell;
+    Doorbell doorbell;
     bool attached = false;
 };
 
 } // namespace
 
-TEST_CASE("every bell that was rung is answered once, others are not") {
+TEST_CASE("every bit that was set is answered once, others are not") {
     Mailbox mailbox;
     REQUIRE(mailbox.open());
     const std::set<std::uint32_t> rung{0, 1, 63, 64, 1000, MailboxPage::kBits - 1};
     for (const std::uint32_t bit : rung) {
         Ringer ringer(mailbox, bit);
         REQUIRE(ringer.attached);
-        ringer.bell.notify();
-        ringer.bell.notify();
+        ringer.doorbell.notify();
+        ringer.doorbell.notify();
     }
     std::multiset<std::uint32_t> answered;
     mailbox.take(17, [&](std::uint32_t bit) { answered.insert(bit); });
@@ -64,7 +64,7 @@ TEST_CASE("a bit that no mailbox has is refused") {
     CHECK_FALSE(Ringer(mailbox, MailboxPage::kBits).attached);
 }
 
-TEST_CASE("bells are answered in the order of their numbers, beginning where it is said") {
+TEST_CASE("bits are answered in the order of their numbers, from the given one round") {
     Mailbox mailbox;
     REQUIRE(mailbox.open());
     const std::vector<std::uint32_t> rung{0, 5, 63, 64, 70, 127, 1000, MailboxPage::kBits - 1};
@@ -88,10 +88,10 @@ TEST_CASE("what a peer passes instead of an eventfd is refused") {
     REQUIRE(mailbox.open());
     const auto refused = [&](int fd) {
         Direction direction{};
-        Bell bell;
+        Doorbell doorbell;
         errno = 0;
         const bool attached =
-            bell.attach(mailbox.memory_fd(), plexus::module::OwnedFd(::dup(fd)), 0, direction, false);
+            doorbell.attach(mailbox.memory_fd(), plexus::module::OwnedFd(::dup(fd)), 0, direction, false);
         return !attached && errno == EINVAL;
     };
     int ends[2];
@@ -135,7 +135,7 @@ TEST_CASE("an eventfd that cannot count any further does not stop the ringer") {
     const std::uint64_t most = UINT64_MAX - 1;
     REQUIRE(::write(mailbox.event_fd(), &most, sizeof most) == sizeof most);
     mailbox.fall_asleep();
-    ringer.bell.notify();
+    ringer.doorbell.notify();
     CHECK(mailbox.rung());
     CHECK(readable(mailbox.event_fd(), 0));
 }
@@ -145,23 +145,23 @@ TEST_CASE("who is polled directly does not ring, and a waking mailbox writes no 
     REQUIRE(mailbox.open());
     Ringer ringer(mailbox, 5);
     ringer.direction.attention = Direction::direct;
-    ringer.bell.notify();
+    ringer.doorbell.notify();
     CHECK_FALSE(mailbox.rung());
     ringer.direction.attention = Direction::doorbell;
-    ringer.bell.notify();
+    ringer.doorbell.notify();
     CHECK(mailbox.rung());
     CHECK_FALSE(readable(mailbox.event_fd(), 0));
 }
 
-TEST_CASE("a sleeper is woken by the first bell, and once") {
+TEST_CASE("a sleeper is woken by the first notification, and once") {
     Mailbox mailbox;
     REQUIRE(mailbox.open());
     Ringer ringer(mailbox, 5);
     mailbox.fall_asleep();
-    ringer.bell.notify();
+    ringer.doorbell.notify();
     CHECK(readable(mailbox.event_fd(), 0));
     mailbox.clear_event();
-    ringer.bell.notify();
+    ringer.doorbell.notify();
     CHECK_FALSE(readable(mailbox.event_fd(), 0));
 }
 
@@ -179,7 +179,7 @@ TEST_CASE("no ring is lost between the last look and the sleep") {
             Ringer ringer(mailbox, i * 64); // in different words: the summary is contended too
             for (std::uint64_t m = 1; m <= kMessages; ++m) {
                 sent[i].store(m, std::memory_order_release);
-                ringer.bell.notify();
+                ringer.doorbell.notify();
                 if (m % 16 == 0) std::this_thread::yield();
             }
         });

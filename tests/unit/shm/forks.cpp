@@ -109,7 +109,7 @@ TEST_CASE("a forked child that ends its parent's context, closes or exits does n
     CHECK(carries(pair.b, *pair.to_a, *pair.to_b));
     CHECK_FALSE(pair.to_a->is_lost());
     CHECK_FALSE(pair.to_b->is_lost());
-    CHECK(link_up(pair.a, pair.b) != nullptr); // the parent's door is open still
+    CHECK(link_up(pair.a, pair.b) != nullptr); // the parent's listener is still open
 }
 
 TEST_CASE("a link that is given up ends at the other side although a forked child holds the sockets") {

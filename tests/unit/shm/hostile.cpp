@@ -50,14 +50,15 @@ struct Peer {
         table.placed = [](void* self, void*, std::int32_t status) {
             static_cast<Peer*>(self)->placed.push_back(status);
         };
+        in.can_fetch = 1;
         int ends[2];
         REQUIRE(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0);
         mine.reset(ends[0]);
         theirs.reset(ends[1]);
         REQUIRE(mailbox.open());
-        REQUIRE(bell.attach(mailbox.memory_fd(), OwnedFd(::dup(mailbox.event_fd())), 0, out, false));
+        REQUIRE(doorbell.attach(mailbox.memory_fd(), OwnedFd(::dup(mailbox.event_fd())), 0, out, false));
         writer.attach(lines.get(), kLines, in.consumed);
-        receiver.attach(in, lines.get(), kLines, bell, {mine.get(), ::getpid(), -1}, spare);
+        receiver.attach(in, lines.get(), kLines, doorbell, {mine.get(), ::getpid(), -1}, spare);
     }
 
     void bring_area() {
@@ -66,6 +67,13 @@ struct Peer {
         const int fds[] = {fd.get()};
         REQUIRE(send_packet(theirs.get(), kAreaPacket, fds));
     }
+    void bring_part(const void* bytes, std::size_t size) {
+        OwnedFd fd;
+        const SharedMemory part = SharedMemory::create("test part", size, fd);
+        std::memcpy(part.data(), bytes, size);
+        const int fds[] = {fd.get()};
+        REQUIRE(send_packet(theirs.get(), kPartPacket, fds));
+    }
     template <class Body>
     void write(Kind kind, const Body& body, std::uint32_t size = sizeof(Body)) {
         std::byte* const to = writer.reserve(std::max<std::size_t>(size, sizeof body));
@@ -73,14 +81,24 @@ struct Peer {
         std::memcpy(to, &body, sizeof body);
         writer.publish(kind, size);
     }
-    bool broken() { return receiver.receive(this, 16, gone) < 0 && !receiver.trouble().empty(); }
+    // Half of a message of 128 bytes.
+    void begin_stream() {
+        bring_area();
+        StreamHead head{};
+        head.rest = 128;
+        head.head_size = 8;
+        write(Kind::stream, head);
+        write(Kind::chunk, AreaBody{0, 64, 64});
+        CHECK(receiver.receive(this, 16, gone) == 2);
+    }
+    bool broken() { return receiver.receive(this, 16, gone) < 0 && !receiver.error().empty(); }
 
     plexus_host table{};
     std::unique_ptr<Line[]> lines;
     Direction in{};
     Direction out{};
     Mailbox mailbox;
-    Bell bell;
+    Doorbell doorbell;
     OwnedFd mine, theirs;
     SharedMemory area;
     RingWriter writer;
@@ -181,25 +199,73 @@ TEST_CASE("a fetched message whose lengths don't add up breaks the link") {
     CHECK(peer.placed.empty());
 }
 
-TEST_CASE(
-    "a fetch from an address that isn't there is lost alone: the sender is told, the next one arrives") {
+TEST_CASE("what can't be read is asked for, once at a time; without an answer the message is lost alone") {
     Peer peer;
     const auto size = static_cast<std::uint32_t>(sizeof(FetchHead) + 2 * sizeof(FetchPiece));
     const std::uint64_t source = 7;
     const auto address = reinterpret_cast<std::uintptr_t>(&source);
-    peer.in.can_fetch = 1;
-    for (std::uint64_t n = 0; n < 130; ++n) { // its bit is used again after 64
-        const bool bad = n % 3 == 1;
-        const std::uint64_t from = bad ? 8 : address;
-        peer.write(Kind::fetch, Fetch{fetch_head(8, 2), {{from, 4}, {from + 4, 4}}}, size);
+    peer.write(Kind::fetch, Fetch{fetch_head(8, 2), {{address, 4}, {address + 4, 4}}}, size);
+    CHECK(peer.receiver.receive(&peer, 16, peer.gone) == 1);
+    for (std::uint64_t n = 1; n < 130; ++n) { // its bit is used again after 64
+        const bool lost = n % 3 == 1;
+        peer.write(Kind::fetch, Fetch{fetch_head(8, 2), {{8, 4}, {12, 4}}}, size);
+        CHECK(peer.receiver.receive(&peer, 16, peer.gone) == 1);
+        CHECK(peer.in.can_fetch == 1); // other addresses may be there
+        CHECK(peer.in.asked == n);
+        CHECK(peer.in.wanted_from == 0);
+        CHECK(peer.receiver.is_held_up());
+        CHECK(peer.receiver.receive(&peer, 16, peer.gone) == 0);
+        CHECK(peer.placed.size() == n);
+        if (lost)
+            REQUIRE(send_packet(peer.theirs.get(), kLostPacket));
+        else
+            peer.bring_part(&source, sizeof source);
+        CHECK(peer.receiver.hear() == Receiver::Heard::part);
         CHECK(peer.receiver.receive(&peer, 16, peer.gone) == 1);
         CHECK(peer.placed.size() == n + 1);
-        CHECK(peer.placed.back() == (bad ? PLEXUS_MESSAGE_LOST : PLEXUS_OK));
+        CHECK(peer.placed.back() == (lost ? PLEXUS_MESSAGE_LOST : PLEXUS_OK));
+        if (!lost) CHECK(std::memcmp(peer.room.data(), &source, sizeof source) == 0);
         CHECK(peer.in.fetched == n + 1);
-        CHECK((peer.in.fetch_failed >> n % 64 & 1) == (bad ? 1 : 0));
-        peer.placed.resize(n + 1);
+        CHECK((peer.in.fetch_failed >> n % 64 & 1) == (lost ? 1 : 0));
     }
-    CHECK(peer.in.can_fetch == 1); // other addresses may be there
+}
+
+TEST_CASE("bytes that nobody asked for, or too many at once, break the link") {
+    Peer peer;
+    const std::uint64_t source = 7;
+    SECTION("nobody asked") { peer.bring_part(&source, sizeof source); }
+    SECTION("lost is what nobody asked for") { REQUIRE(send_packet(peer.theirs.get(), kLostPacket)); }
+    SECTION("an answer too many, a part without bytes, or too many") {
+        const auto size = static_cast<std::uint32_t>(sizeof(FetchHead) + 2 * sizeof(FetchPiece));
+        peer.write(Kind::fetch, Fetch{fetch_head(8, 2), {{8, 4}, {12, 4}}}, size);
+        CHECK(peer.receiver.receive(&peer, 16, peer.gone) == 1);
+        const int wrong = GENERATE(0, 1, 2);
+        if (wrong == 0) {
+            peer.bring_part(&source, sizeof source);
+            CHECK(peer.receiver.hear() == Receiver::Heard::part);
+            peer.bring_part(&source, sizeof source);
+        } else if (wrong == 1) {
+            REQUIRE(send_packet(peer.theirs.get(), kPartPacket));
+        } else {
+            const std::vector<std::byte> many(kMostPart + 1);
+            peer.bring_part(many.data(), many.size());
+        }
+    }
+    CHECK(peer.receiver.hear() == Receiver::Heard::nonsense);
+    CHECK(peer.receiver.error() == "the peer sent what no peer sends");
+}
+
+TEST_CASE("a part that is longer than the message is read as far as the message goes") {
+    Peer peer;
+    const std::vector<std::byte> many(1000, std::byte{3});
+    const auto size = static_cast<std::uint32_t>(sizeof(FetchHead) + 2 * sizeof(FetchPiece));
+    peer.write(Kind::fetch, Fetch{fetch_head(8, 2), {{8, 4}, {12, 4}}}, size);
+    CHECK(peer.receiver.receive(&peer, 16, peer.gone) == 1);
+    peer.bring_part(many.data(), many.size());
+    CHECK(peer.receiver.hear() == Receiver::Heard::part);
+    CHECK(peer.receiver.receive(&peer, 16, peer.gone) == 1);
+    CHECK(peer.placed == std::vector<std::int32_t>{PLEXUS_OK});
+    CHECK(peer.room == std::vector<std::byte>(8, std::byte{3}));
 }
 
 TEST_CASE("a fetch from a peer that has gone is not believed") {
@@ -210,7 +276,7 @@ TEST_CASE("a fetch from a peer that has gone is not believed") {
     const auto address = reinterpret_cast<std::uintptr_t>(&source);
     peer.write(Kind::fetch, Fetch{fetch_head(8, 2), {{address, 4}, {address + 4, 4}}}, size);
     CHECK(peer.broken());
-    CHECK(peer.receiver.trouble() == "the peer's process ended");
+    CHECK(peer.receiver.error() == "the peer's process ended");
 }
 
 TEST_CASE("a stream that doesn't keep its word breaks the link") {
@@ -222,6 +288,10 @@ TEST_CASE("a stream that doesn't keep its word breaks the link") {
     SECTION("another message comes in between") {
         peer.write(Kind::stream, head);
         peer.write(Kind::message, std::uint64_t{1});
+    }
+    SECTION("another message comes in between, in the area") {
+        peer.write(Kind::stream, head);
+        peer.write(Kind::area, AreaBody{0, 64, 64});
     }
     SECTION("a part is longer than what is left") {
         peer.write(Kind::stream, head);
@@ -266,6 +336,27 @@ TEST_CASE("a message that the host refuses is taken off the ring, and the next o
     CHECK(peer.placed.empty());
 }
 
+TEST_CASE("a message to be fetched that the host refuses is answered, so that its sender may go on") {
+    Peer peer;
+    peer.most = 4;
+    const std::uint64_t source = 5;
+    const auto address = reinterpret_cast<std::uintptr_t>(&source);
+    const auto size = static_cast<std::uint32_t>(sizeof(FetchHead) + 2 * sizeof(FetchPiece));
+    peer.write(Kind::fetch, Fetch{fetch_head(8, 2), {{address, 4}, {address + 4, 4}}}, size);
+    CHECK(peer.receiver.receive(&peer, 16, peer.gone) == 1);
+    CHECK(peer.in.fetched == 1);
+    CHECK(peer.in.fetch_failed == 0);
+    CHECK(peer.placed.empty());
+}
+
+TEST_CASE("a placement that the link's end leaves unfinished is reported once") {
+    Peer peer;
+    peer.begin_stream();
+    CHECK(peer.placed.empty());
+    for (int i = 0; i < 2; ++i) peer.receiver.fail(&peer, false);
+    CHECK(peer.placed == std::vector<std::int32_t>{PLEXUS_MESSAGE_LOST});
+}
+
 // The place belongs to the host again as soon as disconnect is back, although another thread copies into it.
 TEST_CASE("nothing is written to a place after the link was given up") {
     constexpr std::byte kOurs{7};
@@ -291,13 +382,7 @@ TEST_CASE("nothing is written to a place after the link was given up") {
 
 TEST_CASE("a stream's parts that come after the link was given up are dropped, and nothing is reported") {
     Peer peer;
-    peer.bring_area();
-    StreamHead head{};
-    head.rest = 128;
-    head.head_size = 8;
-    peer.write(Kind::stream, head);
-    peer.write(Kind::chunk, AreaBody{0, 64, 64});
-    CHECK(peer.receiver.receive(&peer, 16, peer.gone) == 2);
+    peer.begin_stream();
     peer.receiver.give_up(peer.gone);
     std::fill(peer.room.begin(), peer.room.end(), std::byte{7});
     peer.write(Kind::chunk, AreaBody{64, 64, 128});

@@ -40,6 +40,38 @@ void exchange(Pair& pair, std::initializer_list<std::size_t> sizes) {
     CHECK(pair.pump(10s, [&] { return pair.to_b->completed() == pair.to_b->posted(); }));
 }
 
+// A host that polls `hot` of its links directly, and peers that send to it.
+struct Hub {
+    Hub(const char* hot, std::size_t count)
+      : host(shm(), with({{"hot", hot}})) {
+        for (std::size_t i = 0; i < count; ++i) {
+            peers.push_back(std::make_unique<BareHost>(shm()));
+            ends.push_back(link_up(*peers[i], host));
+            REQUIRE(ends[i] != nullptr);
+        }
+        host.hooks.message = [this](End&, ByteView) { ++received; };
+    }
+    void send(std::size_t who) {
+        ++sent;
+        REQUIRE(eventually(10s, [&] {
+            if (peers[who]->send(*ends[who], message, 24, 2) != PLEXUS_AGAIN) return true;
+            host.poll();
+            peers[who]->poll();
+            return false;
+        }));
+    }
+    bool receives_all() {
+        return pump({&host}, 10s, [&] { return received == sent; });
+    }
+
+    const std::shared_ptr<const Bytes> message = numbered(32, 1);
+    std::uint64_t sent = 0;
+    std::uint64_t received = 0;
+    BareHost host;
+    std::vector<std::unique_ptr<BareHost>> peers;
+    std::vector<End*> ends;
+};
+
 } // namespace
 
 TEST_CASE("messages that are streamed arrive whole, also when they are many areas long") {
@@ -167,7 +199,7 @@ TEST_CASE("what was sent before a process or context ends is delivered to one th
     REQUIRE(pair.pump(10s, [&] { return pair.b.arm(&sleep_ns) == PLEXUS_OK; }));
     for (std::uint8_t i = 0; i < 100; ++i)
         REQUIRE(pair.a.send(*pair.to_b, numbered(i % 20 == 0 ? 1'000 : 30, i), 24, 2) == PLEXUS_OK);
-    pair.a.destroy(); // without a farewell, as a process that is killed
+    pair.a.destroy(); // without a goodbye, as a process that is killed
     REQUIRE(pump({&pair.b}, 10s, [&] { return pair.to_a->is_lost(); }));
     CHECK(pair.to_a->received() == 100);
     CHECK(pair.to_a->lost_why() == "the peer's process ended");
@@ -211,34 +243,62 @@ TEST_CASE("an idle link holds little, and gives a used area back") {
 }
 
 TEST_CASE("more busy links than are polled directly all get through") {
-    BareHost hub(shm(), with({{"hot", "2"}}));
     constexpr std::size_t kPeers = 12;
-    std::vector<std::unique_ptr<BareHost>> peers;
-    std::vector<End*> ends;
-    for (std::size_t i = 0; i < kPeers; ++i) {
-        peers.push_back(std::make_unique<BareHost>(shm()));
-        ends.push_back(link_up(*peers[i], hub));
-        REQUIRE(ends[i] != nullptr);
-    }
     constexpr std::uint64_t kRounds = 3'000;
-    std::uint64_t received = 0;
-    hub.hooks.message = [&](End&, ByteView) { ++received; };
-    const auto message = numbered(32, 1);
+    Hub hub("2", kPeers);
     for (std::uint64_t round = 0; round < kRounds; ++round) {
         // Who is busy changes, so that hot links are exchanged on the way.
         for (std::size_t i = 0; i < 4; ++i) {
             const std::size_t who = (round / 500 * 3 + i) % kPeers;
-            while (peers[who]->send(*ends[who], message, 24, 2) == PLEXUS_AGAIN) {
-                hub.poll();
-                peers[who]->poll();
-            }
+            hub.send(who);
         }
-        hub.poll();
+        hub.host.poll();
     }
-    CHECK(eventually(10s, [&] {
-        hub.poll();
-        return received == kRounds * 4;
-    }));
+    CHECK(hub.receives_all());
+}
+
+TEST_CASE("a link that is polled directly no more rings the doorbell again") {
+    constexpr std::size_t kPeers = 3;
+    Hub hub("1", kPeers);
+    for (std::size_t busy = 0; busy < kPeers; ++busy) { // each in turn takes the place of the one before
+        for (int i = 0; i < 20'000; ++i) {
+            hub.send(busy);
+            hub.host.poll();
+        }
+        for (std::size_t i = 0; i < kPeers; ++i) hub.send(i);
+        CHECK(hub.receives_all());
+    }
+}
+
+TEST_CASE("a host may have more links one after the other than at a time") {
+    constexpr int kLinks = 4'096 + 8; // a mailbox has so many bits, and some more
+    BareHost from(shm(), with({{"ring", "4 KiB"}}));
+    BareHost to(shm());
+    for (int i = 0; i < kLinks; ++i) {
+        End* const end = link_up(from, to);
+        REQUIRE(end != nullptr);
+        from.disconnect(*end);
+        REQUIRE(pump({&from, &to}, 10s, [&] {
+            return from.query(PLEXUS_QUERY_LINKS) == 0 && to.query(PLEXUS_QUERY_LINKS) == 0;
+        }));
+    }
+}
+
+TEST_CASE("a host whose shared area is in use wakes in time to give it back, and others need not wake") {
+    Pair pair(shm(), with({{"area_idle", "10 s"}}));
+    const auto longest = [&](BareHost& host) {
+        std::uint64_t sleep_ns = UINT64_MAX;
+        CHECK(eventually(5s, [&] {
+            host.poll();
+            sleep_ns = UINT64_MAX;
+            return host.arm(&sleep_ns) == PLEXUS_OK;
+        }));
+        return sleep_ns;
+    };
+    CHECK(longest(pair.a) > 10'000'000'000);
+    REQUIRE(push(pair, numbered(500'000, 1), 2));
+    REQUIRE(pair.pump(10s, [&] { return pair.to_a->received() == 1; }));
+    CHECK(longest(pair.a) <= 10'000'000'000);
 }
 
 TEST_CASE("bad values are refused with what would be accepted") {

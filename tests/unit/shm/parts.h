@@ -11,12 +11,6 @@ namespace plexus::testing {
 
 inline const Method& shm() { return find_method("shm"); }
 
-inline BareOptions with(std::map<std::string, std::string> settings) {
-    BareOptions options;
-    options.settings = std::move(settings);
-    return options;
-}
-
 inline std::shared_ptr<const Bytes> numbered(std::size_t size, std::uint8_t first) {
     auto bytes = std::make_shared<Bytes>(size);
     for (std::size_t i = 0; i < size; ++i) (*bytes)[i] = static_cast<std::byte>(first + i * 7 + i / 251);

@@ -120,6 +120,38 @@ TEST_CASE("a body that looks like the next lap's words is never taken for a reco
     CHECK(fillers > 500);
 }
 
+TEST_CASE("every line of a long record is cleared for the next lap, whatever follows it") {
+    constexpr std::uint32_t kLines = 64;
+    const std::uint32_t body = GENERATE(128u, 120u + 3 * 64u, 900u); // some lines; the last is full, too
+    const bool passed_over = GENERATE(false, true);
+    CAPTURE(body, passed_over);
+    Ring ring(kLines);
+    RingReader::Record record{};
+    const auto take = [&](std::uint32_t size) {
+        REQUIRE(ring.reader.look(record) == RingReader::Look::record);
+        REQUIRE(record.size == size);
+        ring.reader.pass(record.size);
+        REQUIRE(ring.reader.look(record) == RingReader::Look::nothing);
+    };
+    const auto lines_until = [&](std::uint64_t position) {
+        while (ring.writer.position() < position) {
+            REQUIRE(ring.write_line(7));
+            take(8);
+        }
+    };
+    const std::uint64_t at = passed_over ? kLines - lines_for(body) : 0;
+    lines_until(at);
+    // As the reader will wait for it at these lines: one lap later, or two where one lap passes them over.
+    REQUIRE(ring.write(body, word_of(passed_over ? 3 : 2, Kind::message, 8)));
+    take(body);
+    if (passed_over) {
+        lines_until(kLines + at);
+        REQUIRE(ring.writer.reserve(body + 64) != nullptr); // begins at the start, and is not written
+        REQUIRE(ring.reader.look(record) == RingReader::Look::nothing);
+    }
+    lines_until(4 * kLines);
+}
+
 // Both sides of "who waits and who has made room": one of them sees the other. Each round races the two
 // stores against the two loads that follow them.
 TEST_CASE("a reader that gives lines back and a writer that starts to wait never miss each other") {

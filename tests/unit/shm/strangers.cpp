@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whoever runs on this host can open sockets at a context's door: that delays peers, and keeps none out.
+// Any process of this host can connect to a context's listener: that delays peers, and keeps none out.
 #include "parts.h"
 #include "support/catch.h"
 #include "support/descriptors.h"
 #include "support/footprint.h"
+#include "support/log_guard.h"
 
 #include "plexus/module/handshake.h"
-#include "shm/door.h"
+#include "shm/doorbell.h"
+#include "shm/layout.h"
+#include "shm/listener.h"
+#include "shm/memory.h"
+#include "shm/opening.h"
 
 #include <deque>
 
@@ -15,7 +20,7 @@ namespace strangers_test {
 using namespace plexus::testing;
 using plexus::module::Handshake;
 using plexus::module::OwnedFd;
-using plexus::shm::Door;
+using plexus::shm::Listener;
 
 namespace {
 
@@ -24,7 +29,7 @@ plexus::shm::SocketName name_of(BareHost& host) {
     return plexus::shm::decode({bytes.data(), bytes.size()}).value().socket;
 }
 
-/// Opens sockets at a door without pause, from a thread; never more than 200 at a time.
+/// Connects to a listener without pause, from a thread; never more than 200 at a time.
 class Refill {
   public:
     explicit Refill(const plexus::shm::SocketName& name)
@@ -86,6 +91,39 @@ TEST_CASE("a peer that closes after the greeting is called again: it has ended, 
     }
 }
 
+TEST_CASE("a peer whose setup is of another version, or wants a ring that cannot be, gets no link") {
+    using namespace plexus::shm;
+    struct Wrong {
+        std::uint32_t version, lines;
+    };
+    const auto wrong =
+        GENERATE(Wrong{kVersion, 128}, Wrong{kVersion + 1, 128}, Wrong{kVersion, 96}, Wrong{kVersion, 32});
+    CAPTURE(wrong.version, wrong.lines);
+    const bool right = wrong.version == kVersion && wrong.lines == 128;
+    const auto logged = plexus::testing::expect_warning("a peer can not be taken");
+    BareHost self(shm());
+    BareHost host(shm());
+    Mailbox mailbox;
+    REQUIRE(mailbox.open());
+    OwnedFd segment;
+    const auto memory = SharedMemory::create("test segment", segment_bytes(wrong.lines), segment);
+    REQUIRE(memory);
+    Setup setup;
+    setup.version = wrong.version;
+    setup.ring_lines = wrong.lines;
+    Opening opening(self.table(), name_of(host), host.id(), setup, Clock::now() + 10s);
+    opening.offer({segment.get(), mailbox.memory_fd(), mailbox.event_fd()});
+    std::int32_t status = PLEXUS_AGAIN;
+    REQUIRE(pump({&host}, 10s, [&] {
+        if (status == PLEXUS_AGAIN) status = opening.step();
+        return status != PLEXUS_AGAIN;
+    }));
+    INFO(opening.why());
+    CHECK((status == PLEXUS_OK) == right);
+    CHECK(host.incoming_count() == (right ? 1 : 0));
+    CHECK(logged.count() == (wrong.lines == 128 ? 0 : 1));
+}
+
 TEST_CASE("one poll lets in no more callers than its share") {
     BareHost host(shm());
     const auto name = name_of(host);
@@ -104,8 +142,8 @@ TEST_CASE("one poll lets in no more callers than its share") {
         before = now;
     }
     CHECK(most > 0);
-    CHECK(most <= Door::kMostAtOnce);
-    CHECK(before - first <= Door::kMostSilent); // and the others were dropped for them
+    CHECK(most <= Listener::kMostAtOnce);
+    CHECK(before - first <= Listener::kMostSilent); // and the others were dropped for them
 }
 
 TEST_CASE("strangers that call again without pause neither keep a context busy nor peers out") {
@@ -153,16 +191,16 @@ TEST_CASE("of too many callers those are dropped that have said nothing, the old
     BareHost there(shm());
     plexus::shm::EventSet events;
     REQUIRE(events.open());
-    Door door(here.table(), events);
+    Listener listener(here.table(), events);
     plexus::shm::SocketName name{};
     here.table().random(here.table().self, name.data(), name.size());
-    REQUIRE(door.open(name));
+    REQUIRE(listener.open(name));
     const auto until = plexus::shm::Clock::now() + 60s;
-    const auto let_in = [&] {
+    const auto accept_waiting = [&] {
         int count = 0;
-        door.let_in(until, [&](std::uint32_t id) {
+        listener.accept_waiting(until, [&](std::uint32_t id) {
             ++count;
-            CHECK(door.step(id) == nullptr);
+            CHECK(listener.step(id) == nullptr);
         });
         CHECK(count == 1);
     };
@@ -170,7 +208,7 @@ TEST_CASE("of too many callers those are dropped that have said nothing, the old
     const auto add_silent = [&] {
         silent.push_back(plexus::shm::call(name));
         REQUIRE(silent.back());
-        let_in();
+        accept_waiting();
     };
     const auto dropped = [](const OwnedFd& caller) { return !plexus::shm::peer_is_there(caller.get(), -1); };
 
@@ -178,20 +216,20 @@ TEST_CASE("of too many callers those are dropped that have said nothing, the old
     auto handshake = Handshake::connecting(there.table(), here.id());
     const OwnedFd peer = plexus::shm::call(name);
     REQUIRE(plexus::shm::send_packet(peer.get(), handshake.take_outgoing()));
-    let_in();
-    while (silent.size() < Door::kMostSilent) add_silent();
+    accept_waiting();
+    while (silent.size() < Listener::kMostSilent) add_silent();
     CHECK_FALSE(dropped(silent[0]));
     add_silent();
     CHECK(dropped(silent[0]));
     CHECK_FALSE(dropped(silent[1]));
     for (int i = 0; i < 300; ++i) add_silent();
-    CHECK(door.caller_count() == Door::kMostSilent + 1);
+    CHECK(listener.caller_count() == Listener::kMostSilent + 1);
     CHECK_FALSE(dropped(peer)); // older than all of them, but it has spoken
     CHECK_FALSE(dropped(silent[silent.size() - 64]));
     CHECK(dropped(silent[silent.size() - 65]));
-    CHECK(door.next_check() == until);
-    door.check_time(until + 1s);
-    CHECK_FALSE(door.is_busy());
+    CHECK(listener.next_check() == until);
+    listener.check_time(until + 1s);
+    CHECK_FALSE(listener.is_busy());
     CHECK(dropped(peer));
 }
 
@@ -200,25 +238,25 @@ TEST_CASE("callers beyond the limit that have all spoken give way to a new one, 
     BareHost there(shm());
     plexus::shm::EventSet events;
     REQUIRE(events.open());
-    Door door(here.table(), events);
+    Listener listener(here.table(), events);
     plexus::shm::SocketName name{};
     here.table().random(here.table().self, name.data(), name.size());
-    REQUIRE(door.open(name));
+    REQUIRE(listener.open(name));
     std::vector<OwnedFd> callers;
-    REQUIRE(door.most_callers() >= Door::kFewestCallers);
-    for (std::size_t i = 0; i <= door.most_callers(); ++i) {
+    REQUIRE(listener.most_callers() >= Listener::kFewestCallers);
+    for (std::size_t i = 0; i <= listener.most_callers(); ++i) {
         auto handshake = Handshake::connecting(there.table(), here.id());
         callers.push_back(plexus::shm::call(name));
         REQUIRE(plexus::shm::send_packet(callers.back().get(), handshake.take_outgoing()));
-        door.let_in(plexus::shm::Clock::now() + 60s,
-                    [&](std::uint32_t id) { CHECK(door.step(id) == nullptr); });
-        CHECK(door.caller_count() == std::min(i + 1, door.most_callers()));
+        listener.accept_waiting(plexus::shm::Clock::now() + 60s,
+                                [&](std::uint32_t id) { CHECK(listener.step(id) == nullptr); });
+        CHECK(listener.caller_count() == std::min(i + 1, listener.most_callers()));
     }
-    CHECK(door.caller_count() == door.most_callers());
+    CHECK(listener.caller_count() == listener.most_callers());
     CHECK(plexus::shm::peer_is_there(callers[1].get(), -1));
     CHECK_FALSE(plexus::shm::peer_is_there(callers[0].get(), -1));
-    door.close();
-    CHECK_FALSE(door.is_busy());
+    listener.close();
+    CHECK_FALSE(listener.is_busy());
     CHECK_FALSE(plexus::shm::peer_is_there(callers[1].get(), -1));
     CHECK_FALSE(plexus::shm::call(name));
 }

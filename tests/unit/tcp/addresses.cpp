@@ -6,8 +6,8 @@
 #include "support/process.h"
 
 #include "base/unique_fd.h"
-#include "tcp/addresses.h"
-#include "tcp/descriptor.h"
+#include "stream_link/addresses.h"
+#include "stream_link/descriptor.h"
 
 #include <arpa/inet.h>
 #include <cstring>
@@ -19,17 +19,9 @@
 namespace addresses_test {
 
 using namespace plexus::testing;
-using plexus::tcp::Descriptor;
+using plexus::stream_link::Descriptor;
 
 namespace {
-
-const Method& tcp() { return find_method("tcp"); }
-
-BareOptions with(std::map<std::string, std::string> settings) {
-    BareOptions options;
-    options.settings = std::move(settings);
-    return options;
-}
 
 Descriptor descriptor_of(BareHost& host) {
     const Bytes bytes = host.descriptor();
@@ -98,6 +90,15 @@ TEST_CASE("bad values are refused in words that say what would do") {
     CHECK(open_error({{"interface", "nosuch0"}}).find("nosuch0") != std::string::npos);
 }
 
+TEST_CASE("a descriptor that is followed by more bytes, or is cut short, is none") {
+    BareHost host(tcp());
+    Bytes bytes = host.descriptor();
+    CHECK(Descriptor::decode({bytes.data(), bytes.size()}));
+    CHECK_FALSE(Descriptor::decode({bytes.data(), bytes.size() - 1}));
+    bytes.push_back(std::byte{0});
+    CHECK_FALSE(Descriptor::decode({bytes.data(), bytes.size()}));
+}
+
 TEST_CASE("by default only loopback is listened on, and only here it means anything") {
     BareHost host(tcp());
     Descriptor there = descriptor_of(host);
@@ -151,8 +152,8 @@ TEST_CASE("when no address leads to the peer, the reason lists what each of them
 
 TEST_CASE("addresses in a network of our own come before others, in their order") {
     const auto make = [](const char* text) { return asio::ip::make_address(text); };
-    const std::vector<plexus::tcp::Interface> own{{"eth7", make("10.1.2.3"), 24}};
-    const std::vector<asio::ip::address> sorted = plexus::tcp::nearest_first(
+    const std::vector<plexus::stream_link::Interface> own{{"eth7", make("10.1.2.3"), 24}};
+    const std::vector<asio::ip::address> sorted = plexus::stream_link::nearest_first(
         {make("192.0.2.1"), make("10.1.2.9"), make("10.1.3.1"), make("10.1.2.7"), make("127.0.0.1")}, own);
     CHECK(sorted == std::vector<asio::ip::address>{make("10.1.2.9"), make("10.1.2.7"), make("127.0.0.1"),
                                                    make("192.0.2.1"), make("10.1.3.1")});
@@ -197,6 +198,29 @@ TEST_CASE("a peer that its own host refuses at an address beyond loopback is los
     CHECK(code == 0);
 }
 
+TEST_CASE("a host that does not answer for dead_after is gone, and one that answers is not") {
+    Process child([](Channel&) {
+        if (!enter_own_network("10.77.0.1")) return 77;
+        Pair pair(tcp(), with({{"dead_after", "1 s"}}), with({{"dead_after", "0 s"}}));
+        const auto message = std::make_shared<const Bytes>(40);
+        if (pair.a.send(*pair.to_b, message, 24, 2) != PLEXUS_OK) return 1;
+        const auto start = std::chrono::steady_clock::now();
+        while (std::chrono::steady_clock::now() < start + 1s)
+            pair.a.poll(); // its kernel answers, it does not
+        if (pair.to_b->is_lost()) return 2;
+        const plexus::UniqueFd control(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+        ifreq request{};
+        std::strcpy(request.ifr_name, "lo");
+        if (::ioctl(control.get(), SIOCSIFFLAGS, &request) != 0) return 3; // as if its host were dead
+        if (pair.a.send(*pair.to_b, message, 24, 2) != PLEXUS_OK) return 4;
+        if (!pump({&pair.a}, 20s, [&] { return pair.to_b->is_lost(); })) return 5;
+        return pair.to_b->lost_why().find("dead_after") != std::string::npos ? 0 : 6;
+    });
+    const int code = child.code(40s);
+    if (code == 77) SKIP_TEST("no network namespace can be made here");
+    CHECK(code == 0);
+}
+
 TEST_CASE("an address that never answers ends after connect_timeout") {
     BareHost from(tcp(), with({{"connect_timeout", "200 ms"}}));
     // Listens, but nobody accepts: the greeting is never answered.
@@ -209,13 +233,13 @@ TEST_CASE("an address that never answers ends after connect_timeout") {
 }
 
 TEST_CASE("words of the configuration choose interfaces by name, address and prefix") {
-    const plexus::tcp::Interface one{"eth7", asio::ip::make_address("10.1.2.3"), 24};
+    const plexus::stream_link::Interface one{"eth7", asio::ip::make_address("10.1.2.3"), 24};
     for (const char* word : {"eth7", "10.1.2.3", "10.1.0.0/16", "all"})
-        CHECK(plexus::tcp::matches(one, word));
+        CHECK(plexus::stream_link::matches(one, word));
     for (const char* word : {"eth", "10.1.2.4", "10.2.0.0/16", "loopback", "::/0"})
-        CHECK_FALSE(plexus::tcp::matches(one, word));
-    CHECK(plexus::tcp::neighbours(one, asio::ip::make_address("10.1.2.200")));
-    CHECK_FALSE(plexus::tcp::neighbours(one, asio::ip::make_address("10.1.3.1")));
+        CHECK_FALSE(plexus::stream_link::matches(one, word));
+    CHECK(plexus::stream_link::neighbours(one, asio::ip::make_address("10.1.2.200")));
+    CHECK_FALSE(plexus::stream_link::neighbours(one, asio::ip::make_address("10.1.3.1")));
 }
 
 } // namespace addresses_test

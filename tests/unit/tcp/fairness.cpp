@@ -13,14 +13,6 @@ using namespace plexus::testing;
 
 namespace {
 
-const Method& tcp() { return find_method("tcp"); }
-
-BareOptions with(std::map<std::string, std::string> settings) {
-    BareOptions options;
-    options.settings = std::move(settings);
-    return options;
-}
-
 /// Sends small messages to `to` without end: refill() before each poll of `to` keeps its socket full.
 class Flood {
   public:
@@ -151,6 +143,49 @@ TEST_CASE("time limits run although a link is never without a message") {
         host.poll();
         return end->is_lost();
     }));
+}
+
+TEST_CASE("links that wait for their first turn share one turn's budget") {
+    BareHost host(tcp());
+    BareHost first(tcp());
+    BareHost second(tcp());
+    std::array<End*, 2> far{};
+    End* const one = link_up(first, host, &far[0]);
+    End* const other = link_up(second, host, &far[1]);
+    REQUIRE(one != nullptr);
+    REQUIRE(other != nullptr);
+    REQUIRE(eventually(10s, [&] { return host.poll() == 0; }));
+    for (int i = 0; i < 100; ++i) {
+        REQUIRE(first.send(*one, std::make_shared<const Bytes>(40), 24, 2) == PLEXUS_OK);
+        REQUIRE(second.send(*other, std::make_shared<const Bytes>(40), 24, 2) == PLEXUS_OK);
+    }
+    host.poll(8);
+    CAPTURE(far[0]->received(), far[1]->received());
+    CHECK(std::min(far[0]->received(), far[1]->received()) >= 3);
+}
+
+TEST_CASE("damage behind many messages is told, although two other links are never without one") {
+    BareHost host(tcp());
+    discard_messages(host);
+    BareHost self(tcp());
+    RawPeer raw(host);
+    raw.shake_hands(self, host);
+    REQUIRE(pump({&host}, 5s, [&] { return host.incoming_count() == 1; }));
+    End* const end = host.incoming().front();
+    Flood one(host);
+    Flood other(host);
+    const std::array<Flood*, 2> floods{&one, &other};
+    polls_until(host, floods, 700, [] { return false; }); // these two are hot
+    Bytes stream;
+    for (int i = 0; i < 200; ++i) { // more than one turn's share
+        stream.push_back(std::byte{8});
+        stream.insert(stream.end(), 7 + 8, std::byte{0});
+    }
+    stream.insert(stream.end(), 7, std::byte{0});
+    stream.push_back(std::byte{65}); // a head that is longer than heads may be
+    raw.send(stream);
+    CHECK(polls_until(host, floods, 4 * kFewPolls, [&] { return end->is_lost(); }) < 4 * kFewPolls);
+    CHECK(end->received() == 200);
 }
 
 TEST_CASE("links that are never without a message all get on, each with its share") {

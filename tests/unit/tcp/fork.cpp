@@ -17,14 +17,6 @@ using namespace plexus::testing;
 
 namespace {
 
-const Method& tcp() { return find_method("tcp"); }
-
-BareOptions with(std::map<std::string, std::string> settings) {
-    BareOptions options;
-    options.settings = std::move(settings);
-    return options;
-}
-
 /// A child that holds what this process has open at this moment.
 class Holder {
   public:
@@ -130,25 +122,13 @@ TEST_CASE("a forked child that ends its copy of a context does not disturb its p
               Pair pair(tcp());
               RawPeer stranger(pair.b);
               for (int i = 0; i < 100; ++i) pair.b.poll();
-              const pid_t child = ::fork();
-              if (child < 0) return 1;
-              if (child == 0) {
-                  for (BareHost* host : {&pair.a, &pair.b}) {
-                      host->close();
-                      host->drain();
-                      host->destroy();
-                  }
-                  ::_exit(0);
-              }
-              int status = -1;
-              ::waitpid(child, &status, 0);
-              if (status != 0) return 2;
-              if (!pair.a.push(*pair.to_b, std::make_shared<const Bytes>(40))) return 3;
-              if (!pair.b.push(*pair.to_a, std::make_shared<const Bytes>(3'000'000))) return 4;
+              if (pair.end_in_a_child() != 0) return 1;
+              if (!pair.a.push(*pair.to_b, std::make_shared<const Bytes>(40))) return 2;
+              if (!pair.b.push(*pair.to_a, std::make_shared<const Bytes>(3'000'000))) return 3;
               if (!pair.pump(5s, [&] { return pair.to_a->received() == 1 && pair.to_b->received() == 1; }))
-                  return 5;
-              if (pair.to_a->is_lost() || pair.to_b->is_lost()) return 6;
-              return link_up(pair.a, pair.b) != nullptr ? 0 : 7;
+                  return 4;
+              if (pair.to_a->is_lost() || pair.to_b->is_lost()) return 5;
+              return link_up(pair.a, pair.b) != nullptr ? 0 : 6;
           }) == 0);
 }
 

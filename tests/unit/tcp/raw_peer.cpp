@@ -2,7 +2,7 @@
 #include "raw_peer.h"
 
 #include "plexus/module/handshake.h"
-#include "tcp/descriptor.h"
+#include "stream_link/descriptor.h"
 
 #include <asio/ip/tcp.hpp>
 #include <poll.h>
@@ -12,9 +12,9 @@
 namespace plexus::testing {
 namespace {
 
-tcp::Descriptor descriptor_of(BareHost& host) {
+stream_link::Descriptor descriptor_of(BareHost& host) {
     const Bytes bytes = host.descriptor();
-    return tcp::Descriptor::decode({bytes.data(), bytes.size()}).value();
+    return stream_link::Descriptor::decode({bytes.data(), bytes.size()}).value();
 }
 
 } // namespace
@@ -22,7 +22,7 @@ tcp::Descriptor descriptor_of(BareHost& host) {
 std::uint16_t port_of(BareHost& host) { return descriptor_of(host).port; }
 
 RawPeer::RawPeer(BareHost& host, std::string_view from) {
-    const tcp::Descriptor there = descriptor_of(host);
+    const stream_link::Descriptor there = descriptor_of(host);
     const asio::ip::tcp::endpoint endpoint(there.addresses.at(0), there.port);
     socket_.reset(::socket(endpoint.data()->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
     const asio::ip::tcp::endpoint own(from.empty() ? asio::ip::address() : asio::ip::make_address(from), 0);
@@ -74,6 +74,15 @@ bool RawPeer::is_closed() const {
 std::size_t RawPeer::received_bytes() const {
     int bytes = 0;
     return ::ioctl(socket_.get(), FIONREAD, &bytes) == 0 ? static_cast<std::size_t>(bytes) : 0;
+}
+
+std::size_t RawPeer::drop_received() {
+    std::size_t all = 0;
+    for (;;) { // MSG_TRUNC: the kernel drops the bytes without copying them
+        const ssize_t got = ::recv(socket_.get(), nullptr, 1024 * 1024, MSG_TRUNC | MSG_DONTWAIT);
+        if (got <= 0) return all;
+        all += static_cast<std::size_t>(got);
+    }
 }
 
 std::vector<std::uint8_t> RawPeer::read_from(BareHost& host, std::size_t size) {

@@ -13,6 +13,8 @@
 
 namespace plexus::testing {
 
+inline const Method& tcp() { return find_method("tcp"); }
+
 class RawPeer {
   public:
     /// Connects to the first address of `host`. Throws std::runtime_error.
@@ -39,6 +41,8 @@ class RawPeer {
     bool is_closed() const;
     /// How much of what the other side has sent lies here unread.
     std::size_t received_bytes() const;
+    /// Reads what lies here and drops it: how much that was.
+    std::size_t drop_received();
     void close() { socket_.reset(); }
 
   private:

@@ -5,7 +5,7 @@
 #include "support/catch.h"
 
 #include "plexus/module/handshake.h"
-#include "tcp/descriptor.h"
+#include "stream_link/descriptor.h"
 
 #include <netinet/in.h>
 #include <poll.h>
@@ -17,8 +17,6 @@ using namespace plexus::testing;
 using plexus::module::Handshake;
 
 namespace {
-
-const Method& tcp() { return find_method("tcp"); }
 
 /// Somebody who listens on a port of loopback and treats each connection as a test wants.
 class RawListener {
@@ -38,7 +36,7 @@ class RawListener {
     /// As if a context like `self` listened here.
     Bytes descriptor(BareHost& self) const {
         const Bytes own = self.descriptor();
-        auto there = plexus::tcp::Descriptor::decode({own.data(), own.size()}).value();
+        auto there = plexus::stream_link::Descriptor::decode({own.data(), own.size()}).value();
         there.port = port_;
         there.addresses = {asio::ip::make_address("127.0.0.1")};
         const auto raw = there.encode();

@@ -7,7 +7,7 @@
 #include "support/process.h"
 
 #include "plexus/module/handshake.h"
-#include "tcp/listener.h"
+#include "stream_link/listener.h"
 
 #include <algorithm>
 #include <atomic>
@@ -19,14 +19,6 @@ namespace strangers_test {
 using namespace plexus::testing;
 
 namespace {
-
-const Method& tcp() { return find_method("tcp"); }
-
-BareOptions with(std::map<std::string, std::string> settings) {
-    BareOptions options;
-    options.settings = std::move(settings);
-    return options;
-}
 
 std::size_t lines_with(const BareHost& host, std::string_view part) {
     const auto lines = host.log_lines();
@@ -102,7 +94,7 @@ TEST_CASE("the number of strangers is bounded: the oldest silent one makes room 
     known.send(std::as_bytes(std::span(hello)));
     for (int i = 0; i < 20; ++i) host.poll();
     std::vector<std::unique_ptr<RawPeer>> crowd;
-    for (std::size_t i = 0; i + 1 < plexus::tcp::Listener::kMostStrangers + kMore; ++i) {
+    for (std::size_t i = 0; i + 1 < plexus::stream_link::Listener::kMostStrangers + kMore; ++i) {
         crowd.push_back(std::make_unique<RawPeer>(host));
         if (i % 8 == 0) host.poll();
     }
@@ -121,7 +113,7 @@ TEST_CASE("a source with many silent connections loses its own, not those of oth
     BareHost host(tcp(), with({{"handshake_timeout", "60 s"}}));
     RawPeer other(host, "127.0.0.9"); // older than every one of the crowd
     std::vector<std::unique_ptr<RawPeer>> crowd;
-    for (std::size_t i = 0; i < plexus::tcp::Listener::kMostStrangers + 20; ++i) {
+    for (std::size_t i = 0; i < plexus::stream_link::Listener::kMostStrangers + 20; ++i) {
         crowd.push_back(std::make_unique<RawPeer>(host));
         if (i % 8 == 0) host.poll();
     }
@@ -134,7 +126,7 @@ TEST_CASE("who has greeted just before the next one comes keeps its place") {
     BareHost holder(tcp());
     RawPeer oldest(host);
     std::vector<std::unique_ptr<RawPeer>> crowd;
-    while (crowd.size() + 1 < plexus::tcp::Listener::kMostStrangers)
+    while (crowd.size() + 1 < plexus::stream_link::Listener::kMostStrangers)
         crowd.push_back(std::make_unique<RawPeer>(host));
     while (host.poll() > 0) {}
     crowd.push_back(std::make_unique<RawPeer>(host)); // one too many; found before what is said now
@@ -160,7 +152,7 @@ TEST_CASE("a greeting that is repeated word for word is answered but leads nowhe
 TEST_CASE("a process without free descriptors says so once, and accepts again when it has some") {
     Process child([](Channel&) {
         const auto expected = expect_warning("limit of open files");
-        BareHost host(tcp());
+        BareHost host(tcp(), with({{"listen", "127.0.0.1"}})); // the one way in
         BareHost peer(tcp());
         rlimit limit{};
         if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 2;

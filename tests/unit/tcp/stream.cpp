@@ -9,8 +9,6 @@ using namespace plexus::testing;
 
 namespace {
 
-const Method& tcp() { return find_method("tcp"); }
-
 struct Fixture {
     Fixture()
       : raw(host) {

@@ -2,6 +2,8 @@
 #include "authority.h"
 
 #include <cstdio>
+#include <fstream>
+#include <iterator>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
@@ -21,8 +23,8 @@ void require(bool holds, const char* what) {
 }
 
 template <class Write>
-void write_file(const std::string& path, Write&& write) {
-    const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "w"));
+void write_file(const std::string& path, Write&& write, const char* mode = "w") {
+    const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), mode));
     require(file != nullptr && write(file.get()) == 1, path.c_str());
 }
 
@@ -56,17 +58,31 @@ Certificate make_certificate(const std::string& name, long serial, EVP_PKEY* key
 void FreeCrypto::operator()(EVP_PKEY* key) const noexcept { EVP_PKEY_free(key); }
 void FreeCrypto::operator()(X509* certificate) const noexcept { X509_free(certificate); }
 
+std::string text_of(const std::string& path) {
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
 Authority::Authority(const TmpDir& folder, const std::string& name)
+  : Authority(folder, name, nullptr) {}
+
+Authority::Authority(const TmpDir& folder, const std::string& name, Authority& above)
+  : Authority(folder, name, &above) {}
+
+Authority::Authority(const TmpDir& folder, const std::string& name, Authority* above)
   : folder_(folder)
   , name_(name)
   , file_(folder / (name + ".pem"))
   , key_(make_key())
-  , certificate_(make_certificate(name, 1, key_.get(), 365)) {
-    X509_set_issuer_name(certificate_.get(), X509_get_subject_name(certificate_.get()));
+  , certificate_(make_certificate(name, above != nullptr ? ++above->serial_ : 1, key_.get(), 365)) {
+    const Authority& signer = above != nullptr ? *above : *this;
+    X509_set_issuer_name(certificate_.get(), X509_get_subject_name(signer.certificate_.get()));
     add_extension(certificate_.get(), NID_basic_constraints, "critical,CA:TRUE");
     add_extension(certificate_.get(), NID_key_usage, "critical,keyCertSign,cRLSign");
-    require(X509_sign(certificate_.get(), key_.get(), EVP_sha256()) > 0, "signature");
+    require(X509_sign(certificate_.get(), signer.key_.get(), EVP_sha256()) > 0, "signature");
     write_file(file_, [&](std::FILE* file) { return PEM_write_X509(file, certificate_.get()); });
+    self_ = {file_, {}, above != nullptr ? above->serial_ : 1};
+    if (above != nullptr) chain_ = text_of(file_) + above->chain_;
 }
 
 Authority::Member Authority::sign(const std::string& name, int days) {
@@ -78,6 +94,8 @@ Authority::Member Authority::sign(const std::string& name, int days) {
     add_extension(made.get(), NID_subject_alt_name, "DNS:" + name);
     require(X509_sign(made.get(), key_.get(), EVP_sha256()) > 0, "signature");
     write_file(member.certificate, [&](std::FILE* file) { return PEM_write_X509(file, made.get()); });
+    const auto add_chain = [&](std::FILE* file) { return std::fputs(chain_.c_str(), file) >= 0 ? 1 : 0; };
+    write_file(member.certificate, add_chain, "a");
     write_file(member.key, [&](std::FILE* file) {
         return PEM_write_PrivateKey(file, key.get(), nullptr, nullptr, 0, nullptr, nullptr);
     });
@@ -111,7 +129,7 @@ std::string Authority::revoke(const std::vector<Member>& members) {
 }
 
 std::map<std::string, std::string> Authority::settings(const Member& member) const {
-    return {{"over", "tcp"}, {"ca", file_}, {"certificate", member.certificate}, {"key", member.key}};
+    return {{"ca", file_}, {"certificate", member.certificate}, {"key", member.key}};
 }
 
 } // namespace plexus::testing

@@ -14,7 +14,7 @@ using namespace plexus::testing;
 using namespace plexus::testing::tls_contexts;
 
 TEST_CASE("payloads of every size arrive, over methods that copy them and methods that place them") {
-    const std::string over = GENERATE("tcp", "shm", "local");
+    const std::string over = GENERATE("", "tcp", "shm", "local"); // nothing: connections of its own
     CAPTURE(over);
     const std::string method = "tls?over=" + over + "&update_after=1MiB";
     Side near(method);
@@ -34,7 +34,7 @@ TEST_CASE("payloads of every size arrive, over methods that copy them and method
 }
 
 TEST_CASE("many threads send small and large payloads both ways at once") {
-    const std::string over = GENERATE("tcp", "shm");
+    const std::string over = GENERATE("", "tcp", "shm");
     CAPTURE(over);
     const std::string method = "tls?over=" + over + "&update_after=256KiB";
     Side near(method);

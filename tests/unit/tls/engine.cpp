@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <openssl/bio.h>
 #include <openssl/ssl.h>
 
 namespace engine_test {
@@ -146,6 +147,50 @@ TEST_CASE("keys are updated on the way, and both directions go on") {
         CHECK(opened(both.server, block) == text);
     }
     CHECK(updates == 5);
+}
+
+TEST_CASE("small records wear a key by what each of them costs, not by their plain bytes alone") {
+    Side a(7);
+    Side b(7);
+    Both both(a, b, 10'000);
+    REQUIRE(both.shake());
+    std::size_t updates = 0;
+    for (int i = 0; i < 1000; ++i)
+        updates += sealed(both.client, "a word..").size() > 8 + Engine::kRecordCost ? 1 : 0;
+    CHECK(updates == 2);
+}
+
+TEST_CASE("a peer that asks for new keys without end is given up before the answers fill the memory") {
+    Side a(7);
+    Side b(7);
+    const plexus::tls::Session client = a.credentials.make_session(true);
+    Engine server(b.credentials.make_session(false), kNoUpdate);
+    BIO* const to_client = BIO_new(BIO_s_mem());
+    BIO* const to_server = BIO_new(BIO_s_mem());
+    SSL_set_bio(client.get(), to_client, to_server);
+    const auto said = [to_server] {
+        Block block(BIO_ctrl_pending(to_server));
+        if (!block.empty()) BIO_read(to_server, block.data(), static_cast<int>(block.size()));
+        return block;
+    };
+    Block answer;
+    auto step = Engine::Step::going;
+    for (int i = 0; i < 4 && step == Engine::Step::going; ++i) {
+        static_cast<void>(SSL_do_handshake(client.get()));
+        step = server.shake(said(), answer);
+        BIO_write(to_client, answer.data(), static_cast<int>(answer.size()));
+        answer.clear();
+    }
+    REQUIRE(step == Engine::Step::done);
+    int asked = 0;
+    for (; asked < 1000 && server.why().empty(); ++asked) {
+        REQUIRE(SSL_key_update(client.get(), SSL_KEY_UPDATE_REQUESTED) == 1);
+        REQUIRE(SSL_do_handshake(client.get()) == 1);
+        static_cast<void>(opened(server, said()));
+    }
+    CHECK(asked > 50); // a few are nobody's fault
+    CHECK(asked < 500);
+    CHECK(server.why() == "the peer asks for new keys again and again");
 }
 
 TEST_CASE("a peer that speaks TLS 1.2 at most is refused") {

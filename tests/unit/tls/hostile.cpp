@@ -3,8 +3,13 @@
 #include "support/bare_host.h"
 #include "support/catch.h"
 #include "support/log_guard.h"
+#include "tls/credentials.h"
+#include "tls/engine.h"
 
 #include <cstring>
+#include <memory>
+#include <openssl/bio.h>
+#include <openssl/ssl.h>
 
 namespace hostile_test {
 
@@ -16,21 +21,22 @@ namespace {
 
 const BareOptions kByKey{{}, {1, 2, 3}, {{"over", "tcp"}, {"handshake_timeout", "300 ms"}}};
 
-/// A victim over tcp, and somebody who speaks tcp to it.
+/// A victim over another method, and somebody who speaks that one to it.
 struct Attack {
-    Attack()
-      : victim(method_of(plexus_passport), kByKey)
-      , villain(find_method("tcp")) {
+    explicit Attack(const BareOptions& options = kByKey)
+      : victim(method_of(plexus_passport), options)
+      , villain(find_method(options.settings.at("over"))) {
         Bytes inner = victim.descriptor();
-        inner.erase(inner.begin(), inner.begin() + 4); // "tcp" and a zero byte
+        // Its name and a zero byte.
+        inner.erase(inner.begin(), inner.begin() + options.settings.at("over").size() + 1);
         to_victim = villain.connect(inner, victim.id());
         if (to_victim == nullptr || !pump({&victim, &villain}, 10s, [&] { return to_victim->is_open(); }))
             throw std::runtime_error("no link to the victim");
     }
-    /// The victim has dropped the link, and its host never heard of it.
-    bool is_dropped() {
+    /// The victim has dropped the link, and its host never heard of it; it knows of so many others.
+    bool is_dropped(std::size_t others = 0) {
         return pump({&victim, &villain}, 10s, [&] { return to_victim->is_lost(); }) &&
-               victim.incoming_count() == 0;
+               victim.incoming_count() == others;
     }
 
     BareHost victim;
@@ -38,7 +44,59 @@ struct Attack {
     End* to_victim = nullptr;
 };
 
+/// How a client of OpenSSL begins that speaks TLS 1.2 at most.
+Bytes older_hello() {
+    const std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context(SSL_CTX_new(TLS_client_method()),
+                                                                    SSL_CTX_free);
+    SSL_CTX_set_max_proto_version(context.get(), TLS1_2_VERSION);
+    const std::unique_ptr<SSL, decltype(&SSL_free)> session(SSL_new(context.get()), SSL_free);
+    BIO* const out = BIO_new(BIO_s_mem());
+    SSL_set_bio(session.get(), BIO_new(BIO_s_mem()), out);
+    CHECK(SSL_connect(session.get()) != 1);
+    Bytes hello(BIO_ctrl_pending(out));
+    CHECK(BIO_read(out, hello.data(), static_cast<int>(hello.size())) == static_cast<int>(hello.size()));
+    return hello;
+}
+
+/// How a context begins that holds another job's key.
+Bytes hello_of_another_job() {
+    const BareHost other(method_of(plexus_passport), {{}, {9}, {{"listen", "127.0.0.1"}}});
+    const plexus::tls::Options options = *plexus::tls::read_options(other.table());
+    plexus::tls::Credentials credentials(other.table(), options);
+    REQUIRE(credentials.load().empty());
+    plexus::tls::Engine engine(credentials.make_session(true), 1 << 30);
+    plexus::tls::Block hello;
+    REQUIRE(engine.shake({}, hello) == plexus::tls::Engine::Step::going);
+    return {hello.begin(), hello.end()};
+}
+
 } // namespace
+
+TEST_CASE(
+    "a member of the inner method without the session's key, or of an older TLS, disturbs no other link") {
+    const std::string over = GENERATE("tcp", "shm");
+    const bool is_older = GENERATE(false, true);
+    CAPTURE(over, is_older);
+    const auto expected = expect_warning(is_older ? "the peer speaks no TLS 1.3" : "binder does not verify");
+    const BareOptions by_key{{}, {1, 2, 3}, {{"over", over}, {"handshake_timeout", "20 s"}}};
+    Attack attack(by_key);
+    BareHost peer(method_of(plexus_passport), by_key);
+    End* heard = nullptr;
+    End* const honest = link_up(peer, attack.victim, &heard);
+    REQUIRE(honest != nullptr);
+    const auto call = [&] {
+        const std::uint64_t before = heard->received();
+        REQUIRE(peer.push(*honest, std::make_shared<Bytes>(5000, std::byte{3})));
+        return pump({&peer, &attack.victim}, 10s, [&] { return heard->received() == before + 1; });
+    };
+    REQUIRE(call());
+    attack.villain.push(*attack.to_victim,
+                        std::make_shared<Bytes>(is_older ? older_hello() : hello_of_another_job()));
+    CHECK(attack.is_dropped(1));
+    CHECK(call());
+    CHECK(honest->is_open());
+    CHECK(expected.count() == 1);
+}
 
 TEST_CASE("what is no TLS gets no link, small or large") {
     const auto expected = expect_warning("no TLS with peer");

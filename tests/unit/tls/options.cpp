@@ -38,13 +38,18 @@ bool contains(const std::string& text, const std::string& part) {
 
 TEST_CASE("parameters that contradict each other are refused") {
     CHECK(contains(refusal({{"over", "tls"}}), "name of another method"));
-    CHECK(contains(refusal({{"over", ""}}), "name of another method"));
+    CHECK(contains(refusal({{"port", "soon"}}), "a port from 0 to 65535"));
+    CHECK(contains(refusal({{"max_message", "1 KiB"}}), "max_message"));
     CHECK(contains(refusal({{"ca", "ca.pem"}}), "certificate"));
     CHECK(contains(refusal({{"ca", "ca.pem"}, {"certificate", "c.pem"}}), "key"));
     CHECK(contains(refusal({{"certificate", "c.pem"}}), "no ca is given"));
     CHECK(contains(refusal({{"key", "c.key"}}), "no ca is given"));
     CHECK(contains(refusal({{"crl", "c.crl"}}), "no ca is given"));
     CHECK(contains(refusal({{"names", "ocean"}}), "no ca is given"));
+    for (const char* names :
+         {"10.0.0.1", "ocean, 10.0.0.1", "fe80::1", "a b", "*", "*.", "o*n.example", ".example"})
+        CHECK(contains(refusal({{"ca", "c"}, {"certificate", "c"}, {"key", "c"}, {"names", names}}),
+                       "*. and the end"));
     CHECK(contains(refusal({{"update_after", "1"}}), "update_after"));
     CHECK(contains(refusal({{"handshake_timeout", "soon"}}), "handshake_timeout"));
 }

@@ -16,8 +16,6 @@ using Settings = std::map<std::string, std::string>;
 
 namespace {
 
-BareOptions with(Settings settings) { return {{}, {1, 2, 3}, std::move(settings)}; }
-
 /// Who calls with `client` a context with `server`: what the caller is told; empty: the link is open.
 std::string told(const Settings& client, const Settings& server, std::size_t* known_to_server = nullptr) {
     BareHost b(method_of(plexus_passport), with(server));
@@ -61,6 +59,15 @@ void refuses_server(const Settings& client, const Settings& server, const std::s
     CHECK(contains(why, said));
 }
 
+/// Over this method; over none: on connections of its own, at one address, since each address that refuses
+/// has a line.
+Settings settings_of(const char* over, const Authority& authority, const Authority::Member& member) {
+    Settings settings = authority.settings(member);
+    settings["over"] = over;
+    if (*over == '\0') settings["listen"] = "127.0.0.1";
+    return settings;
+}
+
 Settings plus(Settings settings, const std::string& key, const std::string& value) {
     settings[key] = value;
     return settings;
@@ -69,26 +76,29 @@ Settings plus(Settings settings, const std::string& key, const std::string& valu
 } // namespace
 
 TEST_CASE("certificates of another authority, ended, revoked or of other names are refused on either side") {
+    const char* const over = GENERATE("", "tcp");
+    CAPTURE(over);
     const TmpDir folder;
     Authority authority(folder, "authority");
     Authority stranger(folder, "stranger");
     const Authority::Member bad = authority.sign("bad.example");
     const Settings good =
-        plus(authority.settings(authority.sign("good.example")), "crl", authority.revoke({bad}));
+        plus(settings_of(over, authority, authority.sign("good.example")), "crl", authority.revoke({bad}));
     CHECK(told(good, good).empty());
 
     // The stranger trusts the authority, but the authority's members do not trust the stranger.
-    const Settings foreign = plus(stranger.settings(stranger.sign("good.example")), "ca", authority.file());
+    const Settings foreign =
+        plus(settings_of(over, stranger, stranger.sign("good.example")), "ca", authority.file());
     refuses_client(foreign, good, "unable to get local issuer certificate", "the peer refused: unknown ca");
     refuses_server(good, foreign, "unable to get local issuer certificate", "the peer refused: unknown ca");
 
-    const Settings ended = authority.settings(authority.sign("good.example", 0));
+    const Settings ended = settings_of(over, authority, authority.sign("good.example", 0));
     refuses_client(ended, good, "certificate has expired", "the peer refused: certificate expired");
     refuses_server(good, ended, "certificate has expired", "the peer refused: certificate expired");
 
-    refuses_client(authority.settings(bad), good, "certificate revoked",
+    refuses_client(settings_of(over, authority, bad), good, "certificate revoked",
                    "the peer refused: certificate revoked");
-    refuses_server(good, authority.settings(bad), "certificate revoked",
+    refuses_server(good, settings_of(over, authority, bad), "certificate revoked",
                    "the peer refused: certificate revoked");
 
     const Settings chooses = plus(good, "names", "other.example, *.elsewhere.example");
@@ -97,13 +107,33 @@ TEST_CASE("certificates of another authority, ended, revoked or of other names a
     CHECK(told(good, plus(good, "names", "other.example,good.example")).empty());
 }
 
+TEST_CASE("a member of an authority that was revoked itself is refused") {
+    const char* const over = GENERATE("", "tcp");
+    CAPTURE(over);
+    const TmpDir folder;
+    Authority first(folder, "first");
+    Authority branch(folder, "branch", first);
+    const Settings far = plus(settings_of(over, branch, branch.sign("far.example")), "ca", first.file());
+    const std::string of_branch = text_of(branch.revoke({}));
+    const auto near = [&](const std::vector<Authority::Member>& revoked) {
+        const auto lists = folder.file("lists.crl", text_of(first.revoke(revoked)) + of_branch);
+        return plus(settings_of(over, first, first.sign("near.example")), "crl", lists.string());
+    };
+    CHECK(told(far, near({})).empty());
+    const Settings strict = near({branch.self()});
+    refuses_client(far, strict, "certificate revoked", "the peer refused: certificate revoked");
+    refuses_server(strict, far, "certificate revoked", "the peer refused: certificate revoked");
+}
+
 TEST_CASE("the job's key is no way in where certificates are asked for, nor the other way round") {
+    const char* const over = GENERATE("", "tcp");
+    CAPTURE(over);
     const TmpDir folder;
     Authority authority(folder, "authority");
-    const Settings certified = authority.settings(authority.sign("good.example"));
-    const Settings by_key{{"over", "tcp"}};
+    const Settings certified = settings_of(over, authority, authority.sign("good.example"));
+    const Settings by_key{{"over", over}, {"listen", "127.0.0.1"}};
     CHECK(told(by_key, by_key).empty());
-    const auto expected = expect_warning("no TLS with peer");
+    const auto expected = expect_warning("no TLS");
     CHECK_FALSE(told(by_key, certified).empty());
     CHECK_FALSE(told(certified, by_key).empty());
     CHECK(expected.count() == 2);
@@ -138,17 +168,19 @@ TEST_CASE("an inner method that takes no record is refused when the method opens
 }
 
 TEST_CASE("certificates that are replaced count for new links, bad ones do not") {
+    const char* const over = GENERATE("", "tcp");
+    CAPTURE(over);
     const TmpDir folder;
     Authority first(folder, "first");
     Authority second(folder, "second");
     const Authority::Member one = first.sign("member.example");
     const std::string ca = folder / "ca.pem";
     std::filesystem::copy_file(first.file(), ca);
-    BareHost server(method_of(plexus_passport), with(plus(first.settings(one), "ca", ca)));
-    BareHost old(method_of(plexus_passport), with(first.settings(first.sign("member.example"))));
+    BareHost server(method_of(plexus_passport), with(plus(settings_of(over, first, one), "ca", ca)));
+    BareHost old(method_of(plexus_passport), with(settings_of(over, first, first.sign("member.example"))));
     // Trusts the first authority, is of the second.
     BareHost young(method_of(plexus_passport),
-                   with(plus(second.settings(second.sign("member.example")), "ca", first.file())));
+                   with(plus(settings_of(over, second, second.sign("member.example")), "ca", first.file())));
     End* const kept = link_up(old, server);
     REQUIRE(kept != nullptr);
 
@@ -181,6 +213,37 @@ TEST_CASE("certificates that are replaced count for new links, bad ones do not")
     }
     CHECK(told_bad);
     CHECK(told_new);
+}
+
+TEST_CASE("files that could not be used for a while are read again, and the log says so once") {
+    const TmpDir folder;
+    Authority first(folder, "first");
+    Authority second(folder, "second");
+    const std::string ca = folder.file("ca.pem", text_of(first.file()));
+    BareHost server(method_of(plexus_passport),
+                    with(plus(settings_of("", first, first.sign("member.example")), "ca", ca)));
+    BareHost young(method_of(plexus_passport),
+                   with(plus(settings_of("", second, second.sign("member.example")), "ca", first.file())));
+    const auto refused = [&] {
+        std::this_thread::sleep_for(1100ms); // files are looked at once a second
+        End* const end = young.connect(server.descriptor(), server.id());
+        return end != nullptr &&
+               pump({&young, &server}, 10s, [&] { return end->is_open() || end->is_lost(); }) &&
+               end->is_lost();
+    };
+    const auto expected = expect_warning("");
+    // The same file, of the same size and time: as if it had been there, and no descriptor to read it.
+    const std::string good = text_of(second.file());
+    folder.file("ca.pem", std::string(good.size(), ' '));
+    const auto time = std::filesystem::last_write_time(ca);
+    CHECK(refused());
+    CHECK(refused());
+    folder.file("ca.pem", good);
+    std::filesystem::last_write_time(ca, time);
+    CHECK_FALSE(refused());
+    int told_bad = 0;
+    for (const std::string& line : server.log_lines()) told_bad += contains(line, "those from before count");
+    CHECK(told_bad == 1);
 }
 
 } // namespace refusals_test

@@ -101,11 +101,11 @@ TEST_CASE("channels to a peer that withholds acknowledgements keep limits.retain
     CHECK((kept[0] + kept[1]) * cost <= kRetain);
     CHECK((kept[0] + kept[1] + 1) * cost > kRetain * 7 / 8); // what each took ahead is a small part
     SECTION("what is acknowledged makes room for both") {
-        rig.one.deliver(first, Rig::control(Kind::confirm, rig.stream_of(first), kept[0]));
+        rig.one.deliver(first, Rig::control(Kind::ack, rig.stream_of(first), kept[0]));
         rig.turns();
         CHECK(rig.peer->account.used() >= kept[1] * cost);
         CHECK(try_send(*channels[1], size) == Status::ok);
-        rig.two.deliver(second, Rig::control(Kind::confirm, rig.stream_of(second), kept[1] + 1));
+        rig.two.deliver(second, Rig::control(Kind::ack, rig.stream_of(second), kept[1] + 1));
         rig.turns();
         CHECK(rig.peer->account.used() == 0);
         CHECK(try_send(*channels[0], size) == Status::ok);
@@ -129,8 +129,8 @@ TEST_CASE("channels to a peer that withholds acknowledgements keep limits.retain
         CHECK(rig.peer->account.used() >= (kept[0] + kept[1]) * cost);
         CHECK(rig.peer->account.used() <= kRetain + 1000); // and the question about the stream that broke
         const std::uint32_t stream = rig.stream_of(first);
-        rig.two.deliver(second, Rig::control(Kind::confirm, rig.stream_of(second), kept[1]));
-        rig.two.deliver(second, Rig::control(Kind::recovered, stream, kept[0]));
+        rig.two.deliver(second, Rig::control(Kind::ack, rig.stream_of(second), kept[1]));
+        rig.two.deliver(second, Rig::control(Kind::replay_answer, stream, kept[0]));
         rig.turns();
         CHECK(rig.peer->account.used() == 0);
     }
@@ -171,7 +171,7 @@ TEST_CASE("what handlers have queued for a peer is bounded over all channels, al
         rig.turns();
         const auto sent = link->method->sent(*link, Kind::request).size();
         if (fragile) CHECK(rig.peer->account.used() > 0);
-        link->method->deliver(*link, Rig::control(Kind::confirm, rig.stream_of(*link), sent));
+        link->method->deliver(*link, Rig::control(Kind::ack, rig.stream_of(*link), sent));
         rig.turns();
     }
     CHECK(rig.peer->account.used() == 0);
@@ -186,7 +186,7 @@ TEST_CASE("what a module still reads stays on the account when its channel has g
     });
     REQUIRE(link.posted.size() == 1);
     SECTION("because it was acknowledged") {
-        rig.one.deliver(link, Rig::control(Kind::confirm, rig.stream_of(link), 1));
+        rig.one.deliver(link, Rig::control(Kind::ack, rig.stream_of(link), 1));
         rig.turns();
     }
     SECTION("because the peer has ended") {
@@ -208,19 +208,19 @@ TEST_CASE("answers to a peer that asks and does not read are on its account, unt
     CHECK(rig.peer->account.used() == 0);
     rig.one.answer = PLEXUS_AGAIN;
     for (std::uint32_t stream = 2; stream < 102; ++stream)
-        rig.one.deliver(link, Rig::control(Kind::recover, stream, 0));
+        rig.one.deliver(link, Rig::control(Kind::replay_request, stream, 0));
     rig.turns();
     CHECK(rig.peer->account.used() >= 100 * wire::StreamFrame::kBytes);
     SECTION("they leave") {
         rig.one.answer = PLEXUS_OK;
         rig.one.writable(link);
         rig.turns();
-        CHECK(rig.one.sent(link, Kind::recovered).size() == 100);
+        CHECK(rig.one.sent(link, Kind::replay_answer).size() == 100);
     }
     SECTION("they are too many") {
         const auto said = expect_warning("more questions than it reads answers");
         for (std::uint32_t stream = 200; stream < 3000; ++stream)
-            rig.one.deliver(link, Rig::control(Kind::recover, stream, 0));
+            rig.one.deliver(link, Rig::control(Kind::replay_request, stream, 0));
         rig.turns();
         CHECK(link.given_up);
     }

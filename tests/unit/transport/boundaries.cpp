@@ -126,13 +126,13 @@ TEST_CASE("a frame that stays never leaves by the method that takes over, and wh
     REQUIRE(rig.two.links() == 1);
     ScriptedMethod::Link& second = rig.two.link();
     rig.two.deliver(second, rig.hello(2));
-    rig.two.deliver(second, Rig::control(Kind::recovered, stream, arrived));
+    rig.two.deliver(second, Rig::control(Kind::replay_answer, stream, arrived));
     rig.turns();
     const auto sent = rig.two.sent(second, Kind::request);
     CHECK(sent.size() == (arrived < 2 ? 1 : 0));
     for (const wire::Bytes& each : sent) CHECK(each.size() == 200);
     CHECK(rig.heard.frames == (arrived == 0 ? 1 : 0));
-    rig.two.deliver(second, Rig::control(Kind::confirm, rig.stream_of(second), sent.size()));
+    rig.two.deliver(second, Rig::control(Kind::ack, rig.stream_of(second), sent.size()));
     rig.turns();
     CHECK(rig.channel(rig.two).settle()); // all are accounted for
     CHECK(warning.count() == 1);
@@ -167,7 +167,7 @@ TEST_CASE("a connection that is made anew counts as a repair, and what is sent a
     rig.turns();
     REQUIRE(rig.one.links() == 2);
     rig.one.deliver(rig.one.link(), rig.hello(2));
-    rig.one.deliver(rig.one.link(), Rig::control(Kind::recovered, stream, 0)); // nothing had arrived
+    rig.one.deliver(rig.one.link(), Rig::control(Kind::replay_answer, stream, 0)); // nothing had arrived
     rig.turns();
     CHECK(one.counts.repairs == 1);
     CHECK(traffic_of(rig.transport.endpoint(), one).sent.messages == 2);

@@ -139,30 +139,32 @@ bool fits(const Row& row, const std::string& facts) {
 /// Calls f(facts, their letters) for every combination.
 template <class F>
 void for_all(F f) {
-    constexpr std::array kInVain{0u, 1u, BreakFacts::kMostInVain, BreakFacts::kMostInVain + 1};
+    constexpr std::array kInVain{0u, 1u, LinkFacts::kMostInVain, LinkFacts::kMostInVain + 1};
     for (const Status status : kStatuses)
         for (const std::uint32_t in_vain : kInVain)
             for (unsigned bits = 0; bits < 1u << 16; ++bits) {
                 BreakFacts facts;
-                facts.status = status;
-                facts.in_vain = in_vain;
+                facts.link.status = status;
+                facts.link.in_vain = in_vain;
                 bool* const flags[] = {
-                    &facts.waited,     &facts.closing,     &facts.said_goodbye,     &facts.gone,
-                    &facts.was_way,    &facts.ended,       &facts.broke_rules,      &facts.opened,
-                    &facts.other_link, &facts.row_applies, &facts.fallback_allowed, &facts.wanted,
-                    &facts.may_return, &facts.denied,      &facts.last_way,         &facts.beyond};
+                    &facts.channel.waited,     &facts.closing,          &facts.link.said_goodbye,
+                    &facts.peer.gone,          &facts.link.was_way,     &facts.peer.ended,
+                    &facts.link.broke_rules,   &facts.link.opened,      &facts.channel.other_link,
+                    &facts.row_applies,        &facts.fallback_allowed, &facts.channel.wanted,
+                    &facts.channel.may_return, &facts.peer.denied,      &facts.peer.last_way,
+                    &facts.peer.beyond};
                 std::string letters;
                 for (unsigned at = 0; at < 16; ++at) {
                     *flags[at] = (bits >> at & 1) != 0;
                     if (at < 13) letters += *flags[at] ? '1' : '0';
                 }
-                letters.insert(9, 1, in_vain == 0 ? '0' : in_vain <= BreakFacts::kMostInVain ? 'f' : 'm');
+                letters.insert(9, 1, in_vain == 0 ? '0' : in_vain <= LinkFacts::kMostInVain ? 'f' : 'm');
                 letters += status == Status::link_lost    ? 'l'
                            : status == Status::peer_lost  ? 'p'
                            : status == Status::wrong_peer ? 'w'
                            : status == Status::denied     ? 'd'
                                                           : 'n';
-                letters += facts.last_way ? '1' : '0';
+                letters += facts.peer.last_way ? '1' : '0';
                 f(facts, letters);
             }
 }
@@ -199,9 +201,9 @@ TEST_CASE("what is lost ends with the reason that an operator can act on") {
     std::size_t wrong = 0;
     for_all([&](const BreakFacts& facts, const std::string&) {
         const Decision decision = decide(facts);
-        const bool denied = facts.denied || facts.status == Status::denied;
-        const bool ended = facts.ended || facts.status == Status::peer_lost;
-        const bool beyond = !ended && (facts.beyond || facts.status == Status::no_method);
+        const bool denied = facts.peer.denied || facts.link.status == Status::denied;
+        const bool ended = facts.peer.ended || facts.link.status == Status::peer_lost;
+        const bool beyond = !ended && (facts.peer.beyond || facts.link.status == Status::no_method);
         const Status end = decision.action != Action::lost ? Status::ok
                            : denied                        ? Status::denied
                            : beyond                        ? Status::no_method
@@ -213,12 +215,12 @@ TEST_CASE("what is lost ends with the reason that an operator can act on") {
 
 TEST_CASE("a decision says why") {
     BreakFacts facts;
-    facts.was_way = true;
+    facts.link.was_way = true;
     facts.row_applies = true;
     CHECK(std::string_view(decide(facts).because) == "falling back is forbidden");
     facts.row_applies = false;
     CHECK(std::string_view(decide(facts).because) == "no other method applies");
-    facts.waited = true;
+    facts.channel.waited = true;
     CHECK(std::string_view(decide(facts).because) == "the peer did not connect again");
 }
 

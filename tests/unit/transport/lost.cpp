@@ -71,7 +71,7 @@ TEST_CASE("a peer that came back by one method takes there what waits by another
     rig.one.lose(first);
     REQUIRE(eventually(20s, [&] {
         rig.turns();
-        return !rig.two.sent(second, Kind::recover).empty();
+        return !rig.two.sent(second, Kind::replay_request).empty();
     }));
     CHECK(rig.heard.frames == 0);
     CHECK(rig.heard.events.empty());
@@ -88,11 +88,11 @@ TEST_CASE("a method whose frames went on by another is used again only when they
     rig.one.deliver(first, wire::Bytes(8, std::byte{31}));
     rig.turns();
     REQUIRE(one.dead());
-    Channel* const heir = one.successor();
-    REQUIRE(heir != nullptr);
+    Channel* const successor = one.successor();
+    REQUIRE(successor != nullptr);
     CHECK(&rig.channel(rig.one) != &one); // not revived: its frame waits elsewhere
     rig.two.open(rig.two.link());
-    rig.two.deliver(rig.two.link(), Rig::control(Kind::recovered, rig.stream_of(first), 1));
+    rig.two.deliver(rig.two.link(), Rig::control(Kind::replay_answer, rig.stream_of(first), 1));
     rig.turns();
     Channel* const again = &rig.channel(rig.one);
     CHECK_FALSE(again->dead());

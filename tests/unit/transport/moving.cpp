@@ -32,15 +32,15 @@ struct Moved : Rig {
         second = &two.link();
         two.open(*second);
         turns();
-        REQUIRE(two.sent(*second, Kind::recover).size() == 1);
-        two.deliver(*second, control(Kind::recovered, stream, 0));
+        REQUIRE(two.sent(*second, Kind::replay_request).size() == 1);
+        two.deliver(*second, control(Kind::replay_answer, stream, 0));
         turns();
         REQUIRE(two.sent(*second, Kind::request).size() == 1);
         REQUIRE(second->posted.size() == 1);
     }
     void end_second() {
         two.end_posted(*second);
-        two.deliver(*second, control(Kind::confirm, stream_of(*second), 1));
+        two.deliver(*second, control(Kind::ack, stream_of(*second), 1));
         turns();
     }
 
@@ -102,7 +102,7 @@ TEST_CASE("what keeps the bytes of a frame ends under no lock, for that may unbi
         rig.turns();
         CHECK(ended == 0); // kept until it is acknowledged
         SECTION("acknowledged") {
-            rig.one.deliver(link, Rig::control(Kind::confirm, rig.stream_of(link), 1));
+            rig.one.deliver(link, Rig::control(Kind::ack, rig.stream_of(link), 1));
             rig.turns();
             CHECK(ended == 1);
         }
@@ -141,11 +141,11 @@ TEST_CASE("a sender whose memory two modules read waits for both") {
     REQUIRE(eventually(20s, [&] { return rig.two.links() == 1; }));
     ScriptedMethod::Link& second = rig.two.link();
     rig.two.open(second);
-    REQUIRE(eventually(20s, [&] { return rig.two.sent(second, Kind::recover).size() == 1; }));
-    rig.two.deliver(second, Rig::control(Kind::recovered, rig.stream, 0));
+    REQUIRE(eventually(20s, [&] { return rig.two.sent(second, Kind::replay_request).size() == 1; }));
+    rig.two.deliver(second, Rig::control(Kind::replay_answer, rig.stream, 0));
     REQUIRE(eventually(20s, [&] { return rig.two.sent(second, Kind::request).size() == 1; }));
     rig.two.end_posted(second);
-    rig.two.deliver(second, Rig::control(Kind::confirm, rig.stream_of(second), 1));
+    rig.two.deliver(second, Rig::control(Kind::ack, rig.stream_of(second), 1));
     for (int i = 0; i < 100; ++i) step(rig.two, [] {}); // turns in which the sender could leave
     CHECK_FALSE(left);
     rig.one.end_posted(*rig.first);
@@ -164,7 +164,7 @@ TEST_CASE("a broken link is given back before what it held leaves by another, al
     };
     const auto said = expect_warning("a frame of an unknown kind");
     rig.one.deliver(*rig.first, kNoFrame);
-    rig.two.deliver(second, Rig::control(Kind::recovered, rig.stream, 0)); // a peer that answers at once
+    rig.two.deliver(second, Rig::control(Kind::replay_answer, rig.stream, 0)); // a peer that answers at once
     rig.turns();
     REQUIRE(rig.two.sent(second, Kind::request).size() == 1);
     CHECK(given_up);

@@ -64,19 +64,37 @@ TEST_CASE("a peer's question about an older link ends it before an answer can be
     REQUIRE(&newer != &older);
     bool over_at_answer = false;
     rig.one.on_send = [&](ScriptedMethod::Link& link, const wire::Bytes& bytes) {
-        if (&link == &newer && wire::kind_of(bytes) == Kind::recovered)
+        if (&link == &newer && wire::kind_of(bytes) == Kind::replay_answer)
             over_at_answer = older.given_up && caller.ended == std::vector<Status>{Status::link_lost};
     };
     rig.one.deliver(newer, rig.hello(6));
-    rig.one.deliver(newer, Rig::control(Kind::recover, 5, 0));
+    rig.one.deliver(newer, Rig::control(Kind::replay_request, 5, 0));
     rig.one.place(newer, head_of(Kind::data), kRest, &said); // the answer anew, behind the question
     rig.one.placed(older);                                   // too late
     rig.one.placed(newer);
     rig.turns();
-    REQUIRE(rig.one.sent(newer, Kind::recovered).size() == 1);
+    REQUIRE(rig.one.sent(newer, Kind::replay_answer).size() == 1);
     CHECK(over_at_answer);
     CHECK(said == PLEXUS_OK);
     CHECK(caller.ended == std::vector<Status>{Status::link_lost, Status::ok});
+}
+
+TEST_CASE("an answer that is whole after its link has broken the rules has not come") {
+    const auto warning = expect_warning("a frame of an unknown kind");
+    Rig rig;
+    Caller caller;
+    rig.transport.demux().on(Kind::data, caller.sink());
+    ScriptedMethod::Link& link = rig.link_up(rig.one);
+    rig.one.deliver(link, rig.hello(5));
+    std::int32_t said = PLEXUS_LINK_LOST;
+    rig.one.place(link, head_of(Kind::data), kRest, &said);
+    rig.turns();
+    REQUIRE(said == PLEXUS_OK);
+    rig.one.deliver(link, wire::Bytes(8, std::byte{31})); // of a kind that there is not
+    rig.one.placed(link);                                 // in the same turn
+    rig.turns();
+    CHECK(caller.ended == std::vector<Status>{Status::link_lost});
+    CHECK(warning.count() == 1);
 }
 
 TEST_CASE("a dial that fails after a newer one has begun ends nothing") {
@@ -101,7 +119,7 @@ TEST_CASE("a dial that fails after a newer one has begun ends nothing") {
     CHECK(rig.one.links() == 3);
     rig.one.open(newer);
     rig.one.deliver(newer, rig.hello(6));
-    rig.one.deliver(newer, Rig::control(Kind::recovered, rig.stream_of(came), 0));
+    rig.one.deliver(newer, Rig::control(Kind::replay_answer, rig.stream_of(came), 0));
     rig.turns();
     CHECK(rig.one.sent(newer, Kind::request).size() == 1);
     CHECK(rig.heard.frames == 0);

@@ -45,6 +45,27 @@ TEST_CASE("a module's rows are named by its labels, in its order") {
     CHECK(std::string_view(bytes, rows[1].bytes.size()) == "bytes of slow");
 }
 
+TEST_CASE("a link is of the row that its module says, and of the first where it says none") {
+    const auto opened = open_with([](plexus_module*, plexus_rows* rows) {
+        for (const char* label : {"fast", "slow"})
+            if (const auto status = add(rows, label); status != PLEXUS_OK) return status;
+        return std::int32_t{PLEXUS_OK};
+    });
+    REQUIRE(opened);
+    Interface& interface = **opened;
+    interface.ops.row_of = [](plexus_link* link, std::uint32_t* row) {
+        *row = *reinterpret_cast<std::uint32_t*>(link);
+        return *row == 3 ? std::int32_t{PLEXUS_UNSUPPORTED} : std::int32_t{PLEXUS_OK};
+    };
+    const auto row_of = [&](std::uint32_t said) {
+        return interface.row_of(reinterpret_cast<plexus_link*>(&said));
+    };
+    CHECK(row_of(0) == "many:fast");
+    CHECK(row_of(1) == "many:slow");
+    CHECK(row_of(2) == "many:fast"); // there is no such row
+    CHECK(row_of(3) == "many:fast");
+}
+
 TEST_CASE("a module that describes too many rows, or the same twice, is refused") {
     for (const Describe wrong : std::initializer_list<Describe>{
              [](plexus_module*, plexus_rows* rows) {

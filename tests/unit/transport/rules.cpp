@@ -41,7 +41,7 @@ TEST_CASE("what was introduced on a link that broke is introduced again on the n
     send();
     CHECK(rig.one.sent(first, Kind::declare).size() == 1);
     CHECK(rig.one.sent(first, Kind::request).size() == 2);
-    rig.one.deliver(first, Rig::control(Kind::confirm, rig.stream_of(first), 3));
+    rig.one.deliver(first, Rig::control(Kind::ack, rig.stream_of(first), 3));
     rig.one.opens = true;
     rig.one.lose(first);
     rig.turns();
@@ -59,7 +59,7 @@ TEST_CASE("a message that is larger than this context takes is refused, counted 
     ScriptedMethod::Link& link = rig.link_up(rig.one);
     rig.one.deliver(link, rig.hello(9));
     rig.turns();
-    const auto acks = [&] { return rig.one.sent(link, Kind::confirm); };
+    const auto acks = [&] { return rig.one.sent(link, Kind::ack); };
     SECTION("in one piece") {
         const auto start = std::chrono::steady_clock::now();
         rig.one.deliver(link, request_of(1001));
@@ -75,10 +75,10 @@ TEST_CASE("a message that is larger than this context takes is refused, counted 
         REQUIRE(acks().size() == 1);
         CHECK(wire::decode_stream(wire::View(acks()[0]))->count == 1);
     }
-    CHECK(rig.heard.troubles == std::vector<Status>{Status::too_large});
+    CHECK(rig.heard.errors == std::vector<Status>{Status::too_large});
     CHECK(rig.delivered == 0);
     wire::Bytes next = request_of(1000);
-    next[1] |= std::byte{wire::kConfirmNow};
+    next[1] |= std::byte{wire::kAckNow};
     rig.one.deliver(link, next);
     rig.turns();
     CHECK(rig.delivered == 1);
@@ -95,7 +95,7 @@ TEST_CASE("a peer of another release is turned away, and the program hears of it
     rig.one.deliver(link, request_of(100));
     rig.turns();
     CHECK(said.count() == 1);
-    CHECK(rig.heard.troubles == std::vector<Status>{Status::unsupported});
+    CHECK(rig.heard.errors == std::vector<Status>{Status::unsupported});
     CHECK(rig.delivered == 0);
     CHECK(link.given_up);
 }
@@ -107,11 +107,11 @@ TEST_CASE("an acknowledgement of more than was sent acknowledges nothing") {
     CHECK(rig.channel(rig.one).send(message, nullptr) == Status::ok);
     const auto at_stake = [&] { return rig.channel(rig.one).condition().at_stake; };
     for (const std::uint64_t count : {0u, 2u, 1000u}) {
-        rig.one.deliver(link, Rig::control(Kind::confirm, rig.stream_of(link), count));
+        rig.one.deliver(link, Rig::control(Kind::ack, rig.stream_of(link), count));
         rig.turns();
         CHECK(at_stake());
     }
-    rig.one.deliver(link, Rig::control(Kind::confirm, rig.stream_of(link), 1));
+    rig.one.deliver(link, Rig::control(Kind::ack, rig.stream_of(link), 1));
     rig.turns();
     CHECK_FALSE(at_stake());
 }
@@ -134,7 +134,7 @@ TEST_CASE("a method that failed is tried again when a pointer asks for it by nam
     send();
     CHECK(route.method() == "two"); // nobody asked
     route.pin(method::parse_list("one").value());
-    rig.two.deliver(rig.two.link(), Rig::control(Kind::confirm, rig.stream_of(rig.two.link()), 2));
+    rig.two.deliver(rig.two.link(), Rig::control(Kind::ack, rig.stream_of(rig.two.link()), 2));
     send();
     CHECK(route.method() == "one");
     CHECK(rig.one.sent(rig.one.link(), Kind::request).size() == 1);

@@ -41,6 +41,7 @@ class ScriptedMethod {
     ScriptedMethod& operator=(const ScriptedMethod&) = delete;
 
     std::int32_t answer = PLEXUS_OK;                        ///< to sends; AGAIN: there is no room
+    int refusals = 0;                                       ///< so many sends find no room first
     std::int32_t connect = PLEXUS_OK;                       ///< to dials
     bool opens = false;                                     ///< links that are dialled, by themselves
     std::function<void(Link&, const wire::Bytes&)> on_send; ///< a message was taken
@@ -160,6 +161,10 @@ inline std::int32_t ScriptedMethod::send(Link& link, const plexus_view* pieces, 
                                          void* token) {
     if (link.given_up) return PLEXUS_LINK_LOST;
     if (answer != PLEXUS_OK) return answer;
+    if (refusals > 0) {
+        --refusals;
+        return PLEXUS_AGAIN;
+    }
     wire::Bytes whole;
     for (std::uint32_t i = 0; i < count; ++i) {
         const auto* const from = static_cast<const std::byte*>(pieces[i].data);
@@ -223,20 +228,21 @@ class Recorder : public transport::Listener {
         transport::WhichCalls which;
         Status status;
     };
-    bool awaited = false; ///< somebody waits for answers, of every channel
+    bool awaited = false;      ///< somebody waits for answers, of every channel
+    std::size_t uncertain = 0; ///< calls_uncertain()
 
-    std::vector<Ended> calls;     ///< that were lost
-    std::vector<Status> peers;    ///< peer_lost()
-    std::vector<Status> troubles; ///< trouble()
-    std::size_t frames = 0;       ///< that were lost
-    std::vector<Status> events;   ///< peer_event()
+    std::vector<Ended> calls;   ///< that were lost
+    std::vector<Status> peers;  ///< peer_lost()
+    std::vector<Status> errors; ///< on_error()
+    std::size_t frames = 0;     ///< that were lost
+    std::vector<Status> events; ///< peer_event()
 
     std::unique_ptr<transport::Attachment> attach(transport::Peer&) override { return nullptr; }
     void peer_arrived(transport::Peer&) override {}
     void peer_lost(transport::Peer&, Status status, const std::string&) override { peers.push_back(status); }
     bool awaits(transport::Peer&) override { return awaited; }
     bool awaits(const transport::Channel&) override { return awaited; }
-    void calls_doubted(transport::Channel&) override {}
+    void calls_uncertain(transport::Channel&) override { ++uncertain; }
     void calls_lost(transport::Channel& via, transport::WhichCalls which, Status status,
                     const std::string&) override {
         calls.push_back({&via, which, status});
@@ -246,9 +252,9 @@ class Recorder : public transport::Listener {
                      const std::string&) override {
         frames += heads.size();
     }
-    std::chrono::nanoseconds chores() override { return std::chrono::nanoseconds::max(); }
+    std::chrono::nanoseconds deferred_work() override { return std::chrono::nanoseconds::max(); }
     void peer_event(transport::Peer&, Status what, const std::string&) override { events.push_back(what); }
-    void trouble(Status status, const std::string&) override { troubles.push_back(status); }
+    void on_error(Status status, const std::string&) override { errors.push_back(status); }
 };
 
 /// A request of so many bytes, as its sender has it.

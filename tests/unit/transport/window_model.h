@@ -38,7 +38,7 @@ class WindowModel {
   private:
     /// A message on a link, either way.
     struct Message {
-        enum class Kind : std::uint8_t { frame, hello, recover, ack, recovered } kind;
+        enum class Kind : std::uint8_t { frame, hello, replay_request, ack, replay_answer } kind;
         std::uint32_t stream = 0;
         std::uint64_t count = 0; ///< frame: its number
     };
@@ -73,10 +73,10 @@ class WindowModel {
         case 5:
         case 6:
         case 7:
-            arrive(choose());
+            arrive_by_choice(choose());
             break;
         case 8:
-            return_one(choose());
+            return_by_choice(choose());
             break;
         case 9:
             cut();
@@ -106,7 +106,7 @@ class WindowModel {
         window().start_stream(link.stream);
         link.out.push_back({Message::Kind::hello, link.stream, 0});
         for (const transport::ReplayRequest& request : window().replay_requests())
-            if (!request.answered) link.out.push_back({Message::Kind::recover, request.stream, 0});
+            if (!request.answered) link.out.push_back({Message::Kind::replay_request, request.stream, 0});
     }
 
     // The sender sends what it may.
@@ -121,10 +121,12 @@ class WindowModel {
         }
     }
 
-    // One message reaches the receiver.
-    void arrive(std::uint8_t choice) {
-        if (links_.empty()) return;
-        Link& link = *links_[choice % links_.size()];
+    void arrive_by_choice(std::uint8_t choice) {
+        if (!links_.empty()) arrive(*links_[choice % links_.size()], choice);
+    }
+
+    // One message reaches the receiver; the choice says whether it is acknowledged at once.
+    void arrive(Link& link, std::uint8_t choice) {
         if (link.out.empty()) return;
         const Message message = link.out.front();
         link.out.pop_front();
@@ -133,7 +135,7 @@ class WindowModel {
             link.received.start(message.stream);
             if (past_.find(message.stream)) link.ignored = true;
             break;
-        case Message::Kind::recover:
+        case Message::Kind::replay_request:
             answer(link, message.stream);
             break;
         default:
@@ -143,7 +145,7 @@ class WindowModel {
             delivered_ = std::max(delivered_, message.count + 1);
             if (link.received.delivered(8, choice % 3 == 0) == transport::ReceiveWindow::Ack::now ||
                 choice % 5 == 0)
-                give_back(link, {Message::Kind::ack, link.stream, link.received.take_ack()});
+                send_back(link, {Message::Kind::ack, link.stream, link.received.take_ack()});
         }
     }
 
@@ -156,17 +158,19 @@ class WindowModel {
             }
         if (const auto known = past_.find(stream)) count = *known;
         past_.remember(stream, count);
-        give_back(on, {Message::Kind::recovered, stream, count});
+        send_back(on, {Message::Kind::replay_answer, stream, count});
     }
 
-    void give_back(Link& link, Message message) {
+    void send_back(Link& link, Message message) {
         if (!link.cut) link.back.push_back(message);
     }
 
+    void return_by_choice(std::uint8_t choice) {
+        if (!links_.empty()) return_one(*links_[choice % links_.size()]);
+    }
+
     // One message reaches the sender, unless the sender has given the link up.
-    void return_one(std::uint8_t choice) {
-        if (links_.empty()) return;
-        Link& link = *links_[choice % links_.size()];
+    void return_one(Link& link) {
         if (link.back.empty()) return;
         const Message message = link.back.front();
         link.back.pop_front();
@@ -219,15 +223,14 @@ class WindowModel {
             for (std::size_t i = 0; i < links_.size(); ++i) {
                 while (!links_[i]->out.empty()) {
                     quiet = false;
-                    arrive(static_cast<std::uint8_t>(i));
+                    arrive(*links_[i], static_cast<std::uint8_t>(i));
                 }
             }
             if (way_->received.owes_ack())
-                give_back(*way_, {Message::Kind::ack, way_->stream, way_->received.take_ack()});
+                send_back(*way_, {Message::Kind::ack, way_->stream, way_->received.take_ack()});
             while (!way_->back.empty()) {
                 quiet = false;
-                for (std::size_t i = 0; i < links_.size(); ++i)
-                    if (links_[i].get() == way_) return_one(static_cast<std::uint8_t>(i));
+                return_one(*way_);
             }
             if (quiet) break;
         }

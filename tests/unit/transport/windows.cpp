@@ -116,20 +116,20 @@ TEST_CASE("the answers to several broken streams may come in any order") {
     window.link_broke();
     Backlog backlog = window.take_backlog();
     CHECK(backlog.frames() == 2);
-    SendWindow heir(true);
-    heir.start_stream(2);
-    append(heir, {11, 12});
-    send_all(heir);
-    append(heir, {13});
-    heir.link_broke();
-    heir.adopt(std::move(backlog));
-    heir.start_stream(3);
-    CHECK(heir.replay_requests().size() == 2);
-    heir.resumed(1, 1, done, lost);
-    CHECK(heir.next() == nullptr);
-    heir.resumed(2, 0, done, lost);
-    CHECK(send_all(heir) == Sizes{11, 12, 2, 13});
-    CHECK(heir.appended() - heir.settled() == 4);
+    SendWindow successor(true);
+    successor.start_stream(2);
+    append(successor, {11, 12});
+    send_all(successor);
+    append(successor, {13});
+    successor.link_broke();
+    successor.adopt(std::move(backlog));
+    successor.start_stream(3);
+    CHECK(successor.replay_requests().size() == 2);
+    successor.resumed(1, 1, done, lost);
+    CHECK(successor.next() == nullptr);
+    successor.resumed(2, 0, done, lost);
+    CHECK(send_all(successor) == Sizes{11, 12, 2, 13});
+    CHECK(successor.appended() - successor.settled() == 4);
 }
 
 TEST_CASE("frames of a stream that the receiver does not remember are given up, not sent again") {

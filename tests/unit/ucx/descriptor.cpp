@@ -18,7 +18,7 @@ Descriptor sample(std::vector<std::string> transports) {
     out.where.boot = {1, 2, 3};
     out.where.network_namespace = 7;
     out.library = {1, 13};
-    out.lifeline = {9};
+    out.liveness = {9};
     out.transports = std::move(transports);
     out.address = {5, 6, 7, 8};
     return out;
@@ -42,7 +42,7 @@ TEST_CASE("a descriptor says what was put in, and who has the key can tell who m
     REQUIRE(read.has_value());
     CHECK(read->transports == made.transports);
     CHECK(read->address == made.address);
-    CHECK(read->lifeline == made.lifeline);
+    CHECK(read->liveness == made.liveness);
     CHECK(read->leaves_host);
     CHECK_FALSE(read->endpoints_fail);
     CHECK(Descriptor::sealed(host.table(), view_of(bytes)));

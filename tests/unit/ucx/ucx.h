@@ -13,12 +13,6 @@ inline const Method& ucx() {
     return method;
 }
 
-inline BareOptions with(std::map<std::string, std::string> settings) {
-    BareOptions options;
-    options.settings = std::move(settings);
-    return options;
-}
-
 /// What the log says if the method does not open so; "opened" if it does.
 inline std::string open_error(std::map<std::string, std::string> settings, std::int32_t status) {
     try {

@@ -48,7 +48,7 @@ const RequestHeader kRequestHeader{kWantsReply, 0x0203,     0x18191a1b04050607, 
                                    0x10111213,  0x14151617, 0x1c1d1e1f};
 const RequestHeader kOneWayHeader{0, 0x0203, 0, 0x08090a0b0c0d0e0f, 0x10111213, 0x14151617, 0};
 const RequestHeader kTimedHeader{kDeadline, 0x0203, 0, 0x08090a0b0c0d0e0f, 0x10111213, 0x14151617, 250};
-const BulkHeader kPutHeader{kConfirmNow, 0x400000001, 0x1122334455667788, 2, 3, 0x100000, 256};
+const BulkHeader kPutHeader{kAckNow, 0x400000001, 0x1122334455667788, 2, 3, 0x100000, 256};
 const BulkHeader kGetHeader{0, 5, 0x8000000000000001, 0, 0xffffffff, 8, 0xffffffff};
 
 } // namespace
@@ -63,17 +63,18 @@ TEST_CASE("frames have the bytes that version 3 gave them") {
     CHECK(fixed(ReportHeader{1, 0x1234}) == plain(golden::kReport));
     CHECK(fixed(Kind::put, kPutHeader) == plain(golden::kPut));
     CHECK(fixed(Kind::get, kGetHeader) == plain(golden::kGet));
-    CHECK(fixed(Kind::borrow, BulkHeader{0, 5, 0x8000000000000001, 7, 2, 0, 0}) == plain(golden::kBorrow));
-    CHECK(fixed(LendHeader{true, 0, 0x600000005, 0x01020304}) == plain(golden::kLend));
-    CHECK(fixed(Kind::give_back, ReplyHeader{0, 0x01020304}) == plain(golden::kGiveBack));
-    CHECK(fixed(Kind::recall, ReplyHeader{0, 0x01020304}) == plain(golden::kRecall));
+    CHECK(fixed(Kind::lease_request, BulkHeader{0, 5, 0x8000000000000001, 7, 2, 0, 0}) ==
+          plain(golden::kLeaseRequest));
+    CHECK(fixed(LeaseHeader{true, 0, 0x600000005, 0x01020304}) == plain(golden::kLease));
+    CHECK(fixed(Kind::lease_return, ReplyHeader{0, 0x01020304}) == plain(golden::kLeaseReturn));
+    CHECK(fixed(Kind::lease_recall, ReplyHeader{0, 0x01020304}) == plain(golden::kLeaseRecall));
     const std::uint64_t calls[2]{0x200000001, 0x0102030405060708};
     CHECK(hex_of(encode_cancel(calls)) == plain(golden::kCancel));
     CHECK(hex_of(encode(Declare{1, 0x0123456789abcdef, "ocean.probe", "n1"})) == plain(golden::kDeclare));
-    CHECK(fixed(Kind::confirm, StreamFrame{1, 2}) == plain(golden::kConfirm));
-    CHECK(fixed(Kind::fence, StreamFrame{1, 2}) == plain(golden::kFence));
-    CHECK(fixed(Kind::recover, StreamFrame{1, 0}) == plain(golden::kRecover));
-    CHECK(fixed(Kind::recovered, StreamFrame{1, UINT64_MAX}) == plain(golden::kRecovered));
+    CHECK(fixed(Kind::ack, StreamFrame{1, 2}) == plain(golden::kAck));
+    CHECK(fixed(Kind::ack_request, StreamFrame{1, 2}) == plain(golden::kAckRequest));
+    CHECK(fixed(Kind::replay_request, StreamFrame{1, 0}) == plain(golden::kReplayRequest));
+    CHECK(fixed(Kind::replay_answer, StreamFrame{1, UINT64_MAX}) == plain(golden::kReplayAnswer));
     CHECK(hex_of(encode_goodbye()) == plain(golden::kGoodbye));
 
     TableFrame table;
@@ -127,7 +128,7 @@ TEST_CASE("what was encoded is decoded") {
 
     const auto put = decode_bulk(bytes_of(golden::kPut));
     REQUIRE(put);
-    CHECK(put->flags == kConfirmNow);
+    CHECK(put->flags == kAckNow);
     CHECK(put->call == kPutHeader.call);
     CHECK(put->key == kPutHeader.key);
     CHECK(put->handle == kPutHeader.handle);
@@ -139,14 +140,14 @@ TEST_CASE("what was encoded is decoded") {
     REQUIRE(cancelled);
     CHECK(*cancelled == std::vector<std::uint64_t>{0x200000001, 0x0102030405060708});
 
-    const auto lend = decode_lend(bytes_of(golden::kLend));
-    REQUIRE(lend);
-    CHECK(lend->stays);
-    CHECK(lend->status == 0);
-    CHECK(lend->call == 0x600000005);
-    CHECK(lend->number == 0x01020304);
+    const auto lease = decode_lease(bytes_of(golden::kLease));
+    REQUIRE(lease);
+    CHECK(lease->stays);
+    CHECK(lease->status == 0);
+    CHECK(lease->call == 0x600000005);
+    CHECK(lease->number == 0x01020304);
 
-    const auto stream = decode_stream(bytes_of(golden::kConfirm));
+    const auto stream = decode_stream(bytes_of(golden::kAck));
     REQUIRE(stream);
     CHECK(stream->stream == 1);
     CHECK(stream->count == 2);
@@ -186,10 +187,10 @@ TEST_CASE("a frame that is cut off anywhere is none") {
     CHECK(only_whole(golden::kReport, decode_report));
     CHECK(only_whole(golden::kPut, decode_bulk));
     CHECK(only_whole(golden::kGet, decode_bulk));
-    CHECK(only_whole(golden::kLend, decode_lend));
+    CHECK(only_whole(golden::kLease, decode_lease));
     CHECK(only_whole(golden::kCancel, decode_cancel));
     CHECK_FALSE(decode_cancel(encode_cancel(std::vector<std::uint64_t>(kMostCancelled + 1))));
-    CHECK(only_whole(golden::kConfirm, decode_stream));
+    CHECK(only_whole(golden::kAck, decode_stream));
     CHECK(only_whole(golden::kDeclare, decode_declare));
     CHECK(
         only_whole("10 03 0000 07000000 0000004000000000 0000000000000000 0000000000000000 0000000000000000",

@@ -37,6 +37,36 @@ TEST_CASE("a table comes back as it was, also the rows of methods that nobody kn
     CHECK(hex_of(encode_table(*table)) == plain(golden::kDescriptors));
 }
 
+TEST_CASE("what a table prescribes travels behind its rows") {
+    const auto table = decode_table(bytes_of(golden::kPrescribed));
+    REQUIRE(table);
+    CHECK(table->prescribed() == "tcp?sndbuf=1");
+    CHECK((*table)[0].parameters.empty());
+    CHECK(hex_of(encode_table(*table)) == plain(golden::kPrescribed));
+    const Bytes whole = bytes_of(golden::kPrescribed);
+    const std::size_t without = whole.size() - 2 - table->prescribed().size();
+    for (std::size_t size = 0; size < whole.size(); ++size) {
+        CAPTURE(size);
+        CHECK(decode_table(View(whole).first(size)).has_value() == (size == without));
+    }
+    Bytes more = whole;
+    more.push_back({});
+    CHECK_FALSE(decode_table(more));
+}
+
+TEST_CASE("a prescription has its limit, is not empty and has no characters that can't be printed") {
+    const auto of = [](const std::string& prescribed) {
+        DescriptorTable table;
+        table.set_prescribed(prescribed);
+        return decode_table(encode_table(table));
+    };
+    CHECK(of(std::string(kLongestPrescription, '~')));
+    CHECK(of(" "));
+    CHECK_FALSE(of(std::string(kLongestPrescription + 1, 't')));
+    for (const char* bad : {"tcp\n", "\x1b[31m", "t\x7f", "kö"}) CHECK_FALSE(of(bad));
+    CHECK_FALSE(decode_table(bytes_of("00 00000000000000000000000000000000 00 0000")));
+}
+
 TEST_CASE("parameters do not travel") {
     DescriptorTable table;
     table.push_back({"tcp", bytes_of("01"), {{"sndbuf", "4 MiB"}}});

@@ -54,6 +54,7 @@ struct NamedPattern {
     bool supports(eco::Operation operation) const {
         if (schedule && schedule->made) return scheduled_as(operation) == schedule->made->kind;
         if (schedule) return scheduled_as(operation).has_value();
+        if (algorithm.uses_multicast()) return operation == eco::Operation::broadcast;
         return !algorithm.options() || eco::supports(algorithm.options()->pattern, operation);
     }
 };

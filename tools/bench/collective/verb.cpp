@@ -28,7 +28,8 @@ using eco::Operation;
 constexpr char kVerb[] = "bench collective";
 constexpr char kFooter[] =
     "Patterns: auto (the library's choice), memory (that all members share, on one host), messages\n"
-    "(the choice without that), eco (follows --map), star, tree:K, binary, binomial, chain,\n"
+    "(the choice without that), multicast (needs eco.multicast), eco (follows --map), star, tree:K, binary, "
+    "binomial, chain,\n"
     "chain:SEGMENT, ring, butterfly, bruck, pairwise. Those that do not suit an operation are left\n"
     "out there. schedule:GRAPH[:TIMING] is a schedule in rounds for the members as terminals of a link\n"
     "graph (a name or a JSON file), as schedule:btree-16: in lockstep; with an overlap, as :2; :async;\n"
@@ -106,12 +107,10 @@ NamedPattern pattern_of(const std::string& word) {
     if (word.starts_with("schedule:")) return schedule_of(word);
     const auto algorithm = eco::parse_algorithm(word);
     if (!algorithm)
-        usage_error(
-            kVerb,
-            fmt::format(
-                "\"{}\" is no pattern: auto, memory, messages, eco, star, tree:K, binary, binomial, chain, "
-                "chain:64KiB, ring, butterfly, bruck, pairwise",
-                word));
+        usage_error(kVerb, fmt::format("\"{}\" is no pattern: auto, memory, messages, multicast, eco, star, "
+                                       "tree:K, binary, binomial, "
+                                       "chain, chain:64KiB, ring, butterfly, bruck, pairwise",
+                                       word));
     return {word, *algorithm};
 }
 

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A broadcast by multicast. The root sends datagrams, a window ahead of the slowest member. Members confirm
+// by requests what they have, and ask by requests for what they lack. The root stays in the call until all
+// members have all, so repairs are copied from the caller's memory.
+#include "group/run_here.h"
+#include "topology/refuse.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <optional>
+#include <thread>
+
+namespace plexus::eco::detail {
+namespace {
+
+/// Datagrams that the root sends, and that a member takes, between two looks at other things.
+constexpr std::size_t kBurst = 16;
+/// Bytes that one answer brings at most.
+constexpr std::uint64_t kRepairBytes = std::uint64_t{256} << 10;
+/// Idle turns of a member before it sleeps, and how long it sleeps at most.
+constexpr std::uint32_t kIdleTurns = 64;
+constexpr std::chrono::milliseconds kAsleep{1};
+
+std::uint64_t nanoseconds(Clock::time_point time) noexcept {
+    return static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count());
+}
+
+/// Nanoseconds between datagrams that the rate may cause, with room for some that are late.
+std::uint64_t pause_of(const multicast::Agreement& agreed) noexcept {
+    constexpr std::uint64_t kSecond = 1'000'000'000;
+    constexpr std::uint64_t kDatagrams = 4;
+    return agreed.bytes_per_second == 0 ? 0 : kDatagrams * agreed.payload * kSecond / agreed.bytes_per_second;
+}
+
+} // namespace
+
+class GroupState::MulticastCall {
+  public:
+    MulticastCall(GroupState& group, Execution& call, std::span<std::byte> data)
+      : group_(group)
+      , channel_(*group.multicast_)
+      , call_(call)
+      , data_(data)
+      , count_(static_cast<std::uint32_t>(channel_.count_of(data.size())))
+      , pause_(pause_of(channel_.agreed())) {}
+    /// No handler reads the memory of the call any more after that.
+    ~MulticastCall() {
+        for (bool over = false; !over;) {
+            {
+                const Lock hold(group_.mutex_);
+                over = call_.writers == 0;
+                if (over) call_.window.reset();
+            }
+            if (!over) std::this_thread::yield();
+        }
+    }
+    MulticastCall(const MulticastCall&) = delete;
+    MulticastCall& operator=(const MulticastCall&) = delete;
+
+    /// The root's part. False: the group broke.
+    bool send() {
+        multicast::PacketHeader header;
+        header.call = call_.number;
+        header.digest = call_.planned->digest;
+        header.count = count_;
+        std::vector<std::uint32_t> burst;
+        for (;;) {
+            burst.clear();
+            {
+                const Lock hold(group_.mutex_);
+                if (call_.failed) return false;
+                multicast::SendWindow& window = *call_.window;
+                if (window.complete()) return true;
+                call_.peer = window.slowest();
+                call_.at = window.confirmed();
+                while (window.may_send() && burst.size() < kBurst) burst.push_back(window.take_next());
+            }
+            if (burst.empty()) {
+                group_.wait(call_);
+                continue;
+            }
+            for (const std::uint32_t sequence : burst) {
+                header.sequence = sequence;
+                if (!send(header)) return false;
+            }
+            group_.mailbox_->context().progress();
+        }
+    }
+
+    /// The others' part. False: the group broke.
+    bool receive(Rank root) {
+        multicast::ReceiveWindow window(count_);
+        multicast::RepairTimer timer(nanoseconds(Clock::now()));
+        const std::uint32_t step = std::max<std::uint32_t>(1, channel_.agreed().window / 4);
+        std::uint32_t confirmed = 0;
+        wake(root, window);
+        for (;;) {
+            if (call_.ready.load(std::memory_order_acquire))
+                return false; // pairs with [ready]: the group broke
+            bool heard = false;
+            for (std::size_t i = 0; i < kBurst; ++i) {
+                const auto packet = channel_.receive(call_.number);
+                if (!packet) break;
+                heard = take(window, *packet, root) || heard;
+            }
+            if (heard) {
+                heard_at_ = nanoseconds(Clock::now());
+                timer.datagram_came(heard_at_);
+            }
+            if (answer_ && answer_->ready()) heard = take_repair(window, timer, root) || heard;
+            if (window.complete() || window.first_missing() - confirmed >= step) {
+                confirmed = window.first_missing();
+                confirm(root, confirmed);
+            }
+            if (window.complete()) return true;
+            const std::uint64_t now = nanoseconds(Clock::now());
+            const std::uint32_t below = timer.ask_below(window, count_, now);
+            const bool paced = below == count_ && now - heard_at_ < pause_; // the rate, and no loss
+            if (below > 0 && !paced) ask(window, timer, root, below);
+            heard ? wake(root, window) : idle(root);
+        }
+    }
+
+  private:
+    /// False: the group broke while the rate limit held the datagram back.
+    bool send(const multicast::PacketHeader& header) {
+        const auto part = channel_.part(data_, header.sequence);
+        for (;;) {
+            const std::uint64_t now = nanoseconds(Clock::now());
+            const std::uint64_t pause = channel_.delay(part.size(), now);
+            if (pause == 0) break;
+            const Clock::time_point due = Clock::now() + std::chrono::nanoseconds(pause);
+            if (!group_.sleep_until(call_, due)) return false;
+        }
+        if (!channel_.send(header, part)) // a full buffer; lost datagrams are asked for
+            std::this_thread::yield();
+        return true;
+    }
+
+    /// False: it is none of this call's.
+    bool take(multicast::ReceiveWindow& window, const multicast::Packet& packet, Rank root) {
+        if (packet.header.digest != call_.planned->digest || packet.header.sender != root ||
+            packet.header.count != count_) {
+            if (!std::exchange(differs_, true)) group_.differ(packet.header.sender, call_.number);
+            return false;
+        }
+        return store(window, packet.header.sequence, packet.data);
+    }
+
+    bool store(multicast::ReceiveWindow& window, std::uint32_t sequence, Bytes bytes) {
+        const auto part = channel_.part(data_, sequence);
+        if (bytes.size() != part.size()) return false;
+        if (window.take(sequence) && !bytes.empty()) std::memcpy(part.data(), bytes.data(), bytes.size());
+        return true;
+    }
+
+    void ask(const multicast::ReceiveWindow& window, multicast::RepairTimer& timer, Rank root,
+             std::uint32_t below) {
+        const auto most = std::max<std::uint64_t>(1, kRepairBytes / channel_.agreed().payload);
+        asked_ = window.missing(below, static_cast<std::uint32_t>(most));
+        if (asked_.empty()) return;
+        std::vector<std::uint32_t> words;
+        for (const multicast::Range& each : asked_) words.insert(words.end(), {each.first, each.count});
+        attempt(root, [&](const GlobalPointer<Mailbox>& to) {
+            answer_ = to.with(no_deadline)
+                          .call(kRepair, group_.id_, call_.number, call_.planned->digest,
+                                std::span<const std::uint32_t>(words));
+        });
+        if (answer_) timer.asked();
+    }
+
+    /// True: it brought something.
+    bool take_repair(multicast::ReceiveWindow& window, multicast::RepairTimer& timer, Rank root) {
+        std::vector<std::byte> bytes;
+        attempt(root, [&](const GlobalPointer<Mailbox>&) { bytes = answer_->get(); });
+        answer_.reset();
+        Bytes rest(bytes);
+        const bool gave = !rest.empty();
+        if (gave) rest = rest.subspan(1);
+        for (const multicast::Range& range : asked_)
+            for (std::uint32_t i = 0; gave && i < range.count; ++i) {
+                const std::size_t size = channel_.part(data_, range.first + i).size();
+                if (size > rest.size()) break;
+                store(window, range.first + i, rest.first(size));
+                rest = rest.subspan(size);
+            }
+        timer.answered(gave, nanoseconds(Clock::now()));
+        return gave;
+    }
+
+    void confirm(Rank root, std::uint32_t below) {
+        attempt(root, [&](const GlobalPointer<Mailbox>& to) {
+            to.send(kConfirm, group_.id_, call_.number, call_.planned->digest, group_.me_, below);
+        });
+    }
+
+    /// Uses the ordinary path to the root, which may have broken.
+    template <class Do>
+    void attempt(Rank root, Do&& what) {
+        const bool limited = call_.deadline != Clock::time_point::max();
+        const GlobalPointer<Mailbox>& open = group_.members_[root].mailbox;
+        try {
+            limited ? what(open.with(plexus::deadline(call_.deadline - Clock::now()))) : what(open);
+        } catch (const Error& error) {
+            const bool late =
+                error.status() == Status::timed_out || error.status() == Status::deadline_exceeded;
+            if (error.status() == Status::dead_pointer || error.status() == Status::again)
+                return; // asked after
+            limited&& late ? group_.expire(call_) : group_.lost(root, error);
+        }
+    }
+
+    /// A wait has ended.
+    void wake(Rank root, const multicast::ReceiveWindow& window) {
+        turn_ = 0;
+        const Lock hold(group_.mutex_);
+        call_.peer = root;
+        call_.at = window.first_missing();
+    }
+
+    void idle(Rank root) {
+        Context& context = group_.mailbox_->context();
+        if (turn_ == 0) asked_after_ = Clock::now();
+        ++turn_;
+        if (context.progress() == 0 && group_.crowded()) std::this_thread::yield();
+        if (turn_ < kIdleTurns) return;
+        const Clock::time_point now = Clock::now();
+        if (now >= call_.deadline) {
+            group_.expire(call_);
+        } else if (now - asked_after_ >= group_.options_.watch) {
+            asked_after_ = now;
+            {
+                const Lock hold(group_.mutex_);
+                call_.peer = root;
+            }
+            group_.ask_after(root, call_.number, call_.planned->digest);
+        } else if (answer_) {
+            (void)answer_->wait_for(kAsleep);
+        } else {
+            channel_.sleep(kAsleep);
+        }
+    }
+
+    GroupState& group_;
+    multicast::Channel& channel_;
+    Execution& call_;
+    const std::span<std::byte> data_;
+    const std::uint32_t count_;
+    const std::uint64_t pause_;
+    std::optional<Future<std::vector<std::byte>>> answer_; ///< to the last question, if it has not come yet
+    std::vector<multicast::Range> asked_;
+    Clock::time_point asked_after_{};
+    std::uint32_t turn_ = 0; ///< idle turns in a row
+    std::uint64_t heard_at_ = nanoseconds(Clock::now());
+    bool differs_ = false;
+};
+
+void GroupState::run_by_multicast(std::shared_ptr<const PlannedCall> planned, const CollectiveArgs& args,
+                                  Clock::time_point deadline) {
+    const std::span<std::byte> data(args.receive, args.receive_elements * args.element_bytes);
+    const std::uint64_t count = multicast_->count_of(data.size());
+    if (count > UINT32_MAX / 2)
+        refuse(Status::too_large, "a broadcast of {} bytes is too large for multicast", data.size());
+    std::unique_ptr<Execution> fresh;
+    {
+        const Lock hold(mutex_);
+        if (broken_) throw_broken();
+        fresh = spare();
+    }
+    const Rank root = planned->signature.root;
+    fresh->planned = std::move(planned);
+    fresh->deadline = deadline;
+    fresh->space[static_cast<std::size_t>(Space::receive)] = args.receive;
+    fresh->bytes = data.size();
+    if (me_ == root)
+        fresh->window = std::make_unique<multicast::SendWindow>(
+            size(), me_, static_cast<std::uint32_t>(count), multicast_->agreed().window);
+    Execution& call = enter(std::move(fresh));
+    run_here(call, [&] {
+        MulticastCall run(*this, call, data);
+        return me_ == root ? run.send() : run.receive(root);
+    });
+}
+
+void GroupState::hear_confirmed(std::uint32_t number, std::uint32_t digest, Rank member,
+                                std::uint32_t below) {
+    Consequence what;
+    {
+        const Lock hold(mutex_);
+        Execution* const call = find(number);
+        if (call == nullptr || call->window == nullptr) return; // it has failed, or the member lies
+        if (digest != call->planned->digest) {
+            what = {Consequence::Kind::differ, nullptr, nullptr, member, number};
+        } else if (!call->window->confirm(member, below)) {
+            what.kind = Consequence::Kind::break_up;
+            what.status = Status::bad_argument;
+            what.why = fmt::format("member {} confirms what it can't have", name(member));
+        } else {
+            what = resume(*call);
+            call->parked = true; // so break_up() sets `ready`
+        }
+    }
+    act(std::move(what));
+}
+
+std::vector<std::byte> GroupState::repair(std::uint32_t number, std::uint32_t digest,
+                                          std::span<const std::uint32_t> ranges) {
+    Execution* call = nullptr;
+    std::span<std::byte> data;
+    {
+        const Lock hold(mutex_);
+        call = find(number);
+        if (call == nullptr || call->window == nullptr || digest != call->planned->digest) return {};
+        data = {call->space[static_cast<std::size_t>(Space::receive)], call->bytes};
+        ++call->writers; // the call does not end while its memory is read
+    }
+    const std::uint64_t count = multicast_->count_of(data.size());
+    std::vector<std::byte> out(1);
+    bool fits = true; // what an honest member asks for does
+    for (std::size_t i = 0; fits && i + 1 < ranges.size(); i += 2)
+        for (std::uint64_t at = ranges[i]; fits && at < std::uint64_t{ranges[i]} + ranges[i + 1]; ++at) {
+            const auto part = multicast_->part(data, at);
+            fits = at < count && out.size() + part.size() <= 1 + kRepairBytes + multicast_->agreed().payload;
+            if (fits) out.insert(out.end(), part.begin(), part.end());
+        }
+    const Lock hold(mutex_);
+    --call->writers;
+    return out;
+}
+
+} // namespace plexus::eco::detail

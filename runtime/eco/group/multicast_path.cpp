@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How the members of a group come to use multicast: all must ask for it, sit in one IP network and one subnet
+// of the map, and hear each other in a probe. If the choice is automatic, member 0 measures it against what
+// the group does without it, and sends the outcome to all.
+#include "group/multicast_path.h"
+
+#include "plexus/eco/group.h"
+#include "topology/refuse.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <sstream>
+#include <thread>
+
+namespace plexus::eco::detail {
+namespace {
+
+using Wish = MulticastOffer::Wish;
+
+/// How long a member listens for the probes of all others, and how many each sends.
+constexpr std::chrono::milliseconds kListen{200};
+constexpr int kProbes = 2;
+/// A measurement ends with the first size that takes longer.
+constexpr std::chrono::milliseconds kLongMeasure{20};
+constexpr int kRepeats = 5;
+/// Of its own time multicast has to win so much: a tie is no reason to use it.
+constexpr double kWins = 0.9;
+constexpr std::uint64_t kBytesInMegabit = 125'000;
+constexpr std::uint32_t kFirstSize = 1024;
+
+std::string setting(const std::vector<SettingReport>& all, std::string_view key) {
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const SettingReport& each) { return each.key == key; });
+    return found == all.end() ? std::string() : found->value;
+}
+
+/// What member 0 decides. Plain data.
+struct Decision {
+    multicast::Key key{};
+    multicast::Place place{};
+    std::uint64_t bytes_per_second = 0;
+};
+
+} // namespace
+
+std::string offer_text(const Context& context) {
+    const std::vector<SettingReport> all = context.settings();
+    const std::string wish = setting(all, "eco.multicast");
+    if (wish != "on" && wish != "auto") return "0";
+    const std::string chosen = setting(all, "eco.multicast_interface");
+    const auto address = multicast::parse_address(chosen);
+    if (!chosen.empty() && !address)
+        refuse(Status::bad_config, "eco.multicast_interface: \"{}\" is no IPv4 address", chosen);
+    const multicast::Interface at =
+        multicast::find_interface(address.value_or(0)).value_or(multicast::Interface());
+    const Wish said = wish == "auto" ? Wish::automatic : Wish::on;
+    return fmt::format("{} {} {} {} {}", static_cast<unsigned>(said), chosen.empty() ? 0 : 1, at.address,
+                       at.mask, at.mtu);
+}
+
+MulticastOffer parse_offer(std::string_view text) {
+    std::istringstream in{std::string(text)};
+    unsigned wish = 0;
+    MulticastOffer out;
+    in >> wish >> out.chosen >> out.interface.address >> out.interface.mask >> out.interface.mtu;
+    if (!in || wish > static_cast<unsigned>(Wish::automatic)) return {};
+    out.wish = static_cast<Wish>(wish);
+    return out;
+}
+
+/// From what all members know: the same on each. Empty: nothing is against it so far.
+std::string GroupState::why_no_multicast(bool by_loopback) const {
+    const MulticastOffer& first = members_[0].multicast;
+    for (Rank member = 0; member < size(); ++member) {
+        const MulticastOffer& offer = members_[member].multicast;
+        if (offer.wish == Wish::off) return fmt::format("eco.multicast is off on member {}", name(member));
+        if (by_loopback) continue;
+        if (offer.interface.address == 0) return fmt::format("member {} has no such interface", name(member));
+        if (offer.interface.network() != first.interface.network() ||
+            offer.interface.mask != first.interface.mask)
+            return fmt::format("members 0 and {} are in different IP networks", name(member));
+    }
+    return planner_.one_subnet(options_.tolerance) ? "" : "its members are in several subnets of the map";
+}
+
+void GroupState::make_multicast() {
+    if (size() < 2) return;
+    const bool by_loopback =
+        one_host_ && std::none_of(members_.begin(), members_.end(),
+                                  [](const Member& each) { return each.multicast.chosen; });
+    if (std::string why = why_no_multicast(by_loopback); !why.empty())
+        return planner_.refuse_multicast(std::move(why));
+    const multicast::Interface at =
+        by_loopback ? multicast::find_interface(multicast::kLoopback).value_or(multicast::Interface())
+                    : members_[me_].multicast.interface;
+
+    const Group self = Group(shared_from_this()).with(Algorithm::messages()).with(no_deadline);
+    Decision decision;
+    if (me_ == 0) {
+        crypto::fill_random(decision.key.data(), decision.key.size());
+        decision.place = multicast::place_of(decision.key);
+        const std::string rate = setting(mailbox_->context().settings(), "eco.multicast_rate");
+        decision.bytes_per_second = std::stoull(rate) * kBytesInMegabit;
+    }
+    self.broadcast(std::span(&decision, 1), 0);
+    std::string why;
+    auto socket = multicast::Socket::open(decision.place, at, why);
+    const std::uint32_t payload = multicast::payload_bytes(at);
+    // Of the receive buffer half: what came for a later call, and what others send to the same place, needs
+    // room.
+    const std::uint32_t room = socket ? socket->room_for(payload + multicast::kOverhead) / 2 : 0;
+    std::array<std::uint32_t, 3> agreed{socket ? 1u : 0u, payload, std::max<std::uint32_t>(1, room)};
+    self.all_reduce(std::span(agreed), Min{}); // and all have opened theirs
+    if (agreed[0] == 0) {
+        if (why.empty()) why = "another member can't";
+        return planner_.refuse_multicast(fmt::format(
+            "{} port {}: {}", multicast::to_string(decision.place.address), decision.place.port, why));
+    }
+    auto channel = std::make_unique<multicast::Channel>(
+        std::move(*socket), decision.key, id_, me_,
+        multicast::Agreement{agreed[1], agreed[2], decision.bytes_per_second});
+    const std::uint8_t hears = hear_all(*channel) ? 1 : 0;
+    if (self.all_reduce(hears, Min{}) == 0)
+        return planner_.refuse_multicast("in a probe not every member heard every other one");
+    multicast_ = std::move(channel);
+    planner_.learn_multicast(0);
+    const auto is_automatic = [](const Member& each) { return each.multicast.wish == Wish::automatic; };
+    if (!std::all_of(members_.begin(), members_.end(), is_automatic)) return;
+    planner_.learn_multicast(measure_multicast(self));
+}
+
+bool GroupState::hear_all(multicast::Channel& channel) const {
+    for (int i = 0; i < kProbes; ++i) (void)channel.send({}, {});
+    std::vector<bool> heard(size(), false);
+    Rank missing = size();
+    const auto end = Clock::now() + kListen;
+    while (missing > 0 && Clock::now() < end) {
+        const auto sender = channel.receive_probe();
+        if (!sender) {
+            channel.sleep(std::chrono::milliseconds(1));
+        } else if (*sender < size() && !heard[*sender]) {
+            heard[*sender] = true;
+            --missing;
+        }
+    }
+    return missing == 0;
+}
+
+/// The same on all members: member 0 says what it measured.
+std::uint32_t GroupState::measure_multicast(const Group& self) {
+    if (shares_memory()) return 0; // blocking calls go through it
+    std::uint32_t faster = 0;
+    bool last_won = false;
+    bool goes_on = true;
+    for (std::uint32_t size = 0; size < kMulticastClasses; ++size) {
+        if (goes_on) {
+            std::vector<std::byte> data(std::size_t{kFirstSize} << 2 * size);
+            const auto time_of = [&](const Algorithm& algorithm) {
+                Clock::duration least = Clock::duration::max();
+                for (int i = 0; i < kRepeats; ++i) {
+                    self.barrier();
+                    const auto start = Clock::now();
+                    self.with(algorithm).broadcast(std::span(data), 0);
+                    self.barrier(); // the root may be through long before the others
+                    least = std::min(least, Clock::now() - start);
+                }
+                return least;
+            };
+            const Clock::duration without = time_of(Algorithm());
+            const Clock::duration with = time_of(Algorithm::multicast());
+            std::array<std::uint8_t, 2> found{static_cast<double>(with.count()) <
+                                              kWins * static_cast<double>(without.count())};
+            found[1] = with < kLongMeasure && without < kLongMeasure;
+            self.broadcast(std::span(found), 0);
+            last_won = found[0] != 0;
+            goes_on = found[1] != 0;
+        }
+        if (last_won) faster |= 1u << size;
+    }
+    return faster;
+}
+
+} // namespace plexus::eco::detail

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Sends the frames that request, grant, recall and return leases.
+#pragma once
+
+#include "transport/transport.h"
+
+#include <span>
+
+namespace plexus::memory {
+
+/// An answer is one that the peer waits for: it may use the room reserved for answers, and the peer is told
+/// if it is lost.
+enum class LeaseFrame : std::uint8_t { request, answer };
+
+/// Sends to the peer of `to`, by that channel or another. False: there was no room for a request, the peer is
+/// lost, or the deadline has passed. @thread any
+inline bool send_lease_frame(
+    transport::Channel& to, LeaseFrame kind, std::span<std::byte> head, wire::View rest = {},
+    std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max()) {
+    const detail::Piece pieces[2]{{head.data(), head.size()}, {rest.data(), rest.size()}};
+    transport::Frame frame;
+    frame.pieces = pieces;
+    frame.count = rest.empty() ? 1 : 2;
+    frame.size = head.size() + rest.size();
+    frame.head = head.data();
+    frame.deadline = deadline;
+    frame.from_reserve = kind == LeaseFrame::answer;
+    std::string why;
+    if (to.endpoint().answer(to, frame, &why) == Status::ok) return true;
+    log::info("memory", "a frame about a lease of memory could not be sent: {}", why);
+    return false;
+}
+
+} // namespace plexus::memory

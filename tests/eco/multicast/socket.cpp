@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Channels of members on the loopback interface: genuine datagrams come, others do not.
+#include "multicast/channel.h"
+#include "support/catch.h"
+#include "support/eventually.h"
+
+namespace socket_test {
+
+using namespace plexus;
+using namespace plexus::testing;
+using namespace plexus::eco::multicast;
+
+namespace {
+
+constexpr std::uint64_t kGroup = 77;
+constexpr std::chrono::seconds kLimit{5};
+
+Key fresh_key() {
+    Key key;
+    crypto::fill_random(key.data(), key.size());
+    return key;
+}
+
+const Interface& loopback() {
+    static const Interface found = find_interface(kLoopback).value();
+    return found;
+}
+
+Socket open_at(const Place& place) {
+    std::string why;
+    auto socket = Socket::open(place, loopback(), why);
+    if (!socket) throw std::runtime_error(why);
+    return std::move(*socket);
+}
+
+struct Pair {
+    Key key = fresh_key();
+    Place place = place_of(key);
+    Agreement agreed{1000, 8, 0};
+    Channel one{open_at(place), key, kGroup, 0, agreed};
+    Channel other{open_at(place), key, kGroup, 1, agreed};
+    std::vector<std::byte> data{std::vector<std::byte>(1000, std::byte{5})};
+
+    /// What `other` gets of this call.
+    std::optional<Packet> take(std::uint32_t call) {
+        std::optional<Packet> packet;
+        eventually(kLimit, [&] { return (packet = other.receive(call)).has_value(); });
+        return packet;
+    }
+};
+
+} // namespace
+
+TEST_CASE("a place is in the administratively scoped range and among the private ports") {
+    for (int i = 0; i < 100; ++i) {
+        const Place place = place_of(fresh_key());
+        CHECK(place.address >> 16 == (239u << 8 | 255u));
+        CHECK(place.port >= 49152);
+        CHECK(place.port <= 65535);
+    }
+}
+
+TEST_CASE("a datagram carries what fits into a packet") {
+    CHECK(payload_bytes({0, 0, 1500}) == 1500 - 28 - kOverhead);
+    CHECK(payload_bytes({0, 0, 65536}) == 32768);
+    CHECK(payload_bytes({0, 0, 0}) == 400);
+}
+
+TEST_CASE("addresses are read and written") {
+    CHECK(parse_address("127.0.0.1") == kLoopback);
+    CHECK(to_string(kLoopback) == "127.0.0.1");
+    CHECK_FALSE(parse_address("lo"));
+    CHECK_FALSE(parse_address(""));
+    CHECK(loopback().is_loopback());
+    CHECK_FALSE(find_interface(0x01020304));
+}
+
+TEST_CASE("a member hears the others and, of its own datagrams, the probes alone") {
+    Pair pair;
+    REQUIRE(pair.one.send({0, 3, 9, 0, 0, 2}, pair.data));
+    REQUIRE(pair.one.send({}, {}));
+    const auto packet = pair.take(3);
+    REQUIRE(packet);
+    CHECK(packet->header == PacketHeader{kGroup, 3, 9, 0, 0, 2});
+    CHECK(packet->data.size() == 1000);
+    CHECK(eventually(kLimit, [&] { return pair.one.receive_probe() == 0u; }));
+    CHECK_FALSE(pair.one.receive(3));
+}
+
+TEST_CASE("datagrams of a later call are kept, those of earlier ones are dropped") {
+    const std::uint32_t last = GENERATE(5u, UINT32_MAX); // the numbers of calls start again
+    Pair pair;
+    for (const std::uint32_t call : {last + 1, last - 1, last})
+        REQUIRE(pair.one.send({0, call, 0, 0, 0, 1}, pair.data));
+    const auto now = pair.take(last);
+    REQUIRE(now);
+    CHECK(now->header.call == last);
+    CHECK_FALSE(pair.other.receive(last));
+    const auto later = pair.take(last + 1);
+    REQUIRE(later);
+    CHECK(later->header.call == last + 1);
+    CHECK(later->data.size() == 1000);
+}
+
+TEST_CASE("what is kept for later calls is bounded") {
+    Pair pair;
+    for (int i = 0; i < 3'000; ++i) {
+        REQUIRE(pair.one.send({0, 2, 0, 0, static_cast<std::uint32_t>(i), 3'000}, pair.data));
+        (void)pair.other.receive(1);
+    }
+    int kept = 0;
+    while (pair.other.receive(2)) ++kept;
+    CHECK(kept > 0);
+    CHECK(kept <= (1 << 20) / 1000);
+}
+
+TEST_CASE("datagrams of strangers, of other groups, and too large ones are dropped") {
+    Pair pair;
+    const Socket any = open_at(pair.place);
+    std::vector<std::byte> out;
+    const auto put = [&](std::uint64_t group, std::size_t bytes, const Key& key) {
+        encode({group, 3, 0, 0, 0, 1}, std::vector<std::byte>(bytes), key, out);
+        REQUIRE(any.send(out));
+    };
+    put(kGroup, 10, fresh_key());
+    put(kGroup + 1, 10, pair.key);
+    put(kGroup, 5'000, pair.key); // more than a datagram of this group has
+    REQUIRE(any.send(std::vector<std::byte>(1)));
+    REQUIRE(any.send({}));
+    put(kGroup, 10, pair.key);
+    const auto packet = pair.take(3);
+    REQUIRE(packet);
+    CHECK(packet->data.size() == 10);
+    CHECK_FALSE(pair.other.receive(3));
+}
+
+TEST_CASE("a message is cut into datagrams, an empty one into one") {
+    Pair pair;
+    CHECK(pair.one.count_of(0) == 1);
+    CHECK(pair.one.count_of(1) == 1);
+    CHECK(pair.one.count_of(1000) == 1);
+    CHECK(pair.one.count_of(1001) == 2);
+    const std::vector<std::byte> data(2001);
+    const std::span<const std::byte> all(data);
+    CHECK(pair.one.part(all, 1).size() == 1000);
+    CHECK(pair.one.part(all, 2).size() == 1);
+    CHECK(pair.one.part(all, 3).empty());
+    CHECK(pair.one.part(all.first(0), 0).empty());
+}
+
+} // namespace socket_test

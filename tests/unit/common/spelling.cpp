@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a misspelt word may have meant.
+#include "support/catch.h"
+
+#include "common/spelling.h"
+
+namespace spelling_test {
+
+using namespace plexus::module;
+using Words = std::vector<std::string>;
+
+TEST_CASE("the nearest words come first, and none where nothing is near") {
+    const Words known{"tcp", "posix", "rc_mlx5", "rc_verbs"};
+    CHECK(nearest("tpc", known) == Words{"tcp"});
+    CHECK(nearest("rc", known) == Words{"rc_mlx5", "rc_verbs"});
+    CHECK(nearest("something", known).empty());
+    CHECK(nearest("x", {}).empty());
+    CHECK(nearest("ab", Words{"abc", "abd", "abe", "abf"}).size() == 3);
+}
+
+TEST_CASE("what may have been meant is a question, or nothing") {
+    const Words known{"tcp", "rc_mlx5", "rc_verbs"};
+    CHECK(did_you_mean("rc", known) == "; did you mean rc_mlx5 or rc_verbs?");
+    CHECK(did_you_mean("something", known).empty());
+}
+
+} // namespace spelling_test

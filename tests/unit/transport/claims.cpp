@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a peer says of itself, of streams and of contexts, in an order that no honest peer gives or after a
+// time in which one side has forgotten the other.
+#include "scripted.h"
+#include "transport/remote_key.h"
+#include "transport/route.h"
+
+namespace claims_test {
+
+using namespace plexus;
+using namespace plexus::testing;
+using namespace plexus::transport;
+using wire::Kind;
+
+namespace {
+
+wire::Bytes request_of(std::size_t size) {
+    wire::Bytes bytes(size);
+    wire::encode(wire::RequestHeader{}, bytes.data());
+    return bytes;
+}
+
+/// A hello that also says what the peer remembers.
+wire::Bytes hello_with(const Rig& rig, std::uint32_t stream, std::uint64_t memory, std::uint64_t known,
+                       std::uint64_t dropped = 0) {
+    const auto table = rig.peer->owners_table();
+    wire::Hello said;
+    said.stream = stream;
+    said.max_message = 1u << 30;
+    said.memory = memory;
+    said.known_memory = known;
+    said.dropped = dropped;
+    said.table = table->encoded;
+    return wire::encode(said);
+}
+
+std::uint64_t answer_about(Rig& rig, ScriptedMethod::Link& link, std::uint32_t stream) {
+    const std::size_t before = rig.one.sent(link, Kind::replay_answer).size();
+    rig.one.deliver(link, Rig::control(Kind::replay_request, stream, 0));
+    rig.turns();
+    const auto answers = rig.one.sent(link, Kind::replay_answer);
+    REQUIRE(answers.size() == before + 1);
+    return wire::decode_stream(wire::View(answers.back()))->count;
+}
+
+} // namespace
+
+TEST_CASE("a frame before the peer's hello ends the link, and is not delivered") {
+    Rig rig;
+    ScriptedMethod::Link& link = rig.link_up(rig.one);
+    const auto said = expect_warning("a frame before the hello");
+    rig.one.deliver(link, request_of(100));
+    rig.turns();
+    CHECK(said.count() == 1);
+    CHECK(rig.delivered == 0);
+    CHECK(link.given_up);
+}
+
+TEST_CASE("answers that a peer has dropped are told once, also if it says so again") {
+    Rig rig;
+    ScriptedMethod::Link& link = rig.link_up(rig.one);
+    rig.one.deliver(link, rig.hello(1));
+    rig.turns();
+    const auto told_after = [&](std::uint64_t count) {
+        rig.heard.calls.clear();
+        rig.one.deliver(link, Rig::control(Kind::dropped, 0, count));
+        rig.turns();
+        return rig.heard.calls.size();
+    };
+    CHECK(told_after(2) > 0);
+    CHECK(told_after(2) == 0);
+    CHECK(told_after(3) > 0);
+}
+
+TEST_CASE("a peer that has forgotten this context since its last hello answers no call of before") {
+    const bool forgot = GENERATE(true, false);
+    CAPTURE(forgot);
+    Rig rig;
+    ScriptedMethod::Link& first = rig.link_up(rig.one);
+    rig.one.deliver(first, hello_with(rig, 1, 77, 0));
+    ScriptedMethod::Link& second = rig.link_up(rig.two);
+    rig.turns();
+    rig.heard.calls.clear();
+    rig.two.deliver(second, hello_with(rig, 2, forgot ? 78 : 77, 0));
+    rig.turns();
+    CHECK(rig.heard.calls.size() == (forgot ? 2 : 0)); // of both channels
+    for (const Recorder::Ended& each : rig.heard.calls) CHECK(each.status == Status::message_lost);
+}
+
+TEST_CASE("a question about a stream of before this context forgot its peer is answered so") {
+    constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
+    const bool forgotten = GENERATE(true, false);
+    CAPTURE(forgotten);
+    Rig rig;
+    ScriptedMethod::Link& link = rig.link_up(rig.one);
+    const std::uint64_t memory = rig.peer->relation.memory;
+    rig.one.deliver(link, hello_with(rig, 9, 5, forgotten ? memory + 1 : memory));
+    rig.turns();
+    CHECK(answer_about(rig, link, 4) == (forgotten ? kUnknown : 0));
+}
+
+TEST_CASE("a large frame whose head has an odd length is delivered where its numbers can be read") {
+    const std::size_t odd = GENERATE(0u, 1u, 4u, 7u);
+    CAPTURE(odd);
+    struct Seen {
+        std::vector<wire::Bytes> frames;
+        bool aligned = true;
+    } seen;
+    Rig rig;
+    Sink sink;
+    sink.self = &seen;
+    sink.take = [](void* self, transport::Link&, wire::View frame, Buffer*) {
+        auto& all = *static_cast<Seen*>(self);
+        all.frames.emplace_back(frame.begin(), frame.end());
+        all.aligned = all.aligned && reinterpret_cast<std::uintptr_t>(frame.data()) % 8 == 0;
+    };
+    rig.transport.demux().on(Kind::data, sink);
+    ScriptedMethod::Link& link = rig.link_up(rig.one);
+    rig.one.deliver(link, rig.hello(9));
+    wire::Bytes head(24 + odd, std::byte{3});
+    head[0] = static_cast<std::byte>(Kind::data);
+    head[1] = std::byte{0};
+    std::int32_t said = PLEXUS_LINK_LOST;
+    rig.one.place(link, head, 5'000, &said);
+    rig.one.placed(link);
+    rig.turns();
+    CHECK(said == PLEXUS_OK);
+    REQUIRE(seen.frames.size() == 1);
+    CHECK(seen.frames[0].size() == head.size() + 5'000);
+    CHECK(std::equal(head.begin(), head.end(), seen.frames[0].begin()));
+    CHECK(seen.aligned);
+}
+
+TEST_CASE("a peer that says goodbye on one link is there until it has said so on all") {
+    Rig rig;
+    ScriptedMethod::Link& first = rig.link_up(rig.one);
+    ScriptedMethod::Link& second = rig.link_up(rig.two);
+    rig.one.deliver(first, rig.hello(1));
+    rig.two.deliver(second, rig.hello(2));
+    rig.one.deliver(first, wire::encode_goodbye());
+    rig.turns();
+    CHECK(rig.peer->presence() == Presence::here);
+    CHECK(rig.heard.peers.empty());
+    rig.two.deliver(second, wire::encode_goodbye());
+    rig.turns();
+    CHECK(rig.peer->presence() == Presence::gone);
+    CHECK(rig.heard.peers == std::vector<Status>{Status::peer_lost});
+}
+
+TEST_CASE("the tables that a sender need not tell again are those that this context still knows") {
+    Rig rig;
+    ScriptedMethod::Link& scripted = rig.link_up(rig.one);
+    rig.one.deliver(scripted, rig.hello(1));
+    rig.turns();
+    auto& link = *static_cast<transport::Link*>(scripted.cookie);
+    const auto owner = [](std::uint16_t number) {
+        ContextId made;
+        made.bytes.fill(0xee);
+        made.bytes[0] = static_cast<std::uint8_t>(number);
+        made.bytes[1] = static_cast<std::uint8_t>(number >> 8);
+        return made;
+    };
+    const auto knows = [&](const ContextId& id) {
+        const auto all = rig.transport.endpoint().peers();
+        return std::any_of(all.begin(), all.end(), [&](const auto& each) { return each->id == id; });
+    };
+    const DescriptorTable table = rig.peer->owners_table()->table;
+    const auto learn = [&](std::uint16_t number) {
+        rig.inside([&] { rig.transport.demux().learn_table(link, owner(number), table); });
+    };
+    const auto tables = static_cast<std::uint16_t>(Introductions::kMostTables);
+    for (std::uint16_t i = 0; i <= tables; ++i) learn(i);
+    CHECK(knows(owner(0))); // the sender may still refer to it without a word
+    for (std::uint16_t i = 1; i <= 2 * tables; ++i) learn(static_cast<std::uint16_t>(1000 + i));
+    CHECK_FALSE(knows(owner(0))); // and what nobody can refer to is forgotten
+}
+
+TEST_CASE("a peer that somebody holds is not forgotten") {
+    Rig rig;
+    Endpoint& endpoint = rig.transport.endpoint();
+    auto peer = endpoint.peer(Rig::id(9));
+    auto held = peer;
+    CHECK_FALSE(endpoint.forget(peer));
+    CHECK(endpoint.peer(Rig::id(9)) == peer);
+    held.reset();
+    CHECK(endpoint.forget(peer));
+    CHECK(endpoint.peer(Rig::id(9)) != peer);
+}
+
+TEST_CASE("a key of a former link is not given back by the link that took its place") {
+    static int detached; // a module's function knows nothing of the test
+    detached = 0;
+    Rig rig;
+    ScriptedMethod::Link& link = rig.link_up(rig.one);
+    Channel& channel = rig.channel(rig.one);
+    channel.interface().ops.detach = [](plexus_link*, plexus_remote_key*) { ++detached; };
+    const std::uint32_t stream = rig.stream_of(link);
+    transport::detach(channel, {stream - 1, nullptr});
+    CHECK(detached == 0);
+    transport::detach(channel, {stream, nullptr});
+    CHECK(detached == 1);
+}
+
+TEST_CASE("rows that differ by a parameter have channels of their own") {
+    Rig rig;
+    Endpoint& endpoint = rig.transport.endpoint();
+    Descriptor row = rig.peer->owners_table()->table[0];
+    Channel* const plain = &endpoint.channel(*rig.peer, row);
+    row.parameters = {{"sndbuf", "1 MiB"}};
+    Channel* const large = &endpoint.channel(*rig.peer, row);
+    CHECK(large != plain);
+    CHECK(&endpoint.channel(*rig.peer, row) == large);
+    row.parameters = {};
+    CHECK(&endpoint.channel(*rig.peer, row) == plain);
+}
+
+TEST_CASE("a policy that names a row which does not lead there, or none that there is, reaches nobody") {
+    const std::size_t named = GENERATE(0u, 1u, 2u);
+    CAPTURE(named);
+    Rig rig;
+    rig.two.opens = true;
+    DescriptorTable table;
+    table.push_back({"one", {std::byte{9}}, {}}); // of another network
+    table.push_back(rig.peer->owners_table()->table[1]);
+    detail::Route route(nullptr, rig.transport.endpoint(), rig.peer, KnownTable::make(table));
+    route.set_policy([&](const std::vector<RowFacts>&) { return std::optional<std::size_t>(named); });
+    rig.inside([&] { // where nobody waits for a link
+        Message message(100);
+        std::string why;
+        CHECK(route.send(message, &why) == (named == 1 ? Status::ok : Status::no_method));
+    });
+    CHECK(rig.one.links() == 0);
+}
+
+} // namespace claims_test
