@@ -31,8 +31,8 @@ Watcher::~Watcher() {
     thread_.join();
 }
 
-void Watcher::watch(std::uint64_t nanoseconds) noexcept {
-    limit_.store(nanoseconds, std::memory_order_relaxed);
+void Watcher::watch(std::uint64_t limit_ns) noexcept {
+    limit_.store(limit_ns, std::memory_order_relaxed);
     flag_.store(false, std::memory_order_relaxed);
     ring(go_.get());
 }

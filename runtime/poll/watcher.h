@@ -25,9 +25,9 @@ class Watcher {
     /// The lane wants to be polled whatever its descriptor says. @thread progress
     void raise() noexcept { flag_.store(true, std::memory_order_relaxed); }
 
-    /// The lane is armed and quiet: watch again, for at most `nanoseconds`; UINT64_MAX: without a limit.
+    /// The lane is armed and quiet: watch again, for at most `limit_ns`; UINT64_MAX: without a limit.
     /// @thread progress
-    void watch(std::uint64_t nanoseconds) noexcept;
+    void watch(std::uint64_t limit_ns) noexcept;
 
   private:
     void loop();

@@ -16,12 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::uint64_t kMiB = 1024 * 1024;
 constexpr std::size_t kMostBlames = 40;
-
-std::string text_of(std::span<const std::byte> bytes) {
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
 
 wire::Bytes word_of(char what) { return {static_cast<std::byte>(what)}; }
 

@@ -24,7 +24,6 @@ using namespace std::chrono_literals;
 using testing::Channel;
 using testing::Process;
 
-constexpr std::uint64_t kMiB = 1024 * 1024;
 
 struct Post {
     std::uint64_t own = 0;
@@ -87,10 +86,6 @@ std::uint16_t free_port() {
         ::getsockname(probe.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0)
         throw std::runtime_error("no port is free");
     return ntohs(address.sin_port);
-}
-
-std::string text_of(std::span<const std::byte> bytes) {
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 void say(Channel& channel, const std::string& text) { channel.put(std::as_bytes(std::span(text))); }

@@ -15,10 +15,17 @@
 #include "support/process.h"
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace plexus::soak {
+
+inline constexpr std::uint64_t kMiB = 1024 * 1024;
+
+inline std::string text_of(std::span<const std::byte> bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
 
 struct MemberOptions {
     std::uint32_t rank = 0;

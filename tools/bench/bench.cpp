@@ -18,7 +18,7 @@ using benchmark::PairOptions;
 using benchmark::SkipPoll;
 
 constexpr char kCollective[] = "collective";
-constexpr char kFooter[] =
+constexpr char kBenchFooter[] =
     "latency    a ping-pong of one-way requests: half of a round trip; from 16 KiB on the\n"
     "           programs answer from their loops, smaller ones from their handlers\n"
     "bandwidth  one-way requests that carry a range of bytes, in one direction\n"
@@ -110,7 +110,7 @@ int bench_verb(int count, char** arguments) {
     if (count > 1 && std::string_view(arguments[1]) == kCollective)
         return bench_collective(count - 1, arguments + 1);
     CommandLine line("bench", "Measures what requests cost on this machine.",
-                     "latency|bandwidth|rate|put|get|dual|idle|collective [OPTIONS]", kFooter);
+                     "latency|bandwidth|rate|put|get|dual|idle|collective [OPTIONS]", kBenchFooter);
     PairOptions options;
     std::string kind;
     std::string sizes;

@@ -11,7 +11,7 @@ namespace plexus::tools::benchmark {
 
 namespace {
 
-constexpr double kTakeSeconds = 0.005;
+constexpr double kSecondsOfTake = 0.005;
 constexpr std::size_t kTakes = 200; ///< of each case
 constexpr std::size_t kInHand =
     4; ///< takes of one case in a row: each switch between the cases costs requests
@@ -59,7 +59,7 @@ std::vector<Row> measure_idle(Initiator& end) {
         const std::uint64_t trips =
             end.options().iterations != 0
                 ? end.options().iterations
-                : std::max<std::uint64_t>(10, static_cast<std::uint64_t>(kTakeSeconds / play(1000) * 1000));
+                : std::max<std::uint64_t>(10, static_cast<std::uint64_t>(kSecondsOfTake / play(1000) * 1000));
 
         std::vector<double> alone;
         std::vector<double> silent;

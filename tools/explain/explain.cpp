@@ -21,7 +21,7 @@ namespace {
 /// Stands for objects whose type does not matter here.
 struct Anything {};
 
-constexpr char kFooter[] =
+constexpr char kExplainFooter[] =
     "URL is plexus://host:port, where a context serves a directory; NAME one of the names\n"
     "published there (default: the serving context itself). A table is what plexus info\n"
     "--table writes, a pointer what GlobalPointer::save() gives.";
@@ -95,7 +95,7 @@ std::string to_json(const Choice& choice, const std::string& what) {
 int explain(int count, char** arguments) {
     CommandLine line("explain",
                      "Says by which method requests would travel from here, and why not by the others.",
-                     "URL | --table FILE | --pointer FILE [OPTIONS]", kFooter);
+                     "URL | --table FILE | --pointer FILE [OPTIONS]", kExplainFooter);
     ExplainOptions options;
     line.app()
         .add_option("url", options.url, "Where a context serves a directory: plexus://host:port")

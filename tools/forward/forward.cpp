@@ -16,7 +16,7 @@
 namespace plexus::tools {
 namespace {
 
-constexpr char kFooter[] =
+constexpr char kForwardFooter[] =
     "Whoever is to be reached names the forwarder: method.forward.via = \"plexus://host:port\".\n"
     "The job's key (job.key_file) is the same everywhere. Without --allow, and without\n"
     "forward.allow in the configuration, all contexts that attach here are relayed to.\n"
@@ -44,7 +44,7 @@ sigset_t block_ends() {
 
 int forward_verb(int count, char** arguments) {
     CommandLine line("forward", "Relays between contexts that cannot reach each other.", "[OPTIONS]",
-                     kFooter);
+                     kForwardFooter);
     ForwardOptions options;
     line.app()
         .add_option("--config", options.config, "A configuration file instead of plexus.toml")

@@ -16,7 +16,7 @@
 namespace plexus::tools {
 namespace {
 
-constexpr char kFooter[] =
+constexpr char kInfoFooter[] =
     "plexus info --table writes the context's descriptor table, as plexus explain --table reads it.\n"
     "plexus info --measure takes about a second for each method, in processes of their own, and\n"
     "recommends an order as configuration.";
@@ -152,7 +152,7 @@ std::string context_json(const Context& here) {
 int info(int count, char** arguments) {
     CommandLine line(
         "info", "Lists methods, their modules, descriptors and limits, as a context started here has them.",
-        "[OPTIONS]", kFooter);
+        "[OPTIONS]", kInfoFooter);
     bool configuration = false;
     bool table = false;
     bool measured = false;

@@ -26,7 +26,7 @@ namespace {
 using namespace lab;
 using Words = std::vector<std::string>;
 
-constexpr char kFooter[] = R"(
+constexpr char kLabFooter[] = R"(
 plexus lab ctl [--lab PROCESS] REQUEST   speaks to a lab that runs: report json, report text,
                                          reset, down PART, up PART (a host, segment, bridge, link),
                                          rate PART RATE, as in: rate left 10 Mb/s
@@ -115,7 +115,7 @@ void describe(CLI::App& app, LabOptions& options) {
 bool parse(Words words, LabOptions& options) {
     CLI::App app("Runs a job in a network that exists on this machine only.");
     app.formatter(help_layout("lab NETWORK [OPTIONS] [--] PROGRAM [ARGUMENTS]"));
-    app.footer(kFooter);
+    app.footer(kLabFooter);
     describe(app, options);
     if (!words.empty() && !words.front().starts_with('-')) {
         options.network = words.front();

@@ -21,8 +21,8 @@
 namespace plexus::tools::lab {
 namespace {
 
-constexpr int kNamespaces = CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC;
-constexpr char kDevice[] = "eth0";
+constexpr int kHostNamespaces = CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC;
+constexpr char kHostDevice[] = "eth0";
 
 void set(const char* path, const char* value) {
     const OwnedFd file(::open(path, O_WRONLY | O_CLOEXEC));
@@ -32,7 +32,7 @@ void set(const char* path, const char* value) {
 
 OwnedFd build(const Network& network, std::uint32_t number) {
     const std::string& name = network.hosts[number].name;
-    if (::unshare(kNamespaces) != 0) cannot("the namespaces of a host cannot be made");
+    if (::unshare(kHostNamespaces) != 0) cannot("the namespaces of a host cannot be made");
     if (::sethostname(name.data(), name.size()) != 0) cannot("a host's name cannot be set");
     if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
         cannot("a host's mounts cannot be made private");
@@ -45,11 +45,11 @@ OwnedFd build(const Network& network, std::uint32_t number) {
     set("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
     set("/proc/sys/net/ipv4/tcp_no_metrics_save", "1");
     take_up_loopback();
-    OwnedFd tap = make_tap(kDevice);
-    configure(kDevice, number, network.mtu);
+    OwnedFd tap = make_tap(kHostDevice);
+    configure(kHostDevice, number, network.mtu);
     for (std::uint32_t other = 0; other < network.hosts.size(); ++other)
-        if (other != number) add_neighbour(kDevice, other);
-    add_neighbour(kDevice, kLabNumber);
+        if (other != number) add_neighbour(kHostDevice, other);
+    add_neighbour(kHostDevice, kLabNumber);
     return tap;
 }
 
@@ -146,7 +146,7 @@ void enter_machine(pid_t pid) {
     const bool has_folder = ::getcwd(here, sizeof here) != nullptr;
     const OwnedFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0U)));
     if (!process) cannot("the process of a host cannot be found");
-    if (::setns(process.get(), kNamespaces) != 0) cannot("a host cannot be entered");
+    if (::setns(process.get(), kHostNamespaces) != 0) cannot("a host cannot be entered");
     if (has_folder && ::chdir(here) != 0) cannot(fmt::format("the folder {} is not on the host", here));
 }
 

@@ -22,7 +22,7 @@
 namespace plexus::tools::lab {
 namespace {
 
-constexpr char kDevice[] = "lab0";
+constexpr char kLabDevice[] = "lab0";
 
 /// The file with the names of all machines.
 void mount_names(const Network& network) {
@@ -50,9 +50,9 @@ void furnish(const Network& network) {
 }
 
 OwnedFd open_lab_device(const Network& network) {
-    OwnedFd tap = make_tap(kDevice);
-    configure(kDevice, kLabNumber, network.mtu);
-    for (std::uint32_t i = 0; i < network.hosts.size(); ++i) add_neighbour(kDevice, i);
+    OwnedFd tap = make_tap(kLabDevice);
+    configure(kLabDevice, kLabNumber, network.mtu);
+    for (std::uint32_t i = 0; i < network.hosts.size(); ++i) add_neighbour(kLabDevice, i);
     return tap;
 }
 

@@ -21,7 +21,7 @@
 namespace plexus::tools::lab {
 namespace {
 
-constexpr int kNamespaces = CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWPID;
+constexpr int kLabNamespaces = CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWPID;
 constexpr std::array kPassedOn{SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
 
 void write_file(const char* path, const std::string& text) {
@@ -32,14 +32,14 @@ void write_file(const char* path, const std::string& text) {
 
 /// As root if that is allowed; else as root of a user namespace that knows this user only.
 void leave_the_old_world() {
-    if (::unshare(kNamespaces) == 0) return;
+    if (::unshare(kLabNamespaces) == 0) return;
     const std::string user = "0 " + std::to_string(::geteuid()) + " 1";
     const std::string group = "0 " + std::to_string(::getegid()) + " 1";
     if (::unshare(CLONE_NEWUSER) != 0) cannot("a user namespace cannot be made");
     write_file("/proc/self/setgroups", "deny");
     write_file("/proc/self/uid_map", user);
     write_file("/proc/self/gid_map", group);
-    if (::unshare(kNamespaces) != 0) cannot("the namespaces of a lab cannot be made");
+    if (::unshare(kLabNamespaces) != 0) cannot("the namespaces of a lab cannot be made");
 }
 
 sigset_t passed_on_and_children() {

@@ -11,7 +11,7 @@
 namespace plexus::tools {
 namespace {
 
-constexpr char kFooter[] =
+constexpr char kMapFooter[] =
     "partition FILE prints the subnets of a map, one a line: hosts between which messages cost\n"
     "at most 20 % more than the cheapest of each, by the ECO paper's rule. FILE is a map that\n"
     "plexus probe wrote, or a plain matrix: N name1 ... nameN, then N rows of N numbers, - or\n"
@@ -168,7 +168,7 @@ int run_on_map(MapOptions& options, const Words& words) {
 
 int map_verb(int count, char** arguments) {
     CommandLine line("map", "Tells what a map of the network shows, and what models predict.",
-                     "partition|show|predict|intercluster|table3 [FILE] [OPTIONS]", kFooter, kHelp);
+                     "partition|show|predict|intercluster|table3 [FILE] [OPTIONS]", kMapFooter, kHelp);
     MapOptions options;
     Words words;
     line.app()

@@ -20,7 +20,7 @@ namespace {
 
 using probe::ProbeOptions;
 
-constexpr char kFooter[] =
+constexpr char kProbeFooter[] =
     "Run it as a job, one context on each host:\n"
     "  plexus run --no-prefix -n 4 -- plexus probe net.toml\n"
     "  plexus lab eco1996-dome -- plexus probe net.toml\n"
@@ -119,7 +119,7 @@ int start_job(std::uint32_t contexts, int count, char** arguments) {
 
 int probe_verb(int count, char** arguments) {
     CommandLine line("probe", "Measures what messages cost between hosts, and writes the map.",
-                     "FILE [OPTIONS]", kFooter);
+                     "FILE [OPTIONS]", kProbeFooter);
     ProbeOptions options;
     std::string sizes;
     std::string metric = "latency";

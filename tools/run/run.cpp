@@ -18,7 +18,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-constexpr char kFooter[] = R"(
+constexpr char kRunFooter[] = R"(
 Several programs in one job: plexus run -n 2 app1 args : -n 2 app2 args
 Ranks are counted through all of them. Options before the first program hold for the whole
 job; after a colon, -n, -x and --set hold for the program that follows.
@@ -101,7 +101,7 @@ struct Help {
 Segment parse(Words words, bool first) {
     CLI::App app("Starts a job of several processes on this machine; they find each other through Plexus.");
     app.formatter(help_layout("run [-n N] [OPTIONS] [--] PROGRAM [ARGUMENTS]"));
-    app.footer(kFooter);
+    app.footer(kRunFooter);
     Segment segment;
     describe(app, segment, first);
     if (!words.empty() && words.front() == "-np") words.front() = "-n"; // as users of mpirun write it

@@ -3,6 +3,7 @@
 
 #include "plexus/error.h"
 #include "tools/common/json.h"
+#include "tools/schedule/refuse.h"
 
 #include <filesystem>
 #include <fmt/format.h>
@@ -13,8 +14,6 @@ namespace plexus::tools::schedule {
 namespace {
 
 using json::Value;
-
-[[noreturn]] void refuse(const std::string& sentence) { throw Error(Status::bad_argument, sentence); }
 
 const Value& list_in(const Value& object, const char* name, const std::string& place, std::size_t most) {
     const Value* const found = json::find(object, name);

@@ -2,6 +2,7 @@
 #include "tools/schedule/play.h"
 
 #include "plexus/error.h"
+#include "tools/schedule/refuse.h"
 
 #include <algorithm>
 #include <deque>
@@ -14,8 +15,6 @@ namespace plexus::tools::schedule {
 namespace {
 
 constexpr std::uint32_t kNobody = UINT32_MAX;
-
-[[noreturn]] void refuse(const std::string& sentence) { throw Error(Status::bad_argument, sentence); }
 
 std::string name_of(const eco::Transfer& transfer) {
     return transfer.msg == transfer.src

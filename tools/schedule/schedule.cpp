@@ -9,7 +9,7 @@
 namespace plexus::tools {
 namespace {
 
-constexpr char kFooter[] =
+constexpr char kScheduleFooter[] =
     "make NETWORK COLLECTIVE searches for a schedule with few rounds and writes it. A round is a set of\n"
     "transfers that share no link. COLLECTIVE is OAB or AAB (one-to-all, all-to-all broadcast) or OAS or "
     "AAS\n"
@@ -103,7 +103,7 @@ int schedule_verb(int count, char** arguments) {
     CommandLine line("schedule",
                      "Makes, checks, plays and draws contention-free schedules of collective operations in "
                      "switched networks.",
-                     "make|check|bounds|paths|play|table|show [WORDS] [OPTIONS]", kFooter, kHelp);
+                     "make|check|bounds|paths|play|table|show [WORDS] [OPTIONS]", kScheduleFooter, kHelp);
     schedule::Options options;
     std::string what;
     CLI::App& app = line.app();

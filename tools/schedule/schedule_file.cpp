@@ -5,6 +5,7 @@
 #include "tools/common/json.h"
 #include "tools/schedule/checker.h"
 #include "tools/schedule/graph_file.h"
+#include "tools/schedule/refuse.h"
 
 #include <fmt/format.h>
 #include <map>
@@ -14,8 +15,6 @@ namespace plexus::tools::schedule {
 namespace {
 
 using json::Value;
-
-[[noreturn]] void refuse(const std::string& sentence) { throw Error(Status::bad_argument, sentence); }
 
 const Value& member(const Value& object, const char* name, const std::string& place) {
     const Value* const found = json::find(object, name);

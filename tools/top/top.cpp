@@ -21,7 +21,7 @@
 namespace plexus::tools {
 namespace {
 
-constexpr char kFooter[] =
+constexpr char kTopFooter[] =
     "Without an argument: a line for each context of yours on this host. With one: the methods and\n"
     "peers of the contexts of that process or job. On a terminal the figures are per second and\n"
     "renewed until you interrupt; otherwise, and with --once, they are totals since the start.\n"
@@ -152,7 +152,7 @@ int top_verb(int count, char** arguments) {
     CommonHelp help;
     help.set = "With a URL: a key of the configuration; may be repeated";
     help.ending = "Exit codes: 0 ok, 1 the answer is no, 2 usage, 3 environment.";
-    CommandLine line("top", "Shows the counters of contexts that run.", "[OPTIONS] [PID|JOB|URL]", kFooter,
+    CommandLine line("top", "Shows the counters of contexts that run.", "[OPTIONS] [PID|JOB|URL]", kTopFooter,
                      help);
     TopOptions options;
     line.app()

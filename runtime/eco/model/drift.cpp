@@ -219,26 +219,26 @@ Drift drift_of(double expected_us, double measured_us, const AdaptOptions& optio
 }
 
 std::vector<MemberPair> edges_of(const Plan& plan, const Network& network) {
-    struct Load {
+    struct EdgeLoad {
         std::uint64_t bytes = 0;
         MemberPair members{};
     };
     const std::vector<Rank> host = hosts_of(network);
-    std::map<Edge, Load> loads;
+    std::map<Edge, EdgeLoad> loads;
     for (const Message& each : plan.messages) {
         if (host[each.from] == host[each.to]) continue;
         const auto [found, fresh] = loads.try_emplace(edge(host[each.from], host[each.to]));
         if (fresh) found->second.members = {each.from, each.to};
         found->second.bytes += plan.bytes_of(each);
     }
-    std::vector<Load> sorted;
+    std::vector<EdgeLoad> sorted;
     for (const auto& [hosts, load] : loads) sorted.push_back(load);
     std::stable_sort(sorted.begin(), sorted.end(),
-                     [](const Load& one, const Load& other) { return one.bytes > other.bytes; });
+                     [](const EdgeLoad& one, const EdgeLoad& other) { return one.bytes > other.bytes; });
     const std::set<Rank> all(host.begin(), host.end());
     sorted.resize(std::min(sorted.size(), kEdgesPerHost * all.size()));
     std::vector<MemberPair> out;
-    for (const Load& each : sorted) out.push_back(each.members);
+    for (const EdgeLoad& each : sorted) out.push_back(each.members);
     return out;
 }
 

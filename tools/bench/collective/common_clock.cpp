@@ -11,7 +11,7 @@ constexpr std::int64_t kMicrosecond = 1000;
 constexpr std::int64_t kMillisecond = 1000 * kMicrosecond;
 constexpr std::int64_t kDrifted = 20'000 * kMillisecond;
 /// Exchanges: few if they take long, so that many far contexts are done in seconds.
-constexpr int kMost = 30;
+constexpr int kMostRounds = 30;
 constexpr int kLeast = 4;
 constexpr eco::Rank kMany = 32; // contexts
 constexpr eco::Rank kTogether = 8;
@@ -34,7 +34,7 @@ CommonClock::CommonClock(Context& here, const eco::Group& world)
 void CommonClock::ask() {
     std::int64_t quickest = std::numeric_limits<std::int64_t>::max();
     const std::int64_t begun = own();
-    for (int at = 0; at < kMost && (at < kLeast || own() - begun < kPatience); ++at) {
+    for (int at = 0; at < kMostRounds && (at < kLeast || own() - begun < kPatience); ++at) {
         const std::int64_t before = own();
         const std::int64_t there = first_.call(read_clock).get();
         const std::int64_t trip = own() - before;

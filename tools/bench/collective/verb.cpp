@@ -26,7 +26,7 @@ using benchmark::whole_number;
 using eco::Operation;
 
 constexpr char kVerb[] = "bench collective";
-constexpr char kFooter[] =
+constexpr char kCollectiveFooter[] =
     "Patterns: auto (the library's choice), memory (that all members share, on one host), messages\n"
     "(the choice without that), multicast (needs eco.multicast), eco (follows --map), star, tree:K, binary, "
     "binomial, chain,\n"
@@ -165,7 +165,7 @@ std::vector<Number> numbers_of(const char* option, const std::string& text, Numb
 } // namespace
 
 int bench_collective(int count, char** arguments) {
-    CommandLine line(kVerb, "Measures collective operations.", "[OPTIONS]", kFooter);
+    CommandLine line(kVerb, "Measures collective operations.", "[OPTIONS]", kCollectiveFooter);
     CollectiveOptions options;
     std::string operations = "broadcast,barrier,all_reduce,all_gather,all_to_all";
     std::string patterns = "auto";
