@@ -24,7 +24,6 @@ using namespace std::chrono_literals;
 using testing::Channel;
 using testing::Process;
 
-
 struct Post {
     std::uint64_t own = 0;
     std::uint64_t wrong = 0; ///< requests that were meant for another life

@@ -56,6 +56,6 @@ TEST_CASE("two contexts with a connection by every method use no processor time 
     }
     CHECK(used_in_a_second(processor_time_ns) < kFewMs);
     const auto there = [&] { return within(far.call(processor_ns)); };
-    CHECK(used_in_a_second(there) < kFewMs + 1'000'000); // and has answered once
+    CHECK(used_in_a_second(there) < 2 * kFewMs); // and has answered once
     CHECK(within(far.call(wrong)) == 0);
 }
