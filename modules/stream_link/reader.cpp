@@ -27,7 +27,10 @@ Reader::Result Reader::read(int socket, std::uint32_t budget) {
                                                      : read_landing(socket, left, result);
         if (!more || has_backlog()) break;
     }
-    if (result.handled > 0) result.handled = std::max(budget - left, 1U);
+    if (result.handled > 0) {
+        result.handled = std::max(budget - left, 1U);
+        if (is_inside_message()) events_.arriving();
+    }
     return result;
 }
 
