@@ -81,6 +81,8 @@ struct Callbacks {
         }
     }
 
+    static void arriving(void* cookie) { link(cookie).tell_arriving(); }
+
     static void sent(void* cookie, void* token, std::int32_t status) {
         Link& l = link(cookie);
         l.on_sent(token, status);
@@ -133,6 +135,7 @@ plexus_host host_table(Module& module) {
     table.deliver = Callbacks::deliver;
     table.place = Callbacks::place;
     table.placed = Callbacks::placed;
+    table.arriving = Callbacks::arriving;
     table.sent = Callbacks::sent;
     table.writable = Callbacks::writable;
     table.lost = Callbacks::lost;

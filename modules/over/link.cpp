@@ -149,6 +149,10 @@ std::string text_of(const plexus_id& id) {
     return text;
 }
 
+void Link::tell_arriving() const {
+    if (is_known_ && !is_over()) owner_.host().arriving(known_as_.cookie);
+}
+
 // ---- hooks: unchanged ------------------------------------------------------------------------
 
 void Link::on_deliver(plexus_view message) { owner_.host().deliver(known_as_.cookie, message); }

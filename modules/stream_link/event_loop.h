@@ -4,6 +4,7 @@
 // of the link that received last, or epoll_wait.
 #pragma once
 
+#include "stream_link/coalescer.h"
 #include "stream_link/epoll_skips.h"
 #include "stream_link/hot_links.h"
 #include "stream_link/notified_links.h"
@@ -53,6 +54,7 @@ class EventLoop {
     Poller& poller() noexcept { return poller_; } // @thread see there
     const Poller& poller() const noexcept { return poller_; }
     ReceiveBuffers& buffers() noexcept { return buffers_; }
+    Coalescer& coalescer() noexcept { return coalescer_; }
 
   private:
     std::uint32_t attend(std::uint32_t budget);
@@ -62,6 +64,7 @@ class EventLoop {
     Poller poller_;
     Watchdog watchdog_;
     ReceiveBuffers buffers_;
+    Coalescer coalescer_;
     HotLinks hot_;
     EpollSkips skips_;
     NotifiedLinks notified_;

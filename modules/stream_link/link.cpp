@@ -18,7 +18,7 @@ Link::Link(Module& module, void* cookie, const plexus_id& peer, Descriptor targe
   , target_(std::move(target))
   , events_(module.host(), cookie)
   , writer_(module, *this)
-  , reader_(module.make_reader(), module.loop().buffers(), events_)
+  , reader_(module.make_reader(), module.loop().buffers(), module.loop().coalescer(), events_)
   , phase_(Phase::connecting) {}
 
 Link::Link(Module& module, const plexus_id& peer, std::uint64_t peer_most, module::OwnedFd socket)
@@ -27,7 +27,7 @@ Link::Link(Module& module, const plexus_id& peer, std::uint64_t peer_most, modul
   , peer_(peer)
   , events_(module.host(), nullptr)
   , writer_(module, *this, std::move(socket), peer_most)
-  , reader_(module.make_reader(), module.loop().buffers(), events_)
+  , reader_(module.make_reader(), module.loop().buffers(), module.loop().coalescer(), events_)
   , phase_(Phase::open)
   , peer_address_(peer_text(writer_.socket())) {}
 

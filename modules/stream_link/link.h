@@ -51,6 +51,8 @@ class Link final : public Watched {
     /// Delivers the frames that an exhausted budget left in the receive buffer, which the link holds.
     std::uint32_t resume(std::uint32_t budget);
     bool has_backlog() const noexcept { return reader_.has_backlog(); }
+    /// Writes what waits, as far as the socket has room.
+    void flush();
     /// A sender or the host asked for attention by EventLoop::notify().
     void attend();
     /// For the watchdog, see Writer::has_unanswered().
@@ -81,7 +83,6 @@ class Link final : public Watched {
     enum class Phase : std::uint8_t { connecting, open, lingering, over };
 
     void after_read(const Reader::Result& result);
-    void flush();
     void lose(std::int32_t status, const std::string& why);
     void lose_by(int error);
     void lose_by(const Reader::Result& end);

@@ -33,6 +33,9 @@ class LinkEvents {
     void opened() const {
         if (!given_up()) host_.opened(cookie_);
     }
+    void arriving() const {
+        if (!given_up()) host_.arriving(cookie_);
+    }
     void writable() const {
         if (!given_up()) host_.writable(cookie_);
     }

@@ -27,7 +27,10 @@ Reader::Result Reader::read(int socket, std::uint32_t budget) {
                                                      : read_landing(socket, left, result);
         if (!more || has_backlog()) break;
     }
-    if (result.handled > 0) result.handled = std::max(budget - left, 1U);
+    if (result.handled > 0) {
+        result.handled = std::max(budget - left, 1U);
+        if (is_inside_message()) events_.arriving();
+    }
     return result;
 }
 
@@ -93,7 +96,11 @@ bool Reader::go_on(ssize_t got, std::size_t asked, Result& result) const {
 // The rest begins with a frame. If the frame is whole, the budget has ended: the rest stays in the buffer for
 // the next turn. The beginning of a frame is copied.
 void Reader::consume(std::span<const std::byte> bytes, std::uint32_t& budget) {
-    const std::span<const std::byte> rest = bytes.subspan(stream_->take(events_.owner(), bytes, budget));
+    const std::uint32_t before = budget;
+    const bool gathers = bytes.size() > stream_->enough(bytes) && coalescer_.begin();
+    const std::size_t taken = stream_->take(events_.owner(), bytes, budget);
+    if (gathers) coalescer_.end(before - budget);
+    const std::span<const std::byte> rest = bytes.subspan(taken);
     if (rest.empty() || events_.given_up() || stream_->corrupt() != nullptr) return;
     if (rest.size() >= stream_->enough(rest)) {
         backlog_ = rest;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "common/stream_reader.h"
+#include "stream_link/coalescer.h"
 #include "stream_link/link_events.h"
 #include "stream_link/receive_buffers.h"
 
@@ -20,9 +21,11 @@ namespace plexus::stream_link {
 
 class Reader {
   public:
-    Reader(std::unique_ptr<module::StreamReader> stream, ReceiveBuffers& buffers, LinkEvents& events)
+    Reader(std::unique_ptr<module::StreamReader> stream, ReceiveBuffers& buffers, Coalescer& coalescer,
+           LinkEvents& events)
       : stream_(std::move(stream))
       , buffers_(buffers)
+      , coalescer_(coalescer)
       , events_(events) {}
 
     struct Result {
@@ -53,6 +56,7 @@ class Reader {
 
     const std::unique_ptr<module::StreamReader> stream_;
     ReceiveBuffers& buffers_;
+    Coalescer& coalescer_;
     LinkEvents& events_;
     std::vector<std::byte> kept_; // the beginning of a frame
     std::span<const std::byte> backlog_{};

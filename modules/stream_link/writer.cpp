@@ -100,6 +100,7 @@ std::int32_t Writer::send(const plexus_view* pieces, std::uint32_t count, void* 
         module_.loop().watch(link_);
     }
     if (!out_.empty() || count > FrameParts::kMostPieces) return queue(pieces, count, size, 0, token);
+    if (size <= kOneBlock && module_.loop().coalescer().gathers()) return gather(pieces, count, size);
     return write_now(pieces, count, size, token);
 }
 
@@ -120,6 +121,14 @@ std::int32_t Writer::write_now(const plexus_view* pieces, std::uint32_t count, s
     return queue(pieces, count, size, done, token);
 }
 
+std::int32_t Writer::gather(const plexus_view* pieces, std::uint32_t count, std::uint64_t size) {
+    module_.loop().coalescer().add(link_);
+    gathered_ = true;
+    out_.copy(pieces, count, size, 0);
+    queued_.store(out_.all_bytes(), std::memory_order_relaxed);
+    return PLEXUS_OK;
+}
+
 // A message that was partly written must be kept whole; another message is taken within the bounds only.
 std::int32_t Writer::queue(const plexus_view* pieces, std::uint32_t count, std::uint64_t size,
                            std::uint64_t done, void* token) {
@@ -136,7 +145,7 @@ std::int32_t Writer::queue(const plexus_view* pieces, std::uint32_t count, std::
         out_.post(pieces, count, size, done, token);
     }
     queued_.store(out_.all_bytes(), std::memory_order_relaxed);
-    watch_writing(true);
+    if (!gathered_) watch_writing(true);
     return small ? PLEXUS_OK : PLEXUS_POSTED;
 }
 
@@ -165,11 +174,12 @@ bool Writer::open(module::OwnedFd socket, std::uint64_t peer_most) {
 Writer::Flushed Writer::flush() {
     Flushed flushed;
     const module::Lock hold(mutex_);
+    gathered_ = false;
     if (fd_ < 0 || out_.empty()) return flushed;
     const int error = out_.write(fd_, flushed.sent);
     if (error != 0 && error != EAGAIN && !is_shortage(error)) break_off(error);
     queued_.store(out_.all_bytes(), std::memory_order_relaxed);
-    if (out_.empty() || state_ == State::broken) watch_writing(false);
+    watch_writing(!out_.empty() && state_ != State::broken);
     if (want_writable_ && out_.copied_bytes() <= module_.options().queue / 2) {
         want_writable_ = false;
         flushed.is_writable = state_ == State::open;
@@ -188,6 +198,7 @@ std::vector<void*> Writer::close() {
     const module::Lock hold(mutex_);
     state_ = State::over;
     out_.drop(tokens);
+    if (std::exchange(gathered_, false)) module_.loop().coalescer().remove(link_);
     queued_.store(0, std::memory_order_relaxed);
     if (fd_ >= 0) module_.loop().poller().close(std::exchange(fd_, -1));
     return tokens;

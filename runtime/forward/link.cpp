@@ -63,11 +63,11 @@ std::int32_t Link::send(const plexus_view* pieces, std::uint32_t count, void* to
 std::uint64_t Link::queued() const noexcept { return sender_.queued() + (owner_.hub().waits() ? 1 : 0); }
 
 // The window, and as much again for what has none: records and credit. A piece that nothing waits before is
-// put where it belongs; only the first and the end of a message are for the host, who is not called in here.
+// put where it belongs; the host is not called in here.
 void Link::take(const LinkName& from, const Hop& hop) {
     if (state_ == State::open && !given_up_ && inbox_.hops.empty() && receiver_.store(hop)) {
         give_credit(hop.cost());
-        if (receiver_.is_whole()) owner_.owe(*this);
+        owner_.owe(*this);
         return;
     }
     inbox_.bytes += hop.cost();

@@ -17,12 +17,16 @@ bool Receiver::take(void* cookie, const Hop& hop) {
 bool Receiver::store(const Hop& hop) {
     if (hop.kind != Kind::more || hop.bytes.empty() || hop.bytes.size() > missing_) return false;
     put(hop.bytes);
-    unfinished_ = missing_ == 0;
+    stored_ = true;
     return true;
 }
 
 bool Receiver::finish(void* cookie) {
-    if (!std::exchange(unfinished_, false)) return false;
+    if (!std::exchange(stored_, false)) return false;
+    if (missing_ > 0) {
+        host_.arriving(cookie);
+        return false;
+    }
     tell(cookie, PLEXUS_OK);
     return true;
 }

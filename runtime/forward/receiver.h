@@ -17,11 +17,11 @@ class Receiver {
 
     /// Takes the next piece. False: no honest sender sends that now.
     bool take(void* cookie, const Hop& hop) PLEXUS_EXCLUDES(place_mutex_);
-    /// Takes a piece without a word to the host: finish() has to follow the last of a message. False: take()
-    /// says what to do with it.
+    /// Takes a piece without a word to the host: finish() has to follow. False: take() says what to do with
+    /// it.
     bool store(const Hop& hop) PLEXUS_EXCLUDES(place_mutex_);
-    bool is_whole() const noexcept { return unfinished_; }
-    /// Tells the host of a message whose last piece was stored. True: there was one.
+    /// Tells the host of the message whose pieces were stored: that it is whole, or that it comes. True: it
+    /// is whole.
     bool finish(void* cookie) PLEXUS_EXCLUDES(place_mutex_);
     /// The host's places are void: nothing is written there any more when this returns. @thread any
     void give_up() PLEXUS_EXCLUDES(place_mutex_);
@@ -36,7 +36,7 @@ class Receiver {
     const plexus_host& host_;
     const std::uint64_t max_message_;
     std::uint64_t missing_ = 0; ///< bytes of the message under way that have not come
-    bool unfinished_ = false;   ///< none is missing, and the host does not know it
+    bool stored_ = false;       ///< pieces that the host does not know of
     RankedMutex<33> place_mutex_;
     std::byte* where_ PLEXUS_GUARDED_BY(place_mutex_) = nullptr; ///< null: the bytes are dropped
     void* token_ PLEXUS_GUARDED_BY(place_mutex_) = nullptr;

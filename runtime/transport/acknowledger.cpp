@@ -3,6 +3,7 @@
 
 #include "transport/channel.h"
 
+#include <algorithm>
 #include <ctime>
 
 namespace plexus::transport {
@@ -24,6 +25,14 @@ void Acknowledger::act(Link& link, ReceiveWindow::Ack due) {
         if (coarse_now() >= due_) all();
         return;
     }
+    later(link);
+}
+
+void Acknowledger::arriving(Link& link) {
+    if (std::find(ack_pending_.begin(), ack_pending_.end(), &link) == ack_pending_.end()) later(link);
+}
+
+void Acknowledger::later(Link& link) {
     if (ack_pending_.empty()) {
         due_ = std::chrono::steady_clock::now() + kDelay;
         scheduler_.request_deferred_work();

@@ -25,6 +25,9 @@ class Acknowledger {
         if (due != ReceiveWindow::Ack::none) [[unlikely]]
             act(link, due);
     }
+    /// Part of a message has come whose end may take long: its sender, who waits for nothing else meanwhile,
+    /// hears within kDelay that its peer lives.
+    void arriving(Link& link);
     void now(Link& link);
     /// The link has ended.
     void forget(Link& link) noexcept;
@@ -35,9 +38,10 @@ class Acknowledger {
 
   private:
     void act(Link& link, ReceiveWindow::Ack due);
+    void later(Link& link);
 
     poll::Scheduler& scheduler_;
-    std::vector<Link*> ack_pending_; ///< links with frames that are not yet acknowledged
+    std::vector<Link*> ack_pending_; ///< links with frames, or parts of one, that are not yet acknowledged
     std::chrono::steady_clock::time_point due_{};
 };
 

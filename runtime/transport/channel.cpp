@@ -222,7 +222,7 @@ Channel::Loss Channel::link_lost(Link& link, const std::string& why) {
         // A failed dial: nobody dials again before Failover has said what is to be done.
         return {dialed && way_.state == State::connecting, 0, 0};
     }
-    const bool vain = link.received.count() == 0 && link.liveness.controls == 0;
+    const bool vain = link.received.count() == 0 && link.liveness.signs == 0;
     way_.in_vain = vain ? way_.in_vain + 1 : 0;
     way_.state = State::idle;
     return {true, outbox_.broke(), way_.in_vain};

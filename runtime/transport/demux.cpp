@@ -90,6 +90,12 @@ void Demux::placed(Link& link, Placement* placement, Status status) {
     }
 }
 
+void Demux::arriving(Link& link) {
+    if (link.ignored || link.received.stream() == 0) return;
+    ++link.liveness.signs;
+    acks_.arriving(link);
+}
+
 // A head whose length is no multiple of 8 bytes leaves the frame where its numbers can't be read in place.
 void Demux::deliver_aligned(Link& link, Placement& placement) {
     const wire::View frame{placement.frame, placement.size};
@@ -119,7 +125,7 @@ void Demux::refuse(Link& link, wire::View head, std::size_t bytes, bool memory) 
 }
 
 void Demux::take_control(Link& link, wire::View frame) {
-    ++link.liveness.controls;
+    ++link.liveness.signs;
     const auto kind = wire::kind_of(frame);
     if (!kind) return break_rules(link, "a frame of an unknown kind");
     if (*kind == wire::Kind::hello) return take_hello(link, frame);

@@ -46,6 +46,8 @@ class Demux {
 
     // As the functions of plexus_host say.
     void deliver(Link& link, wire::View frame, Buffer* owned);
+    /// A part of a message that is not whole yet has come.
+    void arriving(Link& link);
     int32_t place(Link& link, wire::View head, std::size_t rest, void** where, void** token);
     void placed(Link& link, Placement* placement, Status status);
 

@@ -585,7 +585,7 @@ nanoseconds Failover::check_silence(Clock::time_point now) {
             Liveness& heard = out->liveness;
             std::uint64_t total = 0; // the peer may send by another link of the channel
             for (const Link* link : channel->open_links())
-                total += link->received.count() + link->liveness.controls;
+                total += link->received.count() + link->liveness.signs;
             if (total != heard.seen) {
                 heard.seen = total;
                 heard.since = now;

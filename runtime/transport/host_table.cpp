@@ -101,6 +101,10 @@ void placed(void* cookie, void* token, int32_t status) {
     });
 }
 
+void arriving(void* cookie) {
+    guarded(host_of(cookie), [&] { host_of(cookie).demux->arriving(link_of(cookie)); });
+}
+
 void sent(void*, void* token, int32_t status) {
     auto* const completion = static_cast<Completion*>(token);
     try { // not guarded(): the link of the cookie may have ended before its sends
@@ -187,6 +191,7 @@ plexus_host make_host(Interface& interface) {
     host.deliver = &deliver;
     host.place = &place;
     host.placed = &placed;
+    host.arriving = &arriving;
     host.sent = &sent;
     host.writable = &writable;
     host.lost = &lost;
@@ -199,6 +204,7 @@ plexus_host make_host(Interface& interface) {
             return PLEXUS_UNSUPPORTED;
         };
         host.placed = [](void*, void*, int32_t) {};
+        host.arriving = [](void*) {};
         host.sent = [](void*, void*, int32_t) {};
         host.writable = [](void*) {};
         host.lost = &lost_datagrams;

@@ -78,8 +78,8 @@ struct ControlQueue {
 
 /// What a link has heard, to tell a silent peer from a busy one.
 struct Liveness {
-    std::uint64_t controls = 0; ///< control frames that came
-    std::uint64_t seen = 0;     ///< frames of all kinds that had come when it was looked at last
+    std::uint64_t signs = 0; ///< control frames that came, and parts of messages that are not whole yet
+    std::uint64_t seen = 0;  ///< frames of all kinds that had come when it was looked at last
     std::chrono::steady_clock::time_point since{}; ///< nothing has come since
     std::uint32_t asked = 0;                       ///< looks at which the peer was asked since
 };

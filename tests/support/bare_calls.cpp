@@ -199,6 +199,12 @@ struct BareHost::Calls {
         if (h.hooks.sent) h.hooks.sent(end, status);
     }
 
+    static void arriving(void* cookie) {
+        End& end = *static_cast<End*>(cookie);
+        end.host.check_callback("arriving", &end);
+        if (end.lost_) report_violation("`arriving` came after `lost`");
+    }
+
     static void writable(void* cookie) {
         End& end = *static_cast<End*>(cookie);
         BareHost& h = end.host;
@@ -262,6 +268,7 @@ void BareHost::fill_table() {
     table_.deliver = Calls::deliver;
     table_.place = Calls::place;
     table_.placed = Calls::placed;
+    table_.arriving = Calls::arriving;
     table_.sent = Calls::sent;
     table_.writable = Calls::writable;
     table_.lost = Calls::lost;

@@ -146,6 +146,11 @@ struct plexus_host {
     int32_t (*place)(void* cookie, struct plexus_view head, size_t rest, void** where, void** token);
     void (*placed)(void* cookie, void* token, int32_t status);
 
+    /* More of a message that is not whole yet has come: its sender lives, however long the message
+       takes. A module whose messages may take seconds says so as often as it likes, at best once
+       for a link and turn; others never. */
+    void (*arriving)(void* cookie);
+
     /* A send, get or put that returned PLEXUS_POSTED is over; its bytes may be reused. */
     void (*sent)(void* cookie, void* token, int32_t status);
 

@@ -5,6 +5,7 @@
 #include "stream_link/descriptor.h"
 
 #include <asio/ip/tcp.hpp>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -74,6 +75,20 @@ bool RawPeer::is_closed() const {
 std::size_t RawPeer::received_bytes() const {
     int bytes = 0;
     return ::ioctl(socket_.get(), FIONREAD, &bytes) == 0 ? static_cast<std::size_t>(bytes) : 0;
+}
+
+std::uint32_t RawPeer::received_segments() const {
+    // The kernel says more than the C library's structure has.
+    struct {
+        tcp_info known;
+        std::uint64_t rates_and_bytes[4];
+        std::uint32_t segments_and_times[4];
+        std::uint32_t data_segments_in;
+    } info{};
+    socklen_t size = sizeof info;
+    if (::getsockopt(socket_.get(), IPPROTO_TCP, TCP_INFO, &info, &size) != 0 || info.data_segments_in == 0)
+        throw std::runtime_error("a plain socket says nothing of its segments");
+    return info.data_segments_in;
 }
 
 std::size_t RawPeer::drop_received() {

@@ -41,6 +41,8 @@ class RawPeer {
     bool is_closed() const;
     /// How much of what the other side has sent lies here unread.
     std::size_t received_bytes() const;
+    /// Segments with data that the other side has sent.
+    std::uint32_t received_segments() const;
     /// Reads what lies here and drops it: how much that was.
     std::size_t drop_received();
     void close() { socket_.reset(); }

@@ -32,6 +32,7 @@ struct Log {
     std::size_t damaged = 0; ///< payloads that do not belong to their number
 };
 constexpr Request<std::uint64_t(Log&, std::uint64_t, Payload)> note{"on_the_way.note"};
+constexpr Request<Payload(Log&, Payload)> mirror{"on_the_way.mirror"};
 
 Payload payload_for(std::uint64_t number) { return payload_of(300 + number % 7); }
 
@@ -51,6 +52,7 @@ struct Server {
             log.numbers.push_back(number);
             return number;
         });
+        context->on(mirror, [](Log&, const Payload& payload) { return payload; });
         for (Log& log : logs) bounds.push_back(std::make_unique<Bound<Log>>(context->bind(log)));
     }
     std::vector<std::byte> saved(std::size_t log) const { return bounds[log]->pointer().save(); }
@@ -179,6 +181,26 @@ TEST_CASE(
     CAPTURE(lines.all());
     CHECK(lines.with("decryption failed or bad record mac") == 1);
     CHECK(lines.loud().empty());
+}
+
+TEST_CASE("a message that is under way for longer than limits.silence arrives by the link that it began on") {
+    const std::string method = GENERATE("tcp", "tls?over=", "tls?over=tcp");
+    CAPTURE(method);
+    Options impatient;
+    impatient.set["methods"] = method;
+    impatient.set["limits.silence"] = "600 ms";
+    const std::string over = method == "tls?over=" ? "" : "tcp";
+    Server server(over, impatient);
+    Proxy proxy(server.port);
+    Caller caller(over, redirected(server.saved(0), server.port, proxy.port()), impatient);
+    REQUIRE(caller.call());
+    // Far more than the sockets on the way hold, there and back.
+    const Payload large = payload_of(24 * kMiB);
+    proxy.slow_down(12 * kMiB);
+    const auto start = std::chrono::steady_clock::now();
+    CHECK(caller.log.call(mirror, large).get() == large);
+    CHECK(std::chrono::steady_clock::now() - start > 3s);
+    CHECK(proxy.taken() == 1);
 }
 
 TEST_CASE("a client that speaks TLS 1.2 at most is refused beside a caller who notices nothing") {

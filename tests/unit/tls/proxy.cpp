@@ -2,6 +2,7 @@
 #include "proxy.h"
 
 #include <algorithm>
+#include <chrono>
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdexcept>
@@ -94,6 +95,8 @@ bool Proxy::hand_on(const UniqueFd& from, const UniqueFd& to, bool of_caller) {
     for (int i = 0; i < times; ++i)
         if (!write_all(to.get(), bytes, size)) return false;
     if (deed != Deed::none) deed_ = Deed::none;
+    if (const std::size_t rate = rate_; rate > 0)
+        std::this_thread::sleep_for(std::chrono::nanoseconds(std::nano::den * size / rate));
     return true;
 }
 

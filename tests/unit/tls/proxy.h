@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Somebody on the way between two contexts, who holds no key: takes connections at a port of its own and
 // hands the bytes on to another. At a word of the test it alters what the caller's side sends next, or sends
-// it again.
+// it again, or is slow.
 #pragma once
 
 #include "base/unique_fd.h"
@@ -28,6 +28,8 @@ class Proxy {
     std::uint16_t port() const noexcept { return port_; }
     /// Once, with what is read next from a caller. @thread any
     void disturb(Deed deed) noexcept { deed_ = deed; }
+    /// Hands on so many bytes a second from now on, both ways together. @thread any
+    void slow_down(std::size_t bytes_per_second) noexcept { rate_ = bytes_per_second; }
     /// What was asked for has been done. @thread any
     bool is_done() const noexcept { return deed_ == Deed::none; }
     /// Connections taken so far. @thread any
@@ -48,6 +50,7 @@ class Proxy {
     UniqueFd listener_;
     std::list<Way> ways_; // the thread's
     std::atomic<Deed> deed_{Deed::none};
+    std::atomic<std::size_t> rate_{0}; // 0: as fast as it can
     std::atomic<std::size_t> taken_{0};
     std::atomic<bool> ends_{false};
     std::thread thread_;

@@ -86,6 +86,12 @@ class ScriptedMethod {
             *said = host_->place(link.cookie, {kept.data(), kept.size()}, rest, &where, &link.placing);
         });
     }
+    /// More of it has come, but not all.
+    void arriving(Link& link) {
+        in_poll([this, &link] {
+            if (!link.given_up) host_->arriving(link.cookie);
+        });
+    }
     /// The rest of it has come, unless the link was given up.
     void placed(Link& link) {
         in_poll([this, &link] {

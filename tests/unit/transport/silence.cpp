@@ -77,6 +77,27 @@ TEST_CASE("an idle link whose peer answers questions stays") {
     CHECK(rig.one.sent(link, Kind::ack_request).size() >= 3);
 }
 
+TEST_CASE("a link whose large message comes slowly stays, and its sender hears so") {
+    Rig rig(impatient());
+    ScriptedMethod::Link& link = rig.link_up(rig.one);
+    rig.one.deliver(link, rig.hello(7));
+    rig.turns();
+    std::int32_t said = -1;
+    wire::Bytes head(24);
+    head[0] = static_cast<std::byte>(Kind::data);
+    rig.one.place(link, head, 1 << 20, &said);
+    rig.turns();
+    REQUIRE(said == PLEXUS_OK);
+    for (int part = 0; part < 30; ++part) {
+        turn_for(rig, kSilence / 5);
+        rig.one.arriving(link);
+    }
+    CHECK_FALSE(link.given_up);
+    CHECK(rig.one.links() == 1);
+    CHECK(rig.one.sent(link, Kind::ack).size() >= 10);       // for a sender that hears nothing else
+    CHECK(turned_until(rig, [&] { return link.given_up; })); // no more comes
+}
+
 TEST_CASE("a context that took no turn for longer than limits.silence asks before it ends a link") {
     Rig rig(impatient());
     answer_questions(rig.one);

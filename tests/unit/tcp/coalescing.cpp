@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is sent while the messages of one read are handed over leaves together, while that is quick; each
+// message once, whole and in order, and none waits for handlers that take long.
+#include "common/frames.h"
+#include "raw_peer.h"
+#include "support/catch.h"
+#include "support/eventually.h"
+
+#include <functional>
+#include <thread>
+
+namespace coalescing_test {
+
+using namespace plexus::testing;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::size_t kBurst = 16;
+constexpr std::size_t kBytes = 40;
+constexpr std::size_t kFrame = plexus::module::kFrameWord + kBytes;
+
+/// A host, and a plain peer that says many messages at once.
+struct Burst {
+    explicit Burst(std::function<void(End&)> handle) {
+        host.hooks.message = [said = std::move(handle)](End& end, ByteView) { said(end); };
+        peer.shake_hands(self, host);
+    }
+    /// So many messages come with one read, and are handed over.
+    void say(std::size_t count = kBurst) {
+        std::vector<std::byte> frames(count * kFrame);
+        for (std::size_t i = 0; i < count; ++i)
+            plexus::module::write_frame_word(frames.data() + i * kFrame, kBytes, 24);
+        handled += count;
+        peer.send(frames);
+    }
+    bool turned_until(const std::function<bool()>& holds) {
+        return eventually(20s, [&] {
+            host.poll();
+            return holds();
+        });
+    }
+    BareHost host{tcp()};
+    BareHost self{tcp()};
+    RawPeer peer{host};
+    std::size_t handled = 0;
+};
+
+void answer(BareHost& host, End& end) {
+    REQUIRE(host.send(end, std::make_shared<const Bytes>(kBytes), 24, 1) == PLEXUS_OK);
+}
+
+} // namespace
+
+TEST_CASE("answers to messages that came together leave together, and to one that came alone at once") {
+    std::size_t heard = 0;
+    BareHost* at = nullptr;
+    Burst burst([&](End& end) {
+        ++heard;
+        answer(*at, end);
+    });
+    at = &burst.host;
+    const auto segments_for = [&](std::size_t count) {
+        const std::size_t all = heard + count;
+        const std::uint32_t before = burst.peer.received_segments();
+        burst.say(count);
+        REQUIRE(burst.turned_until([&] { return heard == all; }));
+        CHECK(eventually(5s, [&] { return burst.peer.received_bytes() == count * kFrame; }));
+        CHECK(burst.peer.drop_received() == count * kFrame);
+        return burst.peer.received_segments() - before;
+    };
+    // The first burst shows that the handler is quick; on a loaded machine a later one does.
+    CHECK(eventually(20s, [&] { return segments_for(kBurst) == 1; }));
+    CHECK(segments_for(1) == 1);
+}
+
+TEST_CASE("an answer does not wait for handlers behind its own that take long") {
+    BareHost* at = nullptr;
+    RawPeer* peer = nullptr;
+    std::size_t sent = 0;
+    bool at_once = true;
+    Burst burst([&](End& end) {
+        // Before this handler, whose own answer is not there yet, all others have left.
+        at_once = at_once && eventually(5s, [&] { return peer->received_bytes() == sent * kFrame; });
+        std::this_thread::sleep_for(2ms);
+        answer(*at, end);
+        ++sent;
+    });
+    at = &burst.host;
+    peer = &burst.peer;
+    for (int round = 0; round < 3; ++round) {
+        burst.say(4);
+        REQUIRE(burst.turned_until([&] { return sent == burst.handled; }));
+    }
+    CHECK(at_once);
+}
+
+TEST_CASE(
+    "answers that were gathered leave also if the host gives up the link, or the peer does, meanwhile") {
+    std::size_t heard = 0;
+    BareHost* at = nullptr;
+    std::size_t last = 0;
+    Burst burst([&](End& end) {
+        answer(*at, end);
+        if (++heard == last) at->disconnect(end);
+    });
+    at = &burst.host;
+    for (int round = 0; round < 3; ++round) {
+        burst.say();
+        REQUIRE(burst.turned_until([&] { return heard == burst.handled; }));
+    }
+    (void)eventually(5s, [&] { return burst.peer.received_bytes() == heard * kFrame; });
+    CHECK(burst.peer.drop_received() == heard * kFrame);
+    SECTION("the host") {
+        last = heard + kBurst;
+        burst.say();
+        REQUIRE(burst.turned_until([&] { return heard == last; }));
+        CHECK(eventually(5s, [&] {
+            burst.host.poll();
+            return burst.peer.received_bytes() == kBurst * kFrame;
+        }));
+    }
+    SECTION("the peer") {
+        burst.say();
+        burst.peer.close();
+        REQUIRE(burst.turned_until([&] { return heard == burst.handled; }));
+    }
+    for (int i = 0; i < 10; ++i) burst.host.poll();
+}
+
+} // namespace coalescing_test
