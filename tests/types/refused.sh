@@ -29,10 +29,19 @@ said=(''
     'a request can.t return a view: return a std::vector or std::string'
     'what may be lost has no answer: send() it, or call')
 
+folder=$(mktemp -d) || exit 3
+trap 'rm -rf "$folder"' EXIT
+printf '#include "plexus/plexus.h"\n' >"$folder/all.h"
+
 wrong=0
 for compiler in "${compilers[@]}"; do
+    # The headers once, not once for each case.
+    rm -f "$folder"/all.h.*
+    suffix=pch
+    [[ $compiler == g++ ]] && suffix=gch
+    "$compiler" -std=c++20 -I"$root/include" -x c++-header "$folder/all.h" -o "$folder/all.h.$suffix" || exit 3
     for number in "${!said[@]}"; do
-        output=$("$compiler" -std=c++20 -fsyntax-only -I"$root/include" -DCASE="$number" \
+        output=$("$compiler" -std=c++20 -fsyntax-only -I"$root/include" -include "$folder/all.h" -DCASE="$number" \
             "$root/tests/types/refused.cpp" 2>&1)
         errors=$(grep -c 'error:' <<<"$output")
         if [[ -z ${said[number]} ]]; then
