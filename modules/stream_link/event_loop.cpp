@@ -26,6 +26,7 @@ void EventLoop::forget(Link& link) {
 // requests of other threads, links with messages in a receive buffer, hot links, and the epoll set.
 std::int32_t EventLoop::poll(std::uint32_t budget) {
     notified_.disarm();
+    coalescer_.write(); // what a batch that a callback has broken off left behind
     const auto share_beside = [budget](std::uint32_t used) {
         return std::max({budget - std::min(budget, used), budget / 4, 1U});
     };

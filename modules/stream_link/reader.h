@@ -53,6 +53,7 @@ class Reader {
     bool read_frames(int socket, std::uint32_t& budget, Result& result);
     bool go_on(ssize_t got, std::size_t asked, Result& result) const;
     void consume(std::span<const std::byte> bytes, std::uint32_t& budget);
+    std::size_t take_several(std::span<const std::byte> bytes, std::uint32_t& budget);
 
     const std::unique_ptr<module::StreamReader> stream_;
     ReceiveBuffers& buffers_;

@@ -18,6 +18,7 @@ namespace {
 
 // Up to here one copy and send() is faster than a list of pieces and sendmsg().
 constexpr std::size_t kOneBlock = Writer::kInlineBytes;
+constexpr std::size_t kMostGathered = 64 * 1024;
 constexpr std::size_t kMostPosted = 256; // large messages of one link on their way
 
 std::uint64_t size_of(const plexus_view* pieces, std::uint32_t count) {
@@ -99,8 +100,13 @@ std::int32_t Writer::send(const plexus_view* pieces, std::uint32_t count, void* 
         watched_ = true;
         module_.loop().watch(link_);
     }
+    const bool gathers = size <= kOneBlock && module_.loop().coalescer().gathers();
+    if (gathered_ && (!gathers || out_.copied_bytes() > kMostGathered)) {
+        write_gathered();
+        if (state_ != State::open) return PLEXUS_LINK_LOST;
+    }
+    if (gathers && (gathered_ || out_.empty())) return gather(pieces, count, size);
     if (!out_.empty() || count > FrameParts::kMostPieces) return queue(pieces, count, size, 0, token);
-    if (size <= kOneBlock && module_.loop().coalescer().gathers()) return gather(pieces, count, size);
     return write_now(pieces, count, size, token);
 }
 
@@ -122,11 +128,20 @@ std::int32_t Writer::write_now(const plexus_view* pieces, std::uint32_t count, s
 }
 
 std::int32_t Writer::gather(const plexus_view* pieces, std::uint32_t count, std::uint64_t size) {
-    module_.loop().coalescer().add(link_);
-    gathered_ = true;
+    if (!std::exchange(gathered_, true)) module_.loop().coalescer().add(link_);
     out_.copy(pieces, count, size, 0);
     queued_.store(out_.all_bytes(), std::memory_order_relaxed);
     return PLEXUS_OK;
+}
+
+// All that waits is small messages, of which the host hears no end.
+void Writer::write_gathered() {
+    std::vector<void*> none;
+    gathered_ = false;
+    const int error = out_.write(fd_, none);
+    if (error != 0 && error != EAGAIN && !is_shortage(error)) break_off(error);
+    queued_.store(out_.all_bytes(), std::memory_order_relaxed);
+    if (!out_.empty() && state_ == State::open) watch_writing(true);
 }
 
 // A message that was partly written must be kept whole; another message is taken within the bounds only.
@@ -145,7 +160,7 @@ std::int32_t Writer::queue(const plexus_view* pieces, std::uint32_t count, std::
         out_.post(pieces, count, size, done, token);
     }
     queued_.store(out_.all_bytes(), std::memory_order_relaxed);
-    if (!gathered_) watch_writing(true);
+    watch_writing(true);
     return small ? PLEXUS_OK : PLEXUS_POSTED;
 }
 
@@ -198,7 +213,8 @@ std::vector<void*> Writer::close() {
     const module::Lock hold(mutex_);
     state_ = State::over;
     out_.drop(tokens);
-    if (std::exchange(gathered_, false)) module_.loop().coalescer().remove(link_);
+    gathered_ = false;
+    module_.loop().coalescer().remove(link_);
     queued_.store(0, std::memory_order_relaxed);
     if (fd_ >= 0) module_.loop().poller().close(std::exchange(fd_, -1));
     return tokens;

@@ -71,6 +71,7 @@ class Writer {
         PLEXUS_MODULE_REQUIRES(mutex_);
     std::int32_t gather(const plexus_view* pieces, std::uint32_t count, std::uint64_t size)
         PLEXUS_MODULE_REQUIRES(mutex_);
+    void write_gathered() PLEXUS_MODULE_REQUIRES(mutex_);
     std::int32_t queue(const plexus_view* pieces, std::uint32_t count, std::uint64_t size, std::uint64_t done,
                        void* token) PLEXUS_MODULE_REQUIRES(mutex_);
     void break_off(int error) PLEXUS_MODULE_REQUIRES(mutex_);

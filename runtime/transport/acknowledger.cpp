@@ -28,11 +28,10 @@ void Acknowledger::act(Link& link, ReceiveWindow::Ack due) {
     later(link);
 }
 
-void Acknowledger::arriving(Link& link) {
-    if (std::find(ack_pending_.begin(), ack_pending_.end(), &link) == ack_pending_.end()) later(link);
-}
+void Acknowledger::arriving(Link& link) { later(link); }
 
 void Acknowledger::later(Link& link) {
+    if (std::find(ack_pending_.begin(), ack_pending_.end(), &link) != ack_pending_.end()) return;
     if (ack_pending_.empty()) {
         due_ = std::chrono::steady_clock::now() + kDelay;
         scheduler_.request_deferred_work();

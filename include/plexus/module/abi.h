@@ -157,7 +157,7 @@ struct plexus_host {
     /* A send that returned PLEXUS_AGAIN is worth repeating. */
     void (*writable)(void* cookie);
 
-    /* The link is broken, `why` says how in English. No further `opened`, `deliver` or
+    /* The link is broken, `why` says how in English. No further `opened`, `deliver`, `arriving` or
        `place` for it; what was posted and placements have been ended by `sent` and `placed`
        before. The host answers with `disconnect`. */
     void (*lost)(void* cookie, int32_t status, struct plexus_view why);
