@@ -81,7 +81,7 @@ struct Callbacks {
         }
     }
 
-    static void arriving(void* cookie) { link(cookie).tell_arriving(); }
+    static void arriving(void* cookie) { tell_arriving(link(cookie)); }
 
     static void sent(void* cookie, void* token, std::int32_t status) {
         Link& l = link(cookie);

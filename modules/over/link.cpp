@@ -149,8 +149,8 @@ std::string text_of(const plexus_id& id) {
     return text;
 }
 
-void Link::tell_arriving() const {
-    if (is_known_ && !is_over()) owner_.host().arriving(known_as_.cookie);
+void tell_arriving(const Link& link) {
+    if (link.is_known_ && !link.is_over()) link.owner_.host().arriving(link.known_as_.cookie);
 }
 
 // ---- hooks: unchanged ------------------------------------------------------------------------

@@ -43,8 +43,8 @@ class Link {
     /// Begins the inner link to the owner of `inner`; what the inner module says. @thread any
     std::int32_t connect(plexus_view inner, const plexus_id& peer, void* cookie);
 
-    /// More of a message has come that is not whole yet. @thread progress
-    void tell_arriving() const;
+    /// Tells the host that more of a message has come that is not whole yet. @thread progress
+    friend void tell_arriving(const Link& link);
 
     /// Says what is owed: `writable`, `lost`. False: asks to be called again by the next poll.
     /// @thread progress

@@ -79,7 +79,7 @@ void Inbox::open(std::span<const std::byte> block) {
     for (bool is_empty = false; !is_empty;)
         if (link_.is_done() || !go_on(is_empty)) return;
     if (!engine_.is_read_up()) return link_.break_off("a block ends within a record");
-    if (landing_.left > 0) link_.tell_arriving();
+    if (landing_.left > 0) tell_arriving(link_);
 }
 
 // Reads what one record still holds. False: the link is broken.
