@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstddef>
 #include <cstdlib>
+#include <dlfcn.h>
 #include <filesystem>
 #include <iterator>
 #include <set>
@@ -51,8 +52,14 @@ struct Footprint {
     }
 
   private:
-    // libfabric begins a file's name with the number of its process.
+    // UCX's files are of those who have loaded it. libfabric begins a file's name with the number of its
+    // process.
     static bool is_anothers(const std::string& name) {
+        if (name.starts_with("ucx_")) {
+            void* const loaded = ::dlopen("libucs.so.0", RTLD_LAZY | RTLD_NOLOAD);
+            if (loaded != nullptr) ::dlclose(loaded);
+            return loaded == nullptr;
+        }
         const pid_t owner = static_cast<pid_t>(std::strtol(name.c_str(), nullptr, 10));
         return owner > 0 && owner != ::getpid() && ::kill(owner, 0) == 0;
     }
