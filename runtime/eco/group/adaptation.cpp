@@ -25,6 +25,8 @@ constexpr int kLargeExchanges = 3;
 /// Edges whose cost has changed are measured again in every so many checks.
 constexpr std::uint64_t kChecksUntilLookingBack = 16;
 constexpr std::size_t kMostLookedBackAt = 16;
+/// Edges that have drifted are measured a second time, each alone: at most so many in one check.
+constexpr std::size_t kMostLookedAgainAt = 16;
 /// An edge is measured if that is expected to take at most this part of the deadline, and in one check so
 /// many that all of it is expected to take at most one deadline.
 constexpr double kProbePart = 0.25;
@@ -356,25 +358,40 @@ void Adaptation::judge(const std::vector<double>& slowest_us, Judgement& out) {
     plan_rounds(edges, out);
 }
 
-/// Leaves out what is expected to take too long. Calls that take so many times what the map says may have met
-/// an edge that does.
+/// Of all exchanges of a probe. Calls that take so many times what the map says may have met an edge that
+/// does.
+double Adaptation::expected_us(const MemberPair& edge, const Judgement& of) const {
+    const double small = network_->latency_us(edge.from, edge.to);
+    const double large =
+        small + network_->us_per_byte(edge.from, edge.to) * static_cast<double>(large_bytes_of(*first_map_));
+    return 2 * of.slower * (kSmallExchanges * small + kLargeExchanges * large);
+}
+
+/// Leaves out what is expected to take too long.
 void Adaptation::plan_rounds(const std::vector<MemberPair>& edges, Judgement& out) const {
-    const auto expected_us = [&](const MemberPair& edge) {
-        const double small = network_->latency_us(edge.from, edge.to);
-        const double large = small + network_->us_per_byte(edge.from, edge.to) *
-                                         static_cast<double>(large_bytes_of(*first_map_));
-        return 2 * out.slower * (kSmallExchanges * small + kLargeExchanges * large);
-    };
     std::vector<MemberPair> quick;
     for (const MemberPair& edge : edges)
-        if (expected_us(edge) <= kProbePart * out.deadline_us) quick.push_back(edge);
-    for (ProbeRound& round : rounds_of(quick, *network_, closest_members_)) {
+        if (expected_us(edge, out) <= kProbePart * out.deadline_us) quick.push_back(edge);
+    plan_rounds(rounds_of(quick, *network_, closest_members_), out);
+}
+
+void Adaptation::plan_rounds(const std::vector<ProbeRound>& rounds, Judgement& out) const {
+    for (const ProbeRound& round : rounds) {
         double longest_us = 0;
-        for (const MemberPair& edge : round) longest_us = std::max(longest_us, expected_us(edge));
+        for (const MemberPair& edge : round) longest_us = std::max(longest_us, expected_us(edge, out));
         if (out.probes_us + longest_us > out.deadline_us) break;
         out.probes_us += longest_us;
-        out.rounds.push_back(std::move(round));
+        out.rounds.push_back(round);
     }
+}
+
+/// What has drifted is measured again, with no other edge beside it: hosts that share processors with others,
+/// or that paused for a moment, answer late for once, and a map that believes them has other groups of hosts.
+void Adaptation::look_again(Judgement& out) const {
+    std::vector<ProbeRound> rounds;
+    for (std::size_t each = 0; each < out.known.size() && rounds.size() < kMostLookedAgainAt; ++each)
+        if (out.measured[each].drifted()) rounds.push_back({out.known[each]});
+    plan_rounds(rounds, out);
 }
 
 /// On member 0. The first edges show where to measure others; these are the last.
@@ -385,6 +402,10 @@ Decision Adaptation::decide(Judgement& judgement, ProbeRound& round, std::vector
         for (std::size_t each = 0; each < judgement.known.size(); ++each)
             if (judgement.measured[each].drifted()) drifted.push_back(judgement.known[each]);
         plan_rounds(edges_beside(drifted, judgement.known, *network_, closest_members_), judgement);
+    }
+    if (judgement.rounds.empty() && !judgement.looked_again) {
+        judgement.looked_again = true;
+        look_again(judgement);
     }
     Decision out;
     if (!judgement.rounds.empty()) {
@@ -406,11 +427,22 @@ Decision Adaptation::decide(Judgement& judgement, ProbeRound& round, std::vector
     return out;
 }
 
+/// Of an edge that was measured before, the lesser time of each size counts.
 void Adaptation::take_measured(const ProbeRound& round, const std::vector<double>& us, Judgement& out) const {
     for (std::size_t each = 0; each < round.size(); ++each) {
-        out.known.push_back(round[each]);
-        out.measured.push_back(compared(round[each], us[2 * each], us[2 * each + 1],
-                                        large_bytes_of(*first_map_), *network_, places_, options_));
+        const auto found = std::find(out.known.begin(), out.known.end(), round[each]);
+        const auto place = static_cast<std::size_t>(found - out.known.begin());
+        double small_us = us[2 * each];
+        double large_us = us[2 * each + 1];
+        if (found == out.known.end()) {
+            out.known.push_back(round[each]);
+            out.measured.emplace_back();
+        } else {
+            small_us = std::min(small_us, out.measured[place].small_us);
+            large_us = std::min(large_us, out.measured[place].large_us);
+        }
+        out.measured[place] = compared(round[each], small_us, large_us, large_bytes_of(*first_map_),
+                                       *network_, places_, options_);
     }
 }
 

@@ -61,6 +61,7 @@ class Adaptation {
         std::vector<MemberPair> known = {};      ///< measured in this check
         std::vector<MeasuredEdge> measured = {}; ///< the same edges
         bool looked_beside = false;
+        bool looked_again = false;
     };
     class Direct;
 
@@ -74,6 +75,9 @@ class Adaptation {
     void check(Deadline deadline) PLEXUS_EXCLUDES(mutex_);
     void judge(const std::vector<double>& slowest_us, Judgement& out) PLEXUS_EXCLUDES(mutex_);
     void plan_rounds(const std::vector<MemberPair>& edges, Judgement& out) const;
+    void plan_rounds(const std::vector<ProbeRound>& rounds, Judgement& out) const;
+    void look_again(Judgement& out) const;
+    double expected_us(const MemberPair& edge, const Judgement& of) const;
     void carry_out(Judgement& judgement, Deadline deadline) PLEXUS_EXCLUDES(mutex_);
     Decision decide(Judgement& judgement, ProbeRound& round, std::vector<CostChange>& changes)
         PLEXUS_EXCLUDES(mutex_);

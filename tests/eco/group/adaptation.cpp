@@ -90,6 +90,21 @@ TEST_CASE("a group whose map promises too much refines it while it runs, the sam
     CHECK(complaints(said) == "");
 }
 
+TEST_CASE("edges that have drifted are measured a second time, those that have not only once") {
+    Party party(3, "tcp");
+    const auto said = party.run_with(on(even_map(3, 1e-3)), [](const Group& all) -> std::string {
+        const Group adaptive = all.adapt(impatient());
+        std::vector<int> data(100);
+        for (int call = 0; call < 5; ++call) adaptive.broadcast(std::span(data)); // checks before the last
+        const AdaptReport report = adaptation_of(adaptive);
+        if (report.epoch != 1) return "nothing was refined";
+        // Both of the plan and the one beside them.
+        if (report.probed != 6) return "edges that were measured: " + std::to_string(report.probed);
+        return {};
+    });
+    CHECK(complaints(said) == "");
+}
+
 TEST_CASE("a group whose calls are quicker than the map says measures no edge") {
     Party party(3, "local");
     const auto said = party.run_with(on(even_map(3, 1e7)), [](const Group& all) -> std::string {

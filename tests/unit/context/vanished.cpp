@@ -4,7 +4,6 @@
 #include "key_file.h"
 #include "support/process.h"
 
-#include <atomic>
 #include <csignal>
 #include <semaphore.h>
 
@@ -46,7 +45,8 @@ class Remote {
           context.on(nap, [](Store&) { std::this_thread::sleep_for(std::chrono::seconds(60)); });
           context.on(drop, [](Store&, int) {});
           context.on(spin, [](Store&) {
-              for (std::atomic<bool> never{false}; !never;) {}
+              volatile bool never = false; // else a compiler may take the loop for one that ends
+              while (!never) {}
           });
           context.on(lock_twice, [](Store&) { deadlock(); });
           context.on(work, [](Store&, int ms) { return work_for(ms); });
