@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <string_view>
 
 namespace plexus::shm {
 namespace {
@@ -11,6 +12,7 @@ using Learned = CopyChoice::Learned;
 using AllLearned = CopyChoice::AllLearned;
 
 constexpr std::size_t kNever = CopyChoice::kClasses;
+constexpr std::string_view kOthers = ", and others";
 
 bool is_measured(const Learned& of) noexcept { return of.cost(of.copy) > 0; }
 
@@ -47,6 +49,27 @@ std::string costs_of(const Learned& of, std::size_t index) {
     return text;
 }
 
+// The last of the measured classes from `first` on that have one choice.
+std::size_t last_alike(const AllLearned& all, std::size_t first) noexcept {
+    std::size_t last = first;
+    for (std::size_t next = first + 1; next < all.size(); ++next) {
+        if (!is_measured(all[next])) continue;
+        if (all[next].copy != all[first].copy) break;
+        last = next;
+    }
+    return last;
+}
+
+// "4 KiB to 32 KiB through the caches (32 KiB: 3.1 us, past the caches 5.2 us)".
+std::string range_of(const AllLearned& all, std::size_t first, std::size_t last) {
+    std::string text = size_of(first);
+    if (last == all.size() - 1)
+        text += " and more";
+    else if (last != first)
+        text += " to " + size_of(last);
+    return text + " " + words_for(all[first].copy) + " (" + costs_of(all[last], last) + ")";
+}
+
 // The cost relative to the best of its class, if copies go past the caches from class `past` on and are
 // fetched from `fetch` on. Classes without a cost for that strategy say nothing.
 float price(const AllLearned& all, std::size_t past, std::size_t fetch) {
@@ -70,19 +93,13 @@ std::string remark(const AllLearned& all) {
     std::string text;
     for (std::size_t i = 0; i < all.size(); ++i) {
         if (!is_measured(all[i])) continue;
-        std::size_t last = i;
-        for (std::size_t next = i + 1; next < all.size(); ++next) {
-            if (!is_measured(all[next])) continue;
-            if (all[next].copy != all[i].copy) break;
-            last = next;
+        const std::size_t last = last_alike(all, i);
+        const std::string next = (text.empty() ? "copies " : ", ") + range_of(all, i, last);
+        if (text.size() + next.size() + kOthers.size() > kMostRemark) {
+            text += kOthers;
+            break;
         }
-        text += text.empty() ? "copies " : ", ";
-        text += size_of(i);
-        if (last == all.size() - 1)
-            text += " and more";
-        else if (last != i)
-            text += " to " + size_of(last);
-        text += std::string(" ") + words_for(all[i].copy) + " (" + costs_of(all[last], last) + ")";
+        text += next;
         i = last;
     }
     return text.empty() ? text : text + "; fixed by " + settings(all);

@@ -47,6 +47,19 @@ TEST_CASE("a single size is told by itself") {
                          "copy = cached");
 }
 
+TEST_CASE("sizes whose choices alternate are told as far as there is room, and the parameters always") {
+    CopyChoice::AllLearned all;
+    for (std::size_t i = 0; i < CopyChoice::kClasses; ++i)
+        all[i] = i % 2 == 0 ? learned(1, 2, 3) : learned(2, 1, 3);
+    const std::string text = remark(all);
+    const std::size_t end = text.find("; fixed by ");
+    CHECK(end <= kMostRemark);
+    CHECK(end > kMostRemark - 130);
+    CHECK(text.substr(0, end).ends_with("), and others"));
+    CHECK(text.substr(end) == "; fixed by " + settings(all));
+    CHECK(text.size() < 1024);
+}
+
 TEST_CASE("the parameters that fix it are those which cost least over all sizes") {
     CopyChoice::AllLearned all;
     for (std::size_t i = 0; i < CopyChoice::kClasses; ++i) all[i] = learned(1, 2);
