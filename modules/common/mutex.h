@@ -14,12 +14,15 @@
 #endif
 #define PLEXUS_MODULE_GUARDED_BY(m) PLEXUS_MODULE_ANNOTATION(guarded_by(m))
 #define PLEXUS_MODULE_REQUIRES(...) PLEXUS_MODULE_ANNOTATION(requires_capability(__VA_ARGS__))
+#define PLEXUS_MODULE_TRY_ACQUIRE(...) PLEXUS_MODULE_ANNOTATION(try_acquire_capability(__VA_ARGS__))
 
 namespace plexus::module {
 
 class PLEXUS_MODULE_ANNOTATION(capability("mutex")) Mutex {
   public:
     void lock() PLEXUS_MODULE_ANNOTATION(acquire_capability()) { mutex_.lock(); }
+    /// False: another thread holds it.
+    bool try_lock() PLEXUS_MODULE_TRY_ACQUIRE(true) { return mutex_.try_lock(); }
     void unlock() PLEXUS_MODULE_ANNOTATION(release_capability()) { mutex_.unlock(); }
 
   private:

@@ -101,7 +101,7 @@ class Sender {
 
     // @thread any, once open
 
-    /// What was measured of copies. Waits while a piece of a message is being copied, at most 1 MiB.
+    /// What was measured of copies. Nothing while a message is being copied: that is not waited for.
     CopyChoice::AllLearned learned() const;
     std::uint64_t queued_bytes() const noexcept;
     std::uint64_t area_bytes() const noexcept { return area_in_use_.load(std::memory_order_relaxed); }
