@@ -16,7 +16,7 @@
 
 namespace plexus::shm {
 
-inline constexpr std::uint32_t kVersion = 5;
+inline constexpr std::uint32_t kVersion = 6;
 inline constexpr std::size_t kPageBytes = 4096;
 inline constexpr std::size_t kLineBytes = 64;
 inline constexpr std::size_t kMostArea = std::size_t{1} << 30; ///< bytes of a shared area
@@ -96,7 +96,8 @@ struct Direction {
     /// Bit n % 64: the n-th of them is lost. Stored before `fetched`.
     std::atomic<std::uint64_t> fetch_failed;
     /// Grows each time that the receiver could not read the oldest message of Kind::fetch: it waits for the
-    /// bytes from `wanted_from` on (behind the head), which come by the socket in shared memory.
+    /// bytes from `wanted_from` on (behind the head), which come by the socket in shared memory. No byte
+    /// comes twice: whoever asks for what has come, or what is lost, gets no answer.
     std::atomic<std::uint64_t> asked;
     std::atomic<std::uint64_t> wanted_from; ///< stored before `asked`
     std::atomic<std::uint32_t> can_fetch;   ///< the kernel lets the receiver read the sender's memory

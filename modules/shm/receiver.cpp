@@ -141,8 +141,11 @@ void Receiver::note_refused(int reason) {
     std::string text = "reading a message from the peer's memory failed: " + module::system_text(reason) +
                        "; the peer copies it";
     // EFAULT is about these addresses; anything else forbids what comes later, too.
-    if (reason != EFAULT) {
-        text += ", and from now on all messages of this link";
+    if (reason == EFAULT) {
+        text += ": keep what is sent mapped until it is delivered, or set cma = off where other processes "
+                "can't read it";
+    } else {
+        text += ", and from now on all messages of this link: permit cross-memory attach, or set cma = off";
         in_->can_fetch.store(0, std::memory_order_relaxed);
     }
     // A process that ends loses its memory before its descriptors: its end is what is told next.

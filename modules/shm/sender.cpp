@@ -33,6 +33,23 @@ bool write_part(int fd, const std::vector<plexus_view>& pieces, std::uint64_t of
     return true;
 }
 
+// Sends those bytes to the peer in memory of their own. Returns 0, or the error.
+int send_part(int socket, const std::vector<plexus_view>& pieces, std::uint64_t offset, std::uint64_t size) {
+    module::OwnedFd fd;
+    if (!SharedMemory::create("plexus part", size, fd) || !write_part(fd.get(), pieces, offset, size))
+        return errno;
+    const int fds[] = {fd.get()};
+    return send_packet(socket, kPartPacket, fds) ? 0 : errno;
+}
+
+// `cma = off` does not help against EFAULT: the bytes would be copied from the same addresses.
+std::string text_of_loss(int reason) {
+    return "a message that the peer can't read is lost: copying the message failed (" +
+           module::system_text(reason) + "); " +
+           (reason == EFAULT ? "keep what is sent mapped until it is delivered"
+                             : "raise the process's limits, or set cma = off");
+}
+
 } // namespace
 
 Sender::Sender(const plexus_host& host, const Options& options, Totals& totals)
@@ -262,23 +279,23 @@ std::uint32_t Sender::settle(void* cookie, bool gone) {
     return done + 1;
 }
 
-// Copies for the peer what it could not read of the oldest post, or says that there is no memory for that.
+// Copies for the peer what it could not read of the oldest post, or says that this is lost.
 void Sender::answer() {
     answered_ = out_->asked.load(std::memory_order_seq_cst);
+    if (part_.post != posted_.ended()) part_ = {posted_.ended(), 0};
     const std::vector<plexus_view>& pieces = posted_.oldest().rest;
     std::uint64_t whole = 0;
     for (const plexus_view& piece : pieces) whole += piece.size;
     const std::uint64_t from = out_->wanted_from.load(std::memory_order_relaxed);
-    if (from >= whole) return; // no receiver asks for this
+    // No receiver asks for what has come, what is lost, or what there is not.
+    if (from < part_.end) return;
+    if (from >= whole) return;
     const std::uint64_t size = std::min(whole - from, kMostPart);
-    module::OwnedFd fd;
-    const bool made =
-        SharedMemory::create("plexus part", size, fd) && write_part(fd.get(), pieces, from, size);
-    const int fds[] = {fd.get()};
-    if (made && send_packet(socket_, kPartPacket, fds)) return;
-    const std::string text =
-        "a message that the peer can't read is lost, nor can it be copied: " + module::system_text(errno);
-    if (send_packet(socket_, kLostPacket)) host_.log(host_.self, PLEXUS_ERROR, text.c_str());
+    part_.end = from + size;
+    const int reason = send_part(socket_, pieces, from, size);
+    if (reason == 0) return;
+    part_.end = whole;
+    if (send_packet(socket_, kLostPacket)) host_.log(host_.self, PLEXUS_ERROR, text_of_loss(reason).c_str());
 }
 
 void Sender::fail(void* cookie) {

@@ -119,6 +119,11 @@ class Sender {
     struct Wants {
         std::uint64_t consumed = 0, released = 0, fetched = 0;
     };
+    /// What was copied last for a peer that could not read it.
+    struct Part {
+        std::uint64_t post = 0; // of PostedSends, the number of the message
+        std::uint64_t end = 0;  // bytes of it before this were copied, or are lost
+    };
     struct Stream {
         std::vector<plexus_view> pieces;
         std::size_t piece = 0;
@@ -176,7 +181,8 @@ class Sender {
     std::atomic<std::uint64_t> want_consumed_{0}, want_released_{0}, want_fetched_{0};
 
     PostedSends posted_;
-    std::uint64_t answered_ = 0;                 // of Direction::asked
+    std::uint64_t answered_ = 0; // of Direction::asked
+    Part part_;
     std::atomic<std::uint64_t> stream_bytes_{0}; // what is left of the stream
     std::atomic<std::uint64_t> area_in_use_{0};  // for enquiries
     // [gate] publishes it to the poller: the peer's progress at which the stream got stuck.

@@ -36,7 +36,7 @@ inline constexpr std::array<std::uint8_t, 4> kAreaPacket{'a', 'r', 'e', 'a'};
 /// them.
 inline constexpr std::array<std::uint8_t, 4> kPartPacket{'p', 'a', 'r', 't'};
 inline constexpr std::array<std::uint8_t, 4> kLostPacket{'l', 'o', 's', 't'};
-inline constexpr std::uint64_t kMostPart = 4 << 20; ///< bytes
+inline constexpr std::uint64_t kMostPart = 1 << 20; ///< bytes of it
 
 struct Packet {
     enum class Is : std::uint8_t { here, none, end } is = Is::none;

@@ -267,8 +267,10 @@ TEST_CASE("where the kernel stops to allow cross-memory attach, posted messages 
 }
 
 TEST_CASE("a posted message whose memory is gone is lost, and the link stays") {
-    const auto said = expect_warning("reading a message from the peer's memory failed");
-    const auto told = expect_warning("nor can it be copied: Bad address");
+    const auto said =
+        expect_warning("failed: Bad address; the peer copies it: keep what is sent mapped until it "
+                       "is delivered, or set cma = off");
+    const auto told = expect_warning("copying the message failed (Bad address); keep what is sent mapped");
     Pair pair(shm(), with({{"cma_from", "1"}, {"eager", "4 KiB"}}));
     std::vector<std::int32_t> ended;
     pair.a.hooks.sent = [&](End&, std::int32_t status) { ended.push_back(status); };

@@ -47,8 +47,7 @@ TEST_CASE(
     "a read that the kernel refuses in mid-run loses no message: they come by copies, whole and in order") {
     if (!filters_are_allowed()) SKIP_TEST("seccomp filters are not allowed here");
     const std::size_t rest =
-        GENERATE(std::size_t{1}, (std::size_t{1} << 20) - 1, std::size_t{1} << 20, (std::size_t{1} << 20) + 1,
-                 kMostPart - 1, kMostPart, kMostPart + 1, 2 * kMostPart + 12'345);
+        GENERATE(std::size_t{1}, kMostPart - 1, kMostPart, kMostPart + 1, 8 * kMostPart + 12'345);
     const bool begun = GENERATE(false, true); // the first message is read in part before
     CAPTURE(rest, begun);
     Pair pair(shm(), with({{"copy", "cma"}, {"eager", "64"}, {"inline", "56"}}));
@@ -72,7 +71,8 @@ TEST_CASE(
         });
     }));
     CHECK(arrive(pair, sent));
-    CHECK(expected.count() == 1);
+    REQUIRE(expected.count() == 1);
+    CHECK(expected.lines()[0].find("permit cross-memory attach, or set cma = off") != std::string::npos);
     // The link stays, and reads nothing any more.
     sent.clear();
     const std::uint64_t before = pair.to_a->received();

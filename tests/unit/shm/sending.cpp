@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The sending half of a link by itself: what it counts, and what it believes of a peer's words.
 #include "support/catch.h"
+#include "support/eventually.h"
 
 #include "plexus/module/module.h"
 #include "shm/cma.h"
@@ -8,8 +9,13 @@
 #include "shm/socket.h"
 
 #include <array>
+#include <csignal>
 #include <cstring>
+#include <string>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -17,6 +23,7 @@ namespace sending_test {
 
 using namespace plexus::shm;
 using plexus::module::OwnedFd;
+using plexus::testing::kSanitized;
 
 namespace {
 
@@ -40,7 +47,10 @@ struct Half {
       : lines(std::make_unique<Line[]>(kLines))
       , sender(table, options(fetches, area), totals) {
         table.size = PLEXUS_HOST_SIZE;
-        table.log = [](void*, plexus_level, const char*) {};
+        table.self = this;
+        table.log = [](void* self, plexus_level, const char* text) {
+            static_cast<Half*>(self)->log_lines.emplace_back(text);
+        };
         table.sent = [](void* self, void*, std::int32_t status) {
             static_cast<Half*>(self)->ended.push_back(status);
         };
@@ -62,6 +72,25 @@ struct Half {
         return sender.send(pieces, 2, this, streaming);
     }
 
+    // The peer can't read the oldest message from there on. Returns the bytes that come: 0, none.
+    std::uint64_t ask(std::uint64_t from) {
+        out.wanted_from = from;
+        out.asked = ++asked;
+        CHECK(sender.has_news());
+        CHECK(sender.settle(this, false) == 0);
+        CHECK_FALSE(sender.has_news());
+        std::array<std::uint8_t, kPartPacket.size()> room{};
+        Packet packet = receive_packet(theirs.get(), room, true);
+        if (packet.is != Packet::Is::here) return 0;
+        if (room == kLostPacket) return kLost;
+        REQUIRE((room == kPartPacket && packet.fd_count == 1));
+        const SharedMemory part = SharedMemory::map(packet.fds[0].get(), 1, kMostPart);
+        REQUIRE(part);
+        CHECK(std::memcmp(part.data(), bytes.data() + 24 + from, part.size()) == 0);
+        return part.size();
+    }
+    static constexpr std::uint64_t kLost = UINT64_MAX;
+
     plexus_host table{};
     Totals totals;
     std::unique_ptr<Line[]> lines;
@@ -71,8 +100,81 @@ struct Half {
     OwnedFd mine, theirs;
     Sender sender;
     std::vector<std::byte> bytes;
+    std::uint64_t asked = 0;
     std::vector<std::int32_t> ended;
+    std::vector<std::string> log_lines;
     int writable = 0;
+};
+
+/// The page around an address, for its lifetime.
+class PageThatCannotBeRead {
+  public:
+    explicit PageThatCannotBeRead(std::byte* at)
+      : page_(at - reinterpret_cast<std::uintptr_t>(at) % kPageBytes) {
+        REQUIRE(::mprotect(page_, kPageBytes, PROT_NONE) == 0);
+    }
+    ~PageThatCannotBeRead() { ::mprotect(page_, kPageBytes, PROT_READ | PROT_WRITE); }
+    PageThatCannotBeRead(const PageThatCannotBeRead&) = delete;
+    PageThatCannotBeRead& operator=(const PageThatCannotBeRead&) = delete;
+
+  private:
+    std::byte* page_;
+};
+
+/// This process gets no further descriptor, for its lifetime.
+class NoDescriptors {
+  public:
+    NoDescriptors() {
+        REQUIRE(::getrlimit(RLIMIT_NOFILE, &before_) == 0);
+        const rlimit none{0, before_.rlim_max};
+        REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+    }
+    ~NoDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+    NoDescriptors(const NoDescriptors&) = delete;
+    NoDescriptors& operator=(const NoDescriptors&) = delete;
+
+  private:
+    rlimit before_{};
+};
+
+/// Memory whose first reader waits until go_on(), in a signal handler, 10 s at most. One at a time.
+class SlowMemory {
+  public:
+    SlowMemory() {
+        is_read_ = may_go_on_ = was_late_ = false;
+        memory_ = ::mmap(nullptr, kSize, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        REQUIRE(memory_ != MAP_FAILED);
+        struct sigaction action {};
+        action.sa_handler = [](int) { wait(); };
+        REQUIRE(::sigaction(SIGSEGV, &action, &before_) == 0);
+    }
+    ~SlowMemory() {
+        ::sigaction(SIGSEGV, &before_, nullptr);
+        ::munmap(memory_, kSize);
+    }
+    SlowMemory(const SlowMemory&) = delete;
+    SlowMemory& operator=(const SlowMemory&) = delete;
+
+    static const void* data() { return memory_; }
+    static bool is_being_read() { return is_read_; }
+    /// False: the reader has not waited so long.
+    static bool go_on() {
+        may_go_on_ = true;
+        return !was_late_;
+    }
+
+  private:
+    static constexpr std::size_t kSize = 2 * kPageBytes;
+    static void wait() {
+        const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+        is_read_ = true;
+        while (!may_go_on_ && !was_late_) was_late_ = std::chrono::steady_clock::now() > until;
+        ::mprotect(memory_, kSize, PROT_READ);
+    }
+
+    static inline std::atomic<bool> is_read_{false}, may_go_on_{false}, was_late_{false};
+    static inline void* memory_ = nullptr;
+    struct sigaction before_ {};
 };
 
 } // namespace
@@ -88,41 +190,71 @@ TEST_CASE("a peer that has fetched more than was posted ends no more sends than 
     CHECK(half.sender.queued_bytes() == 0);
 }
 
-TEST_CASE("a peer that can't read a posted message gets the bytes from where it asks, and nothing else") {
-    constexpr std::uint64_t kRest = kMostPart + 100;
+TEST_CASE("a peer that can't read a posted message gets what follows from where it asks, each byte once") {
+    constexpr std::uint64_t kRest = 2 * kMostPart + 100;
     Half half(true);
-    REQUIRE(half.send(24 + kRest) == PLEXUS_POSTED);
-    for (std::size_t i = 0; i < half.bytes.size(); ++i)
-        half.bytes[i] = static_cast<std::byte>(i * 7 + i / 251);
-    const auto ask = [&](std::uint64_t from) {
-        half.out.wanted_from = from;
-        ++half.out.asked;
-        CHECK(half.sender.has_news());
-        CHECK(half.sender.settle(&half, false) == 0);
-        CHECK_FALSE(half.sender.has_news());
-        std::array<std::uint8_t, kPartPacket.size()> room{};
-        Packet packet = receive_packet(half.theirs.get(), room, true);
-        if (packet.is != Packet::Is::here) return std::uint64_t{0};
-        REQUIRE((room == kPartPacket && packet.fd_count == 1));
-        const SharedMemory part = SharedMemory::map(packet.fds[0].get(), 1, kMostPart);
-        REQUIRE(part);
-        CHECK(std::memcmp(part.data(), half.bytes.data() + 24 + from, part.size()) == 0);
-        return std::uint64_t{part.size()};
-    };
-    CHECK(ask(0) == kMostPart);
-    CHECK(ask(99) == kMostPart);
-    CHECK(ask(100) == kMostPart);
-    CHECK(ask(101) == kMostPart - 1);
-    CHECK(ask(kRest - 1) == 1);
-    CHECK(ask(kRest) == 0);
-    CHECK(ask(UINT64_MAX) == 0);
-    CHECK(half.ended.empty());
-    half.out.fetched = 1;
-    CHECK(half.sender.settle(&half, false) == 1);
+    for (int message = 0; message < 2; ++message) {
+        REQUIRE(half.send(24 + kRest) == PLEXUS_POSTED);
+        for (std::size_t i = 0; i < half.bytes.size(); ++i)
+            half.bytes[i] = static_cast<std::byte>(i * 7 + i / 251);
+        CHECK(half.ask(kRest) == 0);
+        CHECK(half.ask(UINT64_MAX) == 0);
+        CHECK(half.ask(99) == kMostPart);
+        CHECK(half.ask(99) == 0);
+        CHECK(half.ask(0) == 0);
+        CHECK(half.ask(98 + kMostPart) == 0);
+        CHECK(half.ask(99 + kMostPart) == kMostPart);
+        CHECK(half.ask(99 + 2 * kMostPart) == 1);
+        CHECK(half.ask(kRest - 1) == 0);
+        CHECK(half.ask(0) == 0);
+        half.out.fetched = static_cast<std::uint64_t>(message) + 1;
+        CHECK(half.sender.settle(&half, false) == 1);
+    }
     ++half.out.asked; // nothing is posted
     CHECK_FALSE(half.sender.has_news());
     CHECK(half.sender.settle(&half, false) == 0);
-    CHECK(half.ended == std::vector<std::int32_t>{PLEXUS_OK});
+    CHECK(half.ended == std::vector<std::int32_t>{PLEXUS_OK, PLEXUS_OK});
+    CHECK(half.log_lines.empty());
+}
+
+TEST_CASE("bytes that can't be copied for the peer are said to be lost once, and what helps is in the log") {
+    Half half(true);
+    REQUIRE(half.send(24 + 2 * kMostPart) == PLEXUS_POSTED);
+    const char* help = "";
+    SECTION("they are not mapped any more") {
+        const PageThatCannotBeRead page(half.bytes.data() + kMostPart);
+        help = "copying the message failed (Bad address); keep what is sent mapped until it is delivered";
+        CHECK(half.ask(100) == Half::kLost);
+        CHECK(half.ask(100) == 0);
+    }
+    SECTION("there is no descriptor for them") {
+        const NoDescriptors none;
+        help =
+            "copying the message failed (Too many open files); raise the process's limits, or set cma = off";
+        CHECK(half.ask(100) == Half::kLost);
+        CHECK(half.ask(100) == 0);
+    }
+    CHECK(half.ask(100) == 0);
+    CHECK(half.ask(2 * kMostPart - 1) == 0);
+    REQUIRE(half.log_lines.size() == 1);
+    CHECK(half.log_lines[0] == std::string("a message that the peer can't read is lost: ") + help);
+}
+
+TEST_CASE("what was measured is told without waiting for a message that is being copied") {
+    if (kSanitized) SKIP_TEST("a sanitizer has its own way with signals");
+    Half half;
+    half.bytes.resize(8'000);
+    SlowMemory slow;
+    const plexus_view pieces[2]{{half.bytes.data(), 24}, {slow.data(), 8'000}};
+    bool streaming = false;
+    std::int32_t status = PLEXUS_LINK_LOST;
+    std::thread sends([&] { status = half.sender.send(pieces, 2, &half, streaming); });
+    while (!slow.is_being_read()) std::this_thread::yield();
+    const CopyChoice::AllLearned all = half.sender.learned();
+    CHECK(slow.go_on());
+    sends.join();
+    CHECK(status == PLEXUS_OK);
+    CHECK(all[0].cost(Copy::cached) == 0);
 }
 
 TEST_CASE("a link that fails has nothing queued any more") {
