@@ -2,17 +2,20 @@
 // libFuzzer target: what a caller sends to a context's listener, and what the other side of a call answers:
 // hello, proof, Setup with descriptors. The proofs are replaced by zeros, so that the fuzzer gets behind
 // them. Whatever comes ends in AGAIN, OK or a refusal with a reason; only 2 or 3 descriptors and a Setup of
-// this version is OK.
+// this version is OK, and is understood as it was sent, with the name of the peer's socket.
 //
-// The input: a byte that says which side this is, then packets: length, number of descriptors, bytes.
+// The input: a byte that says which side this is, then packets: length, number of descriptors, bytes. The
+// number may say that versions in the bytes are those of today, so that inputs outlive a new version.
 #include "shm/layout.h"
 #include "shm/opening.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <vector>
 
 namespace {
 
@@ -41,21 +44,43 @@ int any_descriptor() {
     return one.get();
 }
 
-// Sends one packet of the input to `to`. False: there is none any more.
-bool send_one(const std::uint8_t*& data, std::size_t& size, int to) {
-    if (size < 2) return false;
-    const std::size_t length = std::min<std::size_t>(data[0], size - 2);
-    const std::size_t count = data[1] % (kMostFds + 1);
-    const int fds[kMostFds] = {any_descriptor(), any_descriptor(), any_descriptor(), any_descriptor()};
-    if (length > 0) (void)send_packet(to, {data + 2, length}, {fds, count});
-    data += 2 + length;
-    size -= 2 + length;
-    return true;
-}
+constexpr std::uint8_t kSetupOfToday = 0x80;    // the packet ends with a Setup of this version
+constexpr std::uint8_t kGreetingOfToday = 0x40; // it begins with a hello, or an answer, of this version
 
-void converse(Opening& opening, int to, bool connects, const std::uint8_t* data, std::size_t size) {
+/// The packets of the input.
+struct Script {
+    const std::uint8_t* data;
+    std::size_t size;
+    bool connects;
+    std::vector<std::uint8_t> last; // that was sent
+
+    // False: there is none any more.
+    bool send_one(int to) {
+        if (size < 2) return false;
+        const std::size_t length = std::min<std::size_t>(data[0], size - 2);
+        const std::uint8_t flags = data[1];
+        last.assign(data + 2, data + 2 + length);
+        data += 2 + length;
+        size -= 2 + length;
+        put_versions(flags);
+        const int fds[kMostFds] = {any_descriptor(), any_descriptor(), any_descriptor(), any_descriptor()};
+        if (length > 0) (void)send_packet(to, last, {fds, (flags & 0x3fu) % (kMostFds + 1)});
+        return true;
+    }
+    void put_versions(std::uint8_t flags) {
+        const std::size_t at = connects ? 1 : 6;
+        if ((flags & kGreetingOfToday) != 0 && last.size() >= at + 2) {
+            last[at] = plexus::module::Handshake::kVersion >> 8;
+            last[at + 1] = plexus::module::Handshake::kVersion & 0xff;
+        }
+        if ((flags & kSetupOfToday) != 0 && last.size() >= kSetupBytes)
+            std::memcpy(last.data() + last.size() - kSetupBytes, &kVersion, sizeof kVersion);
+    }
+};
+
+void converse(Opening& opening, int to, Script script) {
     std::int32_t status = PLEXUS_AGAIN;
-    while (status == PLEXUS_AGAIN && send_one(data, size, to)) status = opening.step();
+    while (status == PLEXUS_AGAIN && script.send_one(to)) status = opening.step();
     if (status == PLEXUS_AGAIN) {
         (void)::shutdown(to, SHUT_RDWR);
         status = opening.step();
@@ -63,11 +88,11 @@ void converse(Opening& opening, int to, bool connects, const std::uint8_t* data,
     }
     if (status != PLEXUS_OK) return require(!opening.why().empty());
     require(opening.theirs().version == kVersion);
-    for (std::size_t i = 0; i < (connects ? 2u : 3u); ++i) require(static_cast<bool>(opening.take_fd(i)));
-    const auto again = decode_setup(encode(opening.theirs()));
-    require(again.ring_lines == opening.theirs().ring_lines &&
-            again.mailbox_bit == opening.theirs().mailbox_bit &&
-            again.start_time == opening.theirs().start_time);
+    for (std::size_t i = 0; i < (script.connects ? 2u : 3u); ++i)
+        require(static_cast<bool>(opening.take_fd(i)));
+    const auto again = encode(opening.theirs());
+    require(std::equal(again.rbegin(), again.rend(), script.last.rbegin()));
+    require(std::equal(again.end() - sizeof(SocketName), again.end(), opening.theirs().name.begin()));
 }
 
 } // namespace
@@ -82,7 +107,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         require(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == 0);
         const OwnedFd theirs(ends[1]);
         Opening opening(host, OwnedFd(ends[0]), until);
-        converse(opening, theirs.get(), false, data + 1, size - 1);
+        converse(opening, theirs.get(), {data + 1, size - 1, false, {}});
         return 0;
     }
     static SocketName name{};
@@ -100,6 +125,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(opening.step() == PLEXUS_AGAIN); // it has called
     const OwnedFd theirs = accept_from(listener.get());
     require(static_cast<bool>(theirs));
-    converse(opening, theirs.get(), true, data + 1, size - 1);
+    converse(opening, theirs.get(), {data + 1, size - 1, true, {}});
     return 0;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // libFuzzer target: a receiver of shm whose peer writes what it likes into the ring, the area, the counters
-// and the socket, between any two looks. Every view must be readable, every placement be ended once, and what
-// is no record must end in a reason.
+// and the socket, between any two looks. Messages are read from the peer's memory (of this process, so that
+// it is there), where that fails they come in parts by the socket, or are lost. Every view must be readable,
+// every placement be ended once, and what is no record must end in a reason.
 //
 // The input is a list of commands: a byte that says what, then its operands.
 #include "shm/receiver.h"
@@ -9,8 +10,10 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <vector>
 
 namespace {
 
@@ -19,7 +22,10 @@ using plexus::module::OwnedFd;
 
 constexpr std::uint32_t kLines = 64;
 constexpr std::size_t kAreaBytes = 1 << 12;
-constexpr std::size_t kMostPlaced = 1 << 14;
+constexpr std::size_t kThere = (1 << 20) + 100; // more than is read in one go
+constexpr std::size_t kMostSmall = 1 << 14;
+constexpr std::size_t kMostPlaced = kThere + kMostSmall;
+constexpr int kMostLarge = 8; // of the placements above kMostSmall, so that a run is short
 
 void require(bool holds) {
     if (!holds) std::abort();
@@ -56,15 +62,17 @@ struct Target {
             auto& target = *static_cast<Target*>(self);
             require(head.size <= PLEXUS_HEAD_MAX && !target.placing);
             if (rest > kMostPlaced) return std::int32_t{PLEXUS_TOO_LARGE};
+            if (rest > kMostSmall && ++target.large > kMostLarge) return std::int32_t{PLEXUS_TOO_LARGE};
             target.room.reset(new std::byte[rest]); // of exactly that size
             *where = target.room.get();
             *token = &target.placing;
             target.placing = true;
             return std::int32_t{PLEXUS_OK};
         };
-        table.placed = [](void* self, void* token, std::int32_t) {
+        table.placed = [](void* self, void* token, std::int32_t status) {
             auto& target = *static_cast<Target*>(self);
             require(token == &target.placing && target.placing);
+            require(status == PLEXUS_OK || status == PLEXUS_MESSAGE_LOST);
             target.placing = false;
         };
         int ends[2];
@@ -90,7 +98,7 @@ struct Target {
 
     // False: the link is over.
     bool step(Input& input) {
-        switch (input.take<std::uint8_t>() % 8) {
+        switch (input.take<std::uint8_t>() % 10) {
         case 0: { // a word that the reader waits for
             const auto at = input.take<std::uint8_t>();
             const auto lap = input.take<std::uint8_t>() % 4u + 1;
@@ -117,22 +125,12 @@ struct Target {
                                 input.take<std::uint64_t>()};
             return write(input.take<std::uint8_t>() % 2 == 0 ? Kind::area : Kind::chunk, &part, sizeof part);
         }
-        case 4: { // the start of a stream, or a fetch of memory that is there or not
+        case 4: { // the start of a stream, or a fetch
             StreamHead head{};
             head.rest = input.take<std::uint16_t>();
             head.head_size = input.take<std::uint8_t>() % 80;
             if (input.take<std::uint8_t>() % 2 == 0) return write(Kind::stream, &head, sizeof head);
-            struct {
-                FetchHead head;
-                FetchPiece piece;
-            } fetch{};
-            fetch.head.rest = head.rest;
-            fetch.head.head_size = head.head_size;
-            fetch.head.pieces = 1;
-            const bool there = input.take<std::uint8_t>() % 2 == 0;
-            fetch.piece = {there ? reinterpret_cast<std::uintptr_t>(area.data()) : 8,
-                           head.rest % (kAreaBytes + 1)};
-            return write(Kind::fetch, &fetch, sizeof fetch);
+            return fetch(input, head);
         }
         case 5: { // by the socket: an area, or something else
             const auto what = input.take<std::uint8_t>();
@@ -147,9 +145,58 @@ struct Target {
             in.waiting = input.take<std::uint32_t>();
             in.consumed = input.take<std::uint64_t>();
             return true;
-        default:
+        case 7:
             return receive(input);
+        case 8: // whether the receiver may read the peer's memory
+            in.can_fetch = input.take<std::uint8_t>() % 2u;
+            return true;
+        default:
+            return answer(input);
         }
+    }
+
+    // Of memory that is there, that is not, or that is there for the first kThere bytes.
+    bool fetch(Input& input, const StreamHead& like) {
+        static const std::vector<std::byte> source(kThere);
+        struct {
+            FetchHead head;
+            FetchPiece pieces[2];
+        } fetch{};
+        fetch.head.rest = like.rest;
+        fetch.head.head_size = like.head_size;
+        fetch.head.pieces = 1;
+        const auto where = input.take<std::uint8_t>() % 4;
+        if (where == 2) {
+            fetch.head.pieces = 2;
+            fetch.head.rest = kThere + like.rest;
+            fetch.pieces[0] = {reinterpret_cast<std::uintptr_t>(source.data()), kThere};
+            fetch.pieces[1] = {8, like.rest};
+        } else {
+            fetch.pieces[0] = {where == 0 ? reinterpret_cast<std::uintptr_t>(area.data()) : 8,
+                               like.rest % (kAreaBytes + 1)};
+        }
+        return write(Kind::fetch, &fetch, sizeof fetch.head + fetch.head.pieces * sizeof(FetchPiece));
+    }
+
+    // The answer to what the receiver could not read, or a packet that looks like one: the next bytes in
+    // shared memory, or that they are lost.
+    bool answer(Input& input) {
+        const auto what = input.take<std::uint8_t>();
+        const std::size_t small = input.take<std::uint16_t>() + std::size_t{1};
+        const std::size_t size = what % 8 == 1 ? kMostPart : what % 8 == 2 ? kMostPart + 1 : small;
+        OwnedFd fd;
+        if (what % 8 == 3) { // it could be cut short
+            fd.reset(::memfd_create("fuzz part", MFD_CLOEXEC));
+            require(::ftruncate(fd.get(), static_cast<off_t>(size)) == 0);
+        } else {
+            require(static_cast<bool>(SharedMemory::create("fuzz part", size, fd)));
+        }
+        const bool lost = what % 8 == 0;
+        const bool odd = what % 32 >= 24; // another number of descriptors than belongs to it
+        const int fds[] = {fd.get()};
+        (void)send_packet(theirs.get(), lost ? kLostPacket : kPartPacket,
+                          {fds, lost == odd ? std::size_t{1} : std::size_t{0}});
+        return true;
     }
 
     bool write(Kind kind, const void* body, std::size_t size) {
@@ -189,6 +236,7 @@ struct Target {
     std::atomic<bool> gone{false};
     std::unique_ptr<std::byte[]> room;
     bool placing = false;
+    int large = 0;
     volatile std::uint64_t sum = 0;
     Receiver receiver;
 };
