@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stream_link/addresses.h"
 
+#include "common/system_text.h"
+
 #include <algorithm>
 #include <array>
 #include <asio/ip/network_v4.hpp>
 #include <asio/ip/network_v6.hpp>
+#include <cerrno>
 #include <cstring>
 #include <ifaddrs.h>
 #include <memory>
@@ -124,6 +127,30 @@ std::vector<Interface> chosen(const std::vector<Interface>& all, const Options& 
         if (any(one, options.listen) && (options.interfaces.empty() || any(one, options.interfaces)))
             taken.push_back(one);
     return taken;
+}
+
+std::string text_of(const address& a, std::uint16_t port) {
+    const std::string text = a.is_v4() ? a.to_string() : "[" + a.to_string() + "]";
+    return text + ":" + std::to_string(port);
+}
+
+bool is_missing_address(int error) noexcept { return error == EADDRNOTAVAIL || error == EAFNOSUPPORT; }
+
+bool is_missing_port(int error) noexcept { return error == EADDRINUSE || error == EACCES; }
+
+std::string why_not_bound(const std::string& failed, int error, const Options& options) {
+    const std::string reason = failed + ": " + module::system_text(error);
+    const std::string first = std::to_string(options.first_port);
+    const bool one_port = options.first_port == options.last_port;
+    if (error == EADDRINUSE)
+        return (one_port ? "port " + first + " is taken ("
+                         : "every port from " + first + " to " + std::to_string(options.last_port) +
+                               " is taken (") +
+               reason + "); set port to another one, to a range, or to 0 for any that is free";
+    if (error == EACCES)
+        return "this process may not listen on port " + first + " (" + reason +
+               "); set port to 1024 or above, or give the program the capability CAP_NET_BIND_SERVICE";
+    return "nothing can be listened on at " + reason;
 }
 
 } // namespace plexus::stream_link

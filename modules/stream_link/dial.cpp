@@ -2,6 +2,7 @@
 #include "stream_link/dial.h"
 
 #include "plexus/module/handshake.h"
+#include "stream_link/addresses.h"
 #include "stream_link/link.h"
 #include "stream_link/module.h"
 #include "stream_link/socket.h"

@@ -187,19 +187,10 @@ int Listener::bind(const std::vector<Interface>& where, std::uint16_t first_port
             error = bind_all(where, static_cast<std::uint16_t>(port), failed);
             if (error == 0) break;
         }
-        if (error != EADDRINUSE && error != EACCES) break; // another port would fail as well
+        if (!is_missing_port(error)) break; // another port would fail as well
     }
     if (error == 0) return watch_all();
-    std::string text = "nothing can be listened on at " + failed + ": " + system_text(error);
-    if (error == EADDRINUSE) {
-        text = first_port == last_port
-                   ? "port " + std::to_string(first_port) + " is taken (" + failed + ": " +
-                         system_text(error) + ")"
-                   : "every port from " + std::to_string(first_port) + " to " + std::to_string(last_port) +
-                         " is taken (" + failed + ": " + system_text(error) + ")";
-        text += "; set port to another one, to a range, or to 0 for any that is free";
-    }
-    module_.log(PLEXUS_ERROR, text);
+    module_.log(PLEXUS_ERROR, why_not_bound(failed, error, module_.options()));
     return error;
 }
 
@@ -225,9 +216,9 @@ int Listener::bind_all(const std::vector<Interface>& where, std::uint16_t port, 
     for (const Interface& one : where) {
         module::OwnedFd socket;
         const int error = listen_on(one.address, port_, module_.options().socket, socket);
-        if (error == EAFNOSUPPORT || error == EADDRNOTAVAIL) continue;
+        if (is_missing_address(error)) continue;
         if (error != 0) {
-            failed = text_of({one.address, port_});
+            failed = text_of(one.address, port_);
             return error;
         }
         if (port_ == 0) port_ = port_of(socket.get());

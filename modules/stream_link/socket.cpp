@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stream_link/socket.h"
 
+#include "stream_link/addresses.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <sys/socket.h>
@@ -26,12 +28,6 @@ void keep_alive(int socket, std::chrono::nanoseconds dead_after) {
 }
 
 } // namespace
-
-std::string text_of(const asio::ip::tcp::endpoint& endpoint) {
-    const std::string address = endpoint.address().to_string();
-    const std::string port = std::to_string(endpoint.port());
-    return endpoint.address().is_v4() ? address + ":" + port : "[" + address + "]:" + port;
-}
 
 std::string peer_text(int socket) {
     asio::ip::tcp::endpoint endpoint;

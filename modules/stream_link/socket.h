@@ -15,8 +15,6 @@ namespace plexus::stream_link {
 using module::is_shortage;
 using module::system_text;
 
-/// "127.0.0.1:7000", "[::1]:7000".
-std::string text_of(const asio::ip::tcp::endpoint& endpoint);
 /// The peer's address; "an unknown address" if the connection is gone.
 std::string peer_text(int socket);
 /// A non-blocking socket; below 0: errno says why not.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "udp/sockets.h"
 
-#include "common/system_text.h"
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -54,33 +52,38 @@ int open_at(const udp::endpoint& endpoint, const stream_link::SocketOptions& opt
 } // namespace
 
 int Sockets::bind_all(const std::vector<stream_link::Interface>& where, std::uint16_t port,
-                      const stream_link::Options& options, std::string& why) {
+                      const stream_link::SocketOptions& options, std::string& failed) {
     sockets_.clear();
     port_ = port;
     for (const stream_link::Interface& one : where) {
         Socket made{one, {}};
-        const int error = open_at({one.address, port_}, options.socket, made.fd);
+        const int error = open_at({one.address, port_}, options, made.fd);
+        if (stream_link::is_missing_address(error)) continue;
         if (error != 0) {
-            why = "can't use " + one.address.to_string() + " port " + std::to_string(port_) + ": " +
-                  module::system_text(error);
+            failed = stream_link::text_of(one.address, port_);
             return error;
         }
         port_ = bound_to(made.fd.get()).port();
         sockets_.push_back(std::move(made));
     }
-    return 0;
+    if (!sockets_.empty()) return 0;
+    failed = "the configured addresses";
+    return EADDRNOTAVAIL;
 }
 
 int Sockets::bind(const std::vector<stream_link::Interface>& where, const stream_link::Options& options,
                   std::string& why) {
+    std::string failed;
     int error = EADDRINUSE;
-    if (options.first_port == 0) {
-        for (int i = 0; i < kPortTries && error == EADDRINUSE; ++i) error = bind_all(where, 0, options, why);
-    } else {
-        for (unsigned port = options.first_port; port <= options.last_port && error == EADDRINUSE; ++port)
-            error = bind_all(where, static_cast<std::uint16_t>(port), options, why);
+    for (unsigned port = options.first_port; port <= options.last_port; ++port) {
+        const int tries = port == 0 ? kPortTries : 1;
+        for (int i = 0; i < tries && stream_link::is_missing_port(error); ++i)
+            error = bind_all(where, static_cast<std::uint16_t>(port), options.socket, failed);
+        if (!stream_link::is_missing_port(error)) break; // another port would fail as well, or is not needed
     }
-    if (error != 0) sockets_.clear();
+    if (error == 0) return 0;
+    sockets_.clear();
+    why = stream_link::why_not_bound(failed, error, options);
     return error;
 }
 

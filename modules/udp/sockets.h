@@ -25,7 +25,8 @@ struct Path {
 
 class Sockets {
   public:
-    /// Errno, or 0; `why` says at which address it failed.
+    /// Errno, or 0; `why` says at which address it failed, and what to do. Addresses that this host lacks are
+    /// left out as long as there is another.
     int bind(const std::vector<stream_link::Interface>& where, const stream_link::Options& options,
              std::string& why);
     /// Gives the descriptor away; nothing is sent by that socket any more.
@@ -55,7 +56,7 @@ class Sockets {
         module::OwnedFd fd;
     };
     int bind_all(const std::vector<stream_link::Interface>& where, std::uint16_t port,
-                 const stream_link::Options& options, std::string& why);
+                 const stream_link::SocketOptions& options, std::string& failed);
 
     std::vector<Socket> sockets_;
     std::uint16_t port_ = 0;

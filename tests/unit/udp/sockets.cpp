@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which addresses the sockets of a context are bound to, and what an operator reads where that fails.
+#include "udp/sockets.h"
+
+#include "support/catch.h"
+#include "support/process.h"
+
+#include <asio/ip/address.hpp>
+#include <cerrno>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+namespace sockets_test {
+
+using namespace plexus::testing;
+using plexus::stream_link::Interface;
+using plexus::stream_link::Options;
+using plexus::udp::Sockets;
+
+namespace {
+
+std::vector<Interface> at(const std::vector<std::string>& addresses) {
+    std::vector<Interface> out;
+    for (const std::string& each : addresses) out.push_back({"", asio::ip::make_address(each), 24});
+    return out;
+}
+
+Options with_ports(std::uint16_t first, std::uint16_t last) {
+    Options out;
+    out.first_port = first;
+    out.last_port = last;
+    return out;
+}
+
+bool says(const std::string& text, const std::string& what) { return text.find(what) != std::string::npos; }
+
+constexpr const char* kLacking = "192.0.2.1"; // no host has it: RFC 5737
+constexpr int kEverybodyMay = 77;
+
+/// 0: a process without privileges is told what to do about port 1.
+int port_1_without_privileges() {
+    constexpr uid_t kNobody = 65534;
+    if (::geteuid() == 0 && ::setuid(kNobody) != 0) return kEverybodyMay;
+    Sockets sockets;
+    std::string why;
+    const int error = sockets.bind(at({"127.0.0.1"}), with_ports(1, 1), why);
+    if (error == 0) return kEverybodyMay;
+    if (error != EACCES) return 1;
+    return says(why, "may not listen on port 1") && says(why, "set port to 1024 or above") ? 0 : 2;
+}
+
+} // namespace
+
+TEST_CASE("an address that the host lacks is left out as long as there is another") {
+    Sockets sockets;
+    std::string why;
+    CHECK(sockets.bind(at({kLacking, "127.0.0.1"}), {}, why) == 0);
+    CHECK(sockets.count() == 1);
+    CHECK(sockets.addresses() == std::vector<asio::ip::address>{asio::ip::make_address("127.0.0.1")});
+    CHECK(sockets.port() != 0);
+}
+
+TEST_CASE("where the host lacks all addresses, none is bound") {
+    Sockets sockets;
+    std::string why;
+    CHECK(sockets.bind(at({kLacking}), {}, why) == EADDRNOTAVAIL);
+    CHECK(says(why, "nothing can be listened on at the configured addresses"));
+    CHECK(sockets.count() == 0);
+}
+
+TEST_CASE("a port that is taken is named, and the next one of a range is used") {
+    Sockets first;
+    std::string why;
+    REQUIRE(first.bind(at({"127.0.0.1"}), {}, why) == 0);
+    const std::uint16_t port = first.port();
+    if (port > 65'000) return;
+    Sockets second;
+    CHECK(second.bind(at({"127.0.0.1"}), with_ports(port, port), why) == EADDRINUSE);
+    CHECK(says(why, "port " + std::to_string(port) + " is taken (127.0.0.1:" + std::to_string(port)));
+    CHECK(says(why, "set port to another one"));
+    const auto last = static_cast<std::uint16_t>(port + 200);
+    CHECK(second.bind(at({"127.0.0.1"}), with_ports(port, last), why) == 0);
+    CHECK(second.port() > port);
+}
+
+TEST_CASE("a port that needs a privilege is an error of its own") {
+    Process child([](Channel&) { return port_1_without_privileges(); });
+    const int result = child.wait(20s).value_or(-1);
+    if (result == kEverybodyMay) SKIP_TEST("this machine lets everybody use port 1");
+    CHECK(result == 0);
+}
+
+} // namespace sockets_test
