@@ -47,14 +47,15 @@ std::int32_t Module::make(const plexus_host& host, std::unique_ptr<Module>& made
 
 std::int32_t Module::listen() {
     if (!poller_.usable()) {
-        log(PLEXUS_ERROR, "no epoll set could be made: " + module::system_text(errno));
+        log(PLEXUS_ERROR,
+            "no epoll set could be made (" + module::system_text(errno) + "); raise the limit of open files");
         return PLEXUS_UNSUPPORTED;
     }
     const auto where = stream_link::chosen(stream_link::interfaces(), options_.where);
     if (where.empty()) {
         log(PLEXUS_ERROR,
-            "no address to listen on: no interface that is up fits listen and interface; see the "
-            "command \"ip addr\"");
+            "no address to listen on: no interface that is up fits listen and interface; set them to "
+            "addresses that the command \"ip addr\" shows");
         return PLEXUS_BAD_CONFIG;
     }
     std::string why;
@@ -65,7 +66,8 @@ std::int32_t Module::listen() {
     for (std::size_t i = 0; i < sockets_.count(); ++i) {
         readers_.push_back(std::make_unique<Reader>(*this, i));
         if (!poller_.add(sockets_.fd(i), EPOLLIN, *readers_.back())) {
-            log(PLEXUS_ERROR, "a socket could not be watched: " + module::system_text(errno));
+            log(PLEXUS_ERROR, "a socket can't be watched (" + module::system_text(errno) +
+                                  "); raise fs.epoll.max_user_watches, or see what memory is left");
             return PLEXUS_UNSUPPORTED;
         }
     }
@@ -93,21 +95,43 @@ std::int32_t Module::describe(plexus_rows& rows) const {
     return module::add_row(rows, "", module::view(bytes.data(), bytes.size()));
 }
 
-std::int32_t Module::applies(plexus_view descriptor, plexus_text& why) const {
+std::vector<Path> Module::paths_to(plexus_view descriptor, std::string& why) const {
     const auto there = stream_link::Descriptor::decode(descriptor);
-    if (there && !there->reachable_from(here_).empty()) return PLEXUS_OK;
-    module::write(why, there ? there->why_not(here_) : "the descriptor is damaged");
+    if (!there) {
+        why = "the descriptor is damaged";
+        return {};
+    }
+    const std::vector<asio::ip::address> addresses = there->reachable_from(here_);
+    std::vector<Path> paths;
+    std::string unreached;
+    for (const asio::ip::address& address : addresses) {
+        const auto path = sockets_.path_to({address, there->port});
+        if (path)
+            paths.push_back(*path);
+        else
+            unreached += (unreached.empty() ? "" : ", ") + stream_link::text_of(address, there->port);
+    }
+    if (addresses.empty()) {
+        why = there->why_not(here_);
+    } else if (paths.empty()) {
+        why = "no socket of this side reaches " + unreached +
+              ": let listen and interface select an address of that kind here";
+    }
+    return paths;
+}
+
+std::int32_t Module::applies(plexus_view descriptor, plexus_text& why) const {
+    std::string reason;
+    if (!paths_to(descriptor, reason).empty()) return PLEXUS_OK;
+    module::write(why, reason);
     return PLEXUS_NO_METHOD;
 }
 
 std::int32_t Module::connect(plexus_view descriptor, const plexus_id& peer, void* cookie,
                              plexus_link** link) {
-    const auto there = stream_link::Descriptor::decode(descriptor);
-    if (!there) return PLEXUS_BAD_ARGUMENT;
-    std::vector<Path> paths;
-    for (const asio::ip::address& address : there->reachable_from(here_))
-        if (const auto path = sockets_.path_to({address, there->port})) paths.push_back(*path);
-    if (paths.empty()) return PLEXUS_LINK_LOST;
+    std::string why;
+    std::vector<Path> paths = paths_to(descriptor, why);
+    if (paths.empty()) return PLEXUS_LINK_LOST; // applies() has said why
     const module::Lock hold(mutex_);
     if (closing_) return PLEXUS_LINK_LOST;
     *link = reinterpret_cast<plexus_link*>(&sessions_.dial(peer, std::move(paths), cookie));

@@ -59,6 +59,8 @@ class Module {
         const std::size_t socket_;
     };
     std::int32_t listen();
+    /// Every way to a descriptor's context; none: `why` says why not.
+    std::vector<Path> paths_to(plexus_view descriptor, std::string& why) const;
     void log(plexus_level level, const std::string& text) const {
         host_.log(host_.self, level, text.c_str());
     }

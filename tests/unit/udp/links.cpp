@@ -7,9 +7,11 @@
 #include "support/process.h"
 
 #include <arpa/inet.h>
+#include <asio/ip/address.hpp>
 #include <cstring>
 #include <net/if.h>
 #include <sched.h>
+#include <span>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
@@ -90,6 +92,27 @@ TEST_CASE("strangers take no more of a poll than its budget, and are counted") {
     for (int polls = 0; polls < 10'000 && pair.to_a->received() == 0; ++polls) CHECK(pair.b.poll(8) <= 8);
     CHECK(pair.to_a->received() == 1);
     CHECK(pair.b.query(PLEXUS_QUERY_REFUSED) == kMany);
+}
+
+TEST_CASE(
+    "where no socket of this side reaches any address of a peer, the module does not apply and says why") {
+    BareHost host(udp(), with({{"listen", "loopback"}}));
+    const Bytes own = host.descriptor();
+    auto there = plexus::stream_link::Descriptor::decode({own.data(), own.size()});
+    REQUIRE(there);
+    there->addresses = {asio::ip::make_address("192.0.2.7"), asio::ip::make_address("2001:db8::7")};
+    const auto encoded = there->encode();
+    const auto descriptor = std::as_bytes(std::span(encoded));
+    const std::string port = std::to_string(there->port);
+    std::string why;
+    CHECK(host.applies(descriptor, &why) == PLEXUS_NO_METHOD);
+    CHECK(why.find("192.0.2.7:" + port + ", [2001:db8::7]:" + port) != std::string::npos);
+    CHECK(why.find("listen and interface") != std::string::npos);
+    std::int32_t status = PLEXUS_OK;
+    CHECK(host.connect(descriptor, random_id(), &status) == nullptr);
+    CHECK(status == PLEXUS_LINK_LOST);
+    CHECK(host.applies(descriptor.first(5), &why) == PLEXUS_NO_METHOD);
+    CHECK(why.find("damaged") != std::string::npos);
 }
 
 TEST_CASE("a path that becomes narrower is found out by the first message that no longer fits") {
