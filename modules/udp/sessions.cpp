@@ -18,9 +18,59 @@ constexpr auto kLongestRetry = std::chrono::seconds(1);
 constexpr std::size_t kSafeMtu = 1280;    // where the system does not say: what every IPv6 path takes
 constexpr std::size_t kMostPending = 256; // of answered hellos that were not confirmed
 
-std::string seconds(Clock::duration time) {
+std::string text_of(Clock::duration time) {
     return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(time).count()) + " ms";
 }
+
+std::string text_of(const std::vector<Path>& paths) {
+    std::string text;
+    for (const Path& path : paths) text += (text.empty() ? "" : ", ") + stream_link::text_of(path.peer);
+    return text;
+}
+
+std::string_view text_in(Bytes bytes) noexcept {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+bool is_known(std::uint8_t what) noexcept {
+    switch (static_cast<Content>(what)) {
+    case Content::alive:
+    case Content::message:
+    case Content::bye:
+        return true;
+    }
+    return false;
+}
+
+std::size_t most_to(const Path& path, std::size_t most) {
+    const std::size_t mtu = Sockets::mtu_to(path.peer);
+    return std::min(most, most_message(mtu != 0 ? mtu : kSafeMtu, path.peer.address().is_v4()));
+}
+
+std::string why_not_open(const Session& session, const Options& options) {
+    std::string why = "no answer from " + text_of(session.paths) + " within connect_timeout (" +
+                      text_of(options.where.connect_timeout) +
+                      "): see whether the peer runs, and whether firewalls let UDP through both ways";
+    if (!session.other_answers.empty()) why += "; " + session.other_answers;
+    return why;
+}
+
+// Why an open session ends; empty: it goes on.
+std::string why_over(const Session& session, const Options& options, Clock::time_point now) {
+    const Session::Times& times = session.times;
+    if (now - times.heard >= options.silence)
+        return "nothing has come from " + text_of(session.paths) + " for longer than silence (" +
+               text_of(options.silence) +
+               "): see whether the peer runs and the network carries UDP, or raise silence";
+    if (session.keys->worn())
+        return "its keys have sealed as much as they may: the next connection has others";
+    if (options.idle.count() != 0 && now - times.message >= options.idle)
+        return "no message for longer than idle (" + text_of(options.idle) +
+               "): the next one makes another connection";
+    return {};
+}
+
+constexpr auto kDueFirst = [](const auto& one, const auto& other) { return one.next < other.next; };
 
 } // namespace
 
@@ -40,31 +90,28 @@ std::size_t Sessions::most() const noexcept {
     return most_message(options_.mtu != 0 ? options_.mtu : std::numeric_limits<std::uint16_t>::max(), true);
 }
 
-std::size_t Sessions::most_to(const Path& path) const {
-    const bool v4 = path.peer.address().is_v4();
-    const std::size_t mtu = Sockets::mtu_to(path.peer);
-    return std::min(most(), most_message(mtu != 0 ? mtu : kSafeMtu, v4));
-}
-
 std::size_t Sessions::open() const noexcept {
-    return static_cast<std::size_t>(std::count_if(sessions_.begin(), sessions_.end(), [](const auto& each) {
-        return each.second->state == State::open;
-    }));
+    const auto is_open = [](const auto& each) { return each.second->state == State::open; };
+    std::ptrdiff_t sum = 0;
+    for (const Batch& batch : batches_)
+        sum += std::count_if(batch.sessions.begin(), batch.sessions.end(), is_open);
+    return static_cast<std::size_t>(sum);
 }
 
 Session& Sessions::make(bool dialed, Handshake handshake, State state) {
     std::uint32_t own = 0;
-    while (own == 0 || sessions_.contains(own)) host_.random(host_.self, &own, sizeof own);
+    while (own == 0 || batch_of(own).sessions.contains(own)) host_.random(host_.self, &own, sizeof own);
     auto made = std::make_unique<Session>(Session{module_, dialed, std::move(handshake), state});
     made->own = own;
     made->times.began = Clock::now();
     made->times.pause = kFirstRetry;
-    return *sessions_.emplace(own, std::move(made)).first->second;
+    return *batch_of(own).sessions.emplace(own, std::move(made)).first->second;
 }
 
 Session* Sessions::find(std::uint32_t own, State one, State other) {
-    const auto found = sessions_.find(own);
-    if (found == sessions_.end()) return nullptr;
+    const auto& sessions = batch_of(own).sessions;
+    const auto found = sessions.find(own);
+    if (found == sessions.end()) return nullptr;
     const State state = found->second->state;
     return state == one || state == other ? found->second.get() : nullptr;
 }
@@ -96,7 +143,7 @@ void Sessions::send_record(Session& session) {
     Session::Times& times = session.times;
     times.retry = Clock::now() + times.pause;
     times.pause = std::min<Clock::duration>(2 * times.pause, kLongestRetry);
-    look_at(std::min(times.retry, times.began + options_.where.connect_timeout));
+    look_at(session, std::min(times.retry, times.began + options_.where.connect_timeout));
 }
 
 Event Sessions::take(const Path& from, Bytes bytes) {
@@ -119,11 +166,9 @@ Event Sessions::take(const Path& from, Bytes bytes) {
 void Sessions::take_hello(const Path& from, const Datagram& datagram) {
     const std::uint64_t theirs = datagram.header.number;
     if (datagram.header.to != 0 || theirs == 0 || theirs > UINT32_MAX) return void(refuse());
-    for (const auto& [own, session] : sessions_) {
-        if (!std::equal(session->hello.begin(), session->hello.end(), datagram.rest.begin(),
-                        datagram.rest.end()))
-            continue;
-        if (session->state == State::pending && session->paths.front() == from) send_record(*session);
+    if (const auto found = hellos_.find(text_in(datagram.rest)); found != hellos_.end()) { // it came before
+        Session& session = *found->second;
+        if (session.state == State::pending && session.paths.front() == from) send_record(session);
         return;
     }
     Handshake handshake = Handshake::accepting(host_, most());
@@ -133,23 +178,13 @@ void Sessions::take_hello(const Path& from, const Datagram& datagram) {
     Session& session = make(false, std::move(handshake), State::pending);
     session.theirs = static_cast<std::uint32_t>(theirs);
     session.record = std::move(answer);
-    session.hello.assign(datagram.rest.begin(), datagram.rest.end());
+    session.hello = text_in(datagram.rest);
     session.paths = {from};
-    ++pending_;
+    hellos_.emplace(session.hello, &session);
+    pending_.push_back(&session);
     send_record(session);
     if (verdict != PLEXUS_AGAIN) return give_up(session); // it is told why, and that is all
-    make_room();
-}
-
-// The hello that has waited longest makes room.
-void Sessions::make_room() {
-    if (pending_ <= kMostPending) return;
-    Session* oldest = nullptr;
-    for (const auto& [own, session] : sessions_)
-        if (session->state == State::pending &&
-            (oldest == nullptr || session->times.began < oldest->times.began))
-            oldest = session.get();
-    if (oldest != nullptr) give_up(*oldest);
+    if (pending_.size() > kMostPending) give_up(*pending_.front());
 }
 
 // A forged record must not end the exchange: a copy tries it.
@@ -160,10 +195,15 @@ Event Sessions::take_answer(const Path& from, const Datagram& datagram) {
     Handshake handshake = session->handshake;
     const std::int32_t verdict = handshake.feed(datagram.rest);
     if (verdict == PLEXUS_DENIED || verdict == PLEXUS_BAD_ARGUMENT) return refuse();
+    if (verdict == PLEXUS_WRONG_PEER)
+        return turned_away(*session, from, verdict,
+                           "belongs to another context: the peer has ended, or listens elsewhere now");
     if (verdict != PLEXUS_OK)
-        return lose(*session, verdict,
-                    verdict == PLEXUS_WRONG_PEER ? "another context answered at that address"
-                                                 : "it speaks another version of the handshake");
+        return turned_away(*session, from, PLEXUS_LINK_LOST,
+                           "speaks another version of the handshake (" +
+                               std::to_string(handshake.peer_version()) + ", this side " +
+                               std::to_string(Handshake::kVersion) +
+                               "): run the same release of Plexus on both sides");
     session->handshake = std::move(handshake);
     session->theirs = static_cast<std::uint32_t>(datagram.header.number);
     session->record = session->handshake.take_outgoing();
@@ -174,10 +214,19 @@ Event Sessions::take_answer(const Path& from, const Datagram& datagram) {
     return {};
 }
 
+// The peer may still answer at another address.
+Event Sessions::turned_away(Session& session, const Path& from, std::int32_t verdict,
+                            const std::string& why) {
+    if (std::erase(session.paths, from) == 0) return {}; // said before
+    std::string& all = session.other_answers;
+    all += (all.empty() ? "" : "; ") + stream_link::text_of(from.peer) + " " + why;
+    return session.paths.empty() ? lose(session, verdict, all) : Event{};
+}
+
 void Sessions::start(Session& session, const Path& path) {
     session.paths = {path};
     session.keys = std::make_unique<Keys>(session.handshake, session.dialed);
-    session.most = most_to(path);
+    session.most = most_to(path, most());
     if (session.handshake.peer_max_message() != 0)
         session.most = std::min<std::size_t>(session.most, session.handshake.peer_max_message());
     const auto now = Clock::now();
@@ -199,10 +248,11 @@ Event Sessions::take_confirm(const Path& from, const Datagram& datagram) {
     session->record.assign(datagram.rest.begin(), datagram.rest.end());
     start(*session, from);
     if (!session->keys->seal.usable() || !session->keys->open.usable())
-        return lose(*session, PLEXUS_LINK_LOST, "OpenSSL has no AES-256-GCM");
-    --pending_;
+        return lose(*session, PLEXUS_LINK_LOST,
+                    "OpenSSL has no AES-256-GCM: let its configuration load the default provider");
+    std::erase(pending_, session);
     session->state = State::open;
-    look_at(session->times.sent + options_.keep_alive);
+    look_at(*session, session->times.sent + options_.keep_alive);
     Event event;
     event.what = Event::What::accepted;
     event.session = session;
@@ -218,7 +268,7 @@ Event Sessions::take_sealed(Bytes whole, const Datagram& datagram) {
     if (!keys.open.usable() || !keys.window.is_new(datagram.header.number)) return refuse();
     // Its first byte ends where the message begins, at a multiple of eight bytes.
     std::uint8_t* const plain = reinterpret_cast<std::uint8_t*>(plain_.data()) + 7;
-    if (!keys.open.open(whole.data(), datagram.rest, plain)) return refuse();
+    if (!keys.open.open(whole.data(), datagram.rest, plain) || !is_known(*plain)) return refuse();
     keys.window.came(datagram.header.number);
     const auto now = Clock::now();
     session->times.heard = now;
@@ -227,21 +277,17 @@ Event Sessions::take_sealed(Bytes whole, const Datagram& datagram) {
     if (session->state == State::confirming) {
         session->state = State::open;
         event.what = Event::What::opened;
-        look_at(now + options_.keep_alive);
+        look_at(*session, now + options_.keep_alive);
     }
-    switch (static_cast<Content>(*plain)) {
-    case Content::alive:
-        return event;
-    case Content::message:
+    const auto what = static_cast<Content>(*plain);
+    if (what == Content::bye) return lose(*session, PLEXUS_LINK_LOST, "the peer has ended the connection");
+    if (what == Content::message) {
         session->times.message = now;
         event.also_message = event.what == Event::What::opened;
         if (!event.also_message) event.what = Event::What::message;
         event.message = {plain + 1, datagram.rest.size() - kTagBytes - 1};
-        return event;
-    case Content::bye:
-        return lose(*session, PLEXUS_LINK_LOST, "the peer has given the connection up");
     }
-    return refuse();
+    return event;
 }
 
 std::int32_t Sessions::send(Session& session, std::span<const plexus_view> pieces) {
@@ -264,7 +310,7 @@ std::int32_t Sessions::seal(Session& session, Content what, std::span<const plex
         return PLEXUS_AGAIN;
     const int error = sockets_.send(session.paths.front(), {outgoing_.data(), size + kOverhead});
     if (error == EMSGSIZE) { // the path has become narrower
-        if (size > 0) session.most = std::min(most_to(session.paths.front()), size - 1);
+        if (size > 0) session.most = std::min(most_to(session.paths.front(), most()), size - 1);
         return PLEXUS_TOO_LARGE;
     }
     if (error != 0) return PLEXUS_AGAIN; // no room, or no route at the moment
@@ -275,13 +321,12 @@ std::int32_t Sessions::seal(Session& session, Content what, std::span<const plex
 // Ending.
 
 Event Sessions::lose(Session& session, std::int32_t status, std::string why) {
-    if (session.state == State::pending) --pending_;
+    if (session.given_up || session.cookie == nullptr) {
+        end(session);
+        return {};
+    }
     session.state = State::over;
     Event event;
-    if (session.given_up || session.cookie == nullptr) {
-        session.given_up = any_given_up_ = true;
-        return event;
-    }
     event.what = Event::What::lost;
     event.session = &session;
     event.status = status;
@@ -289,30 +334,51 @@ Event Sessions::lose(Session& session, std::int32_t status, std::string why) {
     return event;
 }
 
+void Sessions::end(Session& session) {
+    if (session.state == State::pending) std::erase(pending_, &session);
+    session.state = State::over;
+    session.given_up = batch_of(session.own).any_given_up = true;
+}
+
 void Sessions::give_up(Session& session) {
     if (session.state == State::open) say(session, Content::bye);
-    if (session.state == State::pending) --pending_;
-    session.state = State::over;
-    session.given_up = any_given_up_ = true;
+    end(session);
 }
 
 void Sessions::end_all(bool tell) {
-    for (const auto& [own, session] : sessions_) {
-        if (tell && session->state == State::open) say(*session, Content::bye);
-        session->state = State::over;
+    for (Batch& batch : batches_) {
+        for (const auto& [own, session] : batch.sessions) {
+            if (tell && session->state == State::open) say(*session, Content::bye);
+            session->state = State::over;
+        }
+        batch.next = Clock::time_point::max();
     }
-    pending_ = 0;
-    next_ = Clock::time_point::max();
+    pending_.clear();
 }
 
 void Sessions::bury() {
-    if (std::exchange(any_given_up_, false))
-        std::erase_if(sessions_, [](const auto& each) { return each.second->given_up; });
+    for (Batch& batch : batches_)
+        if (std::exchange(batch.any_given_up, false))
+            std::erase_if(batch.sessions, [this](const auto& each) {
+                const Session& session = *each.second;
+                if (session.given_up) hellos_.erase(session.hello);
+                return session.given_up;
+            });
+}
+
+Clock::time_point Sessions::next() const noexcept {
+    return std::min_element(batches_.begin(), batches_.end(), kDueFirst)->next;
+}
+
+void Sessions::look_at(const Session& session, Clock::time_point when) noexcept {
+    Batch& batch = batch_of(session.own);
+    batch.next = std::min(batch.next, when);
 }
 
 void Sessions::run(Clock::time_point now, std::vector<Event>& events) {
-    next_ = Clock::time_point::max();
-    for (const auto& [own, session] : sessions_) {
+    Batch& batch = *std::min_element(batches_.begin(), batches_.end(), kDueFirst);
+    batch.next = Clock::time_point::max();
+    for (const auto& [own, session] : batch.sessions) {
         if (session->given_up || session->state == State::over) continue;
         Event event = run(*session, now);
         if (event.what != Event::What::nothing) events.push_back(std::move(event));
@@ -323,37 +389,25 @@ Event Sessions::run(Session& session, Clock::time_point now) {
     const Session::Times& times = session.times;
     if (session.state != State::open) {
         const auto limit = times.began + options_.where.connect_timeout;
-        if (now >= limit)
-            return lose(session, PLEXUS_LINK_LOST,
-                        "no answer within connect_timeout (" + seconds(options_.where.connect_timeout) + ")");
+        if (now >= limit) return lose(session, PLEXUS_LINK_LOST, why_not_open(session, options_));
         if (session.state == State::pending) {
-            look_at(limit);
+            look_at(session, limit);
         } else if (now >= times.retry) {
             send_record(session);
         } else {
-            look_at(std::min(times.retry, limit));
+            look_at(session, std::min(times.retry, limit));
         }
         return {};
     }
-    if (now - times.heard >= options_.silence) {
+    if (std::string why = why_over(session, options_, now); !why.empty()) {
         say(session, Content::bye); // what the peer sends may be lost, and not what it gets
-        return lose(session, PLEXUS_LINK_LOST,
-                    "nothing has come for longer than silence (" + seconds(options_.silence) + ")");
-    }
-    if (session.keys->worn()) {
-        say(session, Content::bye);
-        return lose(session, PLEXUS_LINK_LOST, "its keys have sealed as much as they may");
-    }
-    if (options_.idle.count() != 0 && now - times.message >= options_.idle) {
-        say(session, Content::bye);
-        return lose(session, PLEXUS_LINK_LOST,
-                    "no message for longer than idle (" + seconds(options_.idle) + ")");
+        return lose(session, PLEXUS_LINK_LOST, std::move(why));
     }
     if (now - times.sent >= options_.keep_alive) {
         say(session, Content::alive);
         session.times.sent = now; // also if there was no room
     }
-    look_at(std::min(times.sent + options_.keep_alive, times.heard + options_.silence));
+    look_at(session, std::min(times.sent + options_.keep_alive, times.heard + options_.silence));
     return {};
 }
 

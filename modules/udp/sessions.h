@@ -11,10 +11,12 @@
 #include "udp/sealing.h"
 #include "udp/sockets.h"
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -70,8 +72,9 @@ struct Session {
     std::uint32_t own = 0;              ///< how the peer addresses the session
     std::uint32_t theirs = 0;           ///< how this side does
     std::vector<std::uint8_t> record{}; ///< what is sent until it is answered
-    std::vector<std::uint8_t> hello{};  ///< of an accepted session: what it came by
+    std::string hello{};                ///< of an accepted session: what it came by
     std::vector<Path> paths{};          ///< one, once the peer has answered
+    std::string other_answers{};        ///< of addresses where somebody else was found
     std::unique_ptr<Keys> keys{};
     Times times{};
     std::size_t most = 0;  ///< bytes of a message; once it is open
@@ -102,10 +105,10 @@ class Sessions {
     void greet(Session& session) { say(session, Content::alive); }
     /// The host wants no more of it, or never did.
     void give_up(Session& session);
-    /// What is due. Appends what the host is to hear.
+    /// Looks at one eighth of the sessions, that in which one is due first. Appends what the host is to hear.
     void run(Clock::time_point now, std::vector<Event>& events);
     /// When run() is worth calling.
-    Clock::time_point next() const noexcept { return next_; }
+    Clock::time_point next() const noexcept;
     /// Frees those that nobody can name any more. @thread progress, between two turns
     void bury();
     /// Says goodbye on all that are open, if `tell`, and ends them.
@@ -118,32 +121,38 @@ class Sessions {
     std::size_t most() const noexcept;
 
   private:
+    /// One eighth of the sessions, by the numbers of this side.
+    struct Batch {
+        std::unordered_map<std::uint32_t, std::unique_ptr<Session>> sessions;
+        Clock::time_point next = Clock::time_point::max(); ///< when one of them is due
+        bool any_given_up = false;
+    };
+    Batch& batch_of(std::uint32_t own) noexcept { return batches_[own % batches_.size()]; }
     Session& make(bool dialed, module::Handshake handshake, Session::State state);
     Session* find(std::uint32_t own, Session::State one, Session::State other);
     Event refuse();
     void take_hello(const Path& from, const Datagram& datagram);
     Event take_answer(const Path& from, const Datagram& datagram);
+    Event turned_away(Session& session, const Path& from, std::int32_t verdict, const std::string& why);
     Event take_confirm(const Path& from, const Datagram& datagram);
     Event take_sealed(Bytes whole, const Datagram& datagram);
     Event lose(Session& session, std::int32_t status, std::string why);
+    void end(Session& session);
     std::int32_t seal(Session& session, Content what, std::span<const plexus_view> pieces, std::size_t size);
     void say(Session& session, Content what) { (void)seal(session, what, {}, 0); }
     void send_record(Session& session);
     void start(Session& session, const Path& path);
-    void make_room();
-    std::size_t most_to(const Path& path) const;
     Event run(Session& session, Clock::time_point now);
-    void look_at(Clock::time_point when) noexcept { next_ = std::min(next_, when); }
+    void look_at(const Session& session, Clock::time_point when) noexcept;
 
     Module* module_;
     const plexus_host& host_;
     const Options& options_;
     const Sockets& sockets_;
-    std::unordered_map<std::uint32_t, std::unique_ptr<Session>> sessions_;
-    std::size_t pending_ = 0;
-    bool any_given_up_ = false;
+    std::array<Batch, 8> batches_;
+    std::unordered_map<std::string_view, Session*> hellos_; ///< accepted sessions by what they came by
+    std::vector<Session*> pending_;                         ///< the oldest first
     std::uint64_t refused_ = 0;
-    Clock::time_point next_ = Clock::time_point::max();
     std::vector<std::uint8_t> outgoing_; ///< one datagram
     std::vector<std::uint64_t> plain_;   ///< what was opened last; the message begins with the second word
 };

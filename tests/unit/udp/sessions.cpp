@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sessions of two contexts over real sockets, without the module around them: how long keys last, and how
-// many hellos wait.
+// Sessions of contexts over real sockets, without the module around them: who answers a dial, how long keys
+// last, how many hellos wait, and how much one turn looks at.
 #include "udp/sessions.h"
 
 #include "support/bare_host.h"
@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <asio/ip/address_v4.hpp>
+#include <span>
 #include <string>
 
 extern "C" const plexus_passport plexus_passport;
@@ -29,6 +30,46 @@ Options options() {
     return made;
 }
 
+void bind_to_loopback(Sockets& sockets) {
+    std::string why;
+    plexus::stream_link::Interface loopback;
+    loopback.address = asio::ip::address_v4::loopback();
+    loopback.prefix = 8;
+    REQUIRE(sockets.bind({loopback}, {}, why) == 0);
+}
+
+Path path_of(const Sockets& sockets) { return {0, {asio::ip::address_v4::loopback(), sockets.port()}}; }
+
+std::vector<std::uint8_t> datagram_of(const Header& header, std::span<const std::uint8_t> record) {
+    std::vector<std::uint8_t> bytes(Header::kBytes);
+    encode(header, bytes.data());
+    bytes.insert(bytes.end(), record.begin(), record.end());
+    return bytes;
+}
+
+/// Somebody with the job's key and a socket, who writes hellos by hand.
+class Caller {
+  public:
+    Caller()
+      : host_(method_of(plexus_passport)) {
+        bind_to_loopback(socket_);
+    }
+    const plexus_host& table() const { return host_.table(); }
+    Path path() const { return path_of(socket_); }
+    std::vector<std::uint8_t> receive() const {
+        std::vector<std::uint8_t> room(kMostPayload);
+        asio::ip::udp::endpoint peer;
+        std::ptrdiff_t got = -1;
+        REQUIRE(eventually(10s, [&] { return (got = socket_.receive(0, room, peer)) >= 0; }));
+        room.resize(static_cast<std::size_t>(got));
+        return room;
+    }
+
+  private:
+    BareHost host_;
+    Sockets socket_;
+};
+
 /// One context: a host with the job's key, a socket, and the sessions.
 class Party {
   public:
@@ -36,15 +77,10 @@ class Party {
       : host_(method_of(plexus_passport))
       , sessions(nullptr, host_.table(), options_, sockets_)
       , room_(kMostPayload) {
-        std::string why;
-        plexus::stream_link::Interface loopback;
-        loopback.address = asio::ip::address_v4::loopback();
-        loopback.prefix = 8;
-        REQUIRE(sockets_.bind({loopback}, {}, why) == 0);
+        bind_to_loopback(sockets_);
     }
-    const plexus_host& table() const { return host_.table(); }
     const plexus_id& id() const { return host_.id(); }
-    Path path() const { return {0, {asio::ip::address_v4::loopback(), sockets_.port()}}; }
+    Path path() const { return path_of(sockets_); }
 
     /// Takes what has come, up to the first thing that the host would hear.
     Event take() {
@@ -97,6 +133,101 @@ std::int32_t send(Party& from, Session& session, std::string_view text) {
 
 } // namespace
 
+TEST_CASE("where another context answers at one of several addresses, the others are tried on") {
+    Party a;
+    Party b;
+    Party other;
+    const Session& dialed = a.sessions.dial(b.id(), {other.path(), b.path()}, &a);
+    REQUIRE(eventually(10s, [&] {
+        (void)other.take();
+        CHECK(a.take().what == What::nothing);
+        return dialed.paths.size() == 1;
+    }));
+    const std::vector<std::uint8_t> answer = a.last;
+    CHECK(a.sessions.take(other.path(), answer).what == What::nothing); // again
+    CHECK(dialed.paths == std::vector<Path>{b.path()});
+    CHECK(eventually(10s, [&] {
+        (void)b.take();
+        return a.take().what == What::opened;
+    }));
+}
+
+TEST_CASE("a dial ends when other contexts have answered at all addresses, and names them") {
+    Party a;
+    Party one;
+    Party two;
+    (void)a.sessions.dial(random_id(), {one.path(), two.path()}, &a);
+    Event event;
+    REQUIRE(eventually(10s, [&] {
+        (void)one.take();
+        (void)two.take();
+        event = a.take();
+        return event.what == What::lost;
+    }));
+    CHECK(event.status == PLEXUS_WRONG_PEER);
+    for (const Party* party : {&one, &two}) {
+        const std::string address = "127.0.0.1:" + std::to_string(party->path().peer.port());
+        CHECK(event.why.find(address + " belongs to another context") != std::string::npos);
+    }
+}
+
+TEST_CASE("content of an unknown kind is refused, and opens no session") {
+    Party a;
+    Party b;
+    const Session& dialed = a.sessions.dial(b.id(), {b.path()}, &a);
+    Session* accepted = nullptr;
+    REQUIRE(eventually(10s, [&] {
+        if (const Event event = b.take(); event.what == What::accepted) accepted = event.session;
+        if (accepted == nullptr) (void)a.take();
+        return accepted != nullptr;
+    }));
+    REQUIRE(dialed.state == Session::State::confirming);
+    constexpr std::uint64_t kNumber = 100; // not used by b yet
+    std::vector<std::uint8_t> unknown(kOverhead);
+    REQUIRE(accepted->keys->seal.seal({Kind::sealed, accepted->theirs, kNumber}, static_cast<Content>(9), {},
+                                      unknown.data()));
+    const std::uint64_t before = a.sessions.refused();
+    CHECK(a.sessions.take(b.path(), unknown).what == What::nothing);
+    CHECK(a.sessions.refused() == before + 1);
+    CHECK(dialed.state == Session::State::confirming);
+    CHECK(a.hears(What::opened));
+}
+
+TEST_CASE("a hello that comes again gets the same answer, and another one when its session has ended") {
+    Party b;
+    const Caller caller;
+    const auto record = Handshake::connecting(caller.table(), b.id()).take_outgoing();
+    const auto hello = datagram_of({Kind::hello, 0, 1}, record);
+    const auto answer = [&] {
+        CHECK(b.sessions.take(caller.path(), hello).what == What::nothing);
+        return caller.receive();
+    };
+    const auto first = answer();
+    CHECK(answer() == first);
+    std::vector<Event> events;
+    b.sessions.run(Clock::now() + 10s, events); // later than connect_timeout
+    CHECK(events.empty());
+    b.sessions.bury();
+    CHECK(answer() != first);
+}
+
+TEST_CASE("one turn looks at about an eighth of the sessions, and eight turns at all of them") {
+    Party a;
+    const Caller silent;
+    constexpr std::size_t kMany = 400;
+    for (std::size_t i = 0; i < kMany; ++i) (void)a.sessions.dial(random_id(), {silent.path()}, &a);
+    const auto late = Clock::now() + 1h; // all are due
+    std::vector<Event> events;
+    for (int turn = 0; turn < 8; ++turn) {
+        const std::size_t before = events.size();
+        CHECK(a.sessions.next() <= late);
+        a.sessions.run(late, events);
+        CHECK(events.size() - before < kMany / 4);
+    }
+    CHECK(events.size() == kMany);
+    CHECK(a.sessions.next() == Clock::time_point::max());
+}
+
 TEST_CASE("keys that have sealed as much as they may end their session, and the next one has others") {
     constexpr std::string_view kText = "the same bytes";
     Party a;
@@ -140,40 +271,24 @@ TEST_CASE("each byte that is sealed counts towards the end of the keys") {
 
 TEST_CASE("of hellos that nobody confirms the last 256 wait, and those before them make room") {
     Party b;
-    BareHost caller(method_of(plexus_passport));
+    const Caller caller;
     std::vector<Handshake> dialers;
     std::vector<std::uint32_t> names; // by which b calls the session of each
     constexpr std::uint32_t kHellos = 300;
-    Sockets answers;
-    std::string why;
-    plexus::stream_link::Interface loopback;
-    loopback.address = asio::ip::address_v4::loopback();
-    loopback.prefix = 8;
-    REQUIRE(answers.bind({loopback}, {}, why) == 0);
-    const Path from{0, {asio::ip::address_v4::loopback(), answers.port()}};
     for (std::uint32_t i = 1; i <= kHellos; ++i) {
         dialers.push_back(Handshake::connecting(caller.table(), b.id()));
-        std::vector<std::uint8_t> hello(Header::kBytes);
-        encode({Kind::hello, 0, i}, hello.data());
-        const auto record = dialers.back().take_outgoing();
-        hello.insert(hello.end(), record.begin(), record.end());
-        CHECK(b.sessions.take(from, hello).what == What::nothing);
-        std::vector<std::uint8_t> room(kMostPayload);
-        asio::ip::udp::endpoint peer;
-        std::ptrdiff_t got = -1;
-        REQUIRE(eventually(10s, [&] { return (got = answers.receive(0, room, peer)) >= 0; }));
-        const auto answer = decode({room.data(), static_cast<std::size_t>(got)});
+        const auto hello = datagram_of({Kind::hello, 0, i}, dialers.back().take_outgoing());
+        CHECK(b.sessions.take(caller.path(), hello).what == What::nothing);
+        const auto bytes = caller.receive();
+        const auto answer = decode(bytes);
         REQUIRE(answer);
         CHECK(answer->header.to == i);
         REQUIRE(dialers.back().feed(answer->rest) == PLEXUS_OK);
         names.push_back(static_cast<std::uint32_t>(answer->header.number));
     }
     const auto confirmed = [&](std::size_t which) {
-        std::vector<std::uint8_t> confirm(Header::kBytes);
-        encode({Kind::confirm, names[which], 0}, confirm.data());
-        const auto record = dialers[which].take_outgoing();
-        confirm.insert(confirm.end(), record.begin(), record.end());
-        return b.sessions.take(from, confirm).what == What::accepted;
+        const auto confirm = datagram_of({Kind::confirm, names[which], 0}, dialers[which].take_outgoing());
+        return b.sessions.take(caller.path(), confirm).what == What::accepted;
     };
     constexpr std::size_t kWait = 256;
     CHECK(!confirmed(0));
