@@ -140,12 +140,15 @@ void Datagrams::lost(DatagramLink& link, std::string_view why) {
     std::unique_ptr<DatagramLink> over;
     Lock hold(mutex_);
     interface_.ops.disconnect(link.handle);
-    Way& way = ways_[link.peer->id];
+    const auto found = ways_.find(link.peer->id);
+    Way& way = found->second;
     const auto at = std::find_if(way.links.begin(), way.links.end(),
                                  [&](const auto& each) { return each.get() == &link; });
     over = std::move(*at);
     way.links.erase(at);
     if (open_link(way) == nullptr) way.introduced.clear();
+    const bool was_vain = way.pause != Clock::duration{}; // the next dial has to wait, and then for longer
+    if (way.links.empty() && !was_vain) ways_.erase(found);
 }
 
 void Datagrams::abandon() {

@@ -89,16 +89,22 @@ Status Route::send_unreliable(transport::Frame& frame, std::uint16_t request, st
     }
     if (by != nullptr) {
         status = by->send(*peer_, request, frame, why);
-        if (status == Status::not_found)
-            datagrams_.store(nullptr, std::memory_order_release); // chosen anew
-        else if (status != Status::link_lost)
+        if (status == Status::not_found) {
+            datagrams_.store(nullptr, std::memory_order_release);
+            by = choose_datagrams(); // which dials
+        } else if (status != Status::link_lost) {
             return status;
+        }
     }
     status = send(frame, why);
+    transport::Channel* const carrier = channel_.load(std::memory_order_acquire); // pairs with [way]
+    if (status == Status::timed_out) { // out of date before there was room for it
+        if (carrier != nullptr) transport::MethodCounts::one_more(carrier->interface().counts.dropped);
+        return Status::ok;
+    }
     if (status != Status::ok) return status;
     if (by != nullptr) by->introduced(*peer_, request);
-    if (transport::Channel* const carrier = channel_.load(std::memory_order_acquire)) // pairs with [way]
-        transport::MethodCounts::one_more(carrier->interface().counts.fallbacks);
+    if (carrier != nullptr) transport::MethodCounts::one_more(carrier->interface().counts.fallbacks);
     return status;
 }
 
@@ -125,8 +131,8 @@ transport::Datagrams* Route::choose_datagrams() {
         if (!transport::applicable_to_unreliable(endpoint_, peer_.get(), row, place).applies) continue;
         for (const auto& [key, value] : row.parameters)
             if (key != method::kWithin)
-                log::warn("transport", "{} takes no parameters of a pointer: {}={} is passed over",
-                          row.method, key, value);
+                endpoint_.warn_once(row.method + " takes no parameters of a pointer: " + key + "=" + value +
+                                    " is passed over");
         by->dial(*peer_, row);
         Lock hold(mutex_);
         if (changes != changes_) return nullptr;         // the pointer's preferences are others now

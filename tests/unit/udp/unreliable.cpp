@@ -172,4 +172,34 @@ TEST_CASE("a receiver that does not read loses requests, and its sender neither 
     CHECK(traffic_of(far.context, "udp").dropped > kMany / 4); // the kernel's count of what found no room
 }
 
+TEST_CASE("a marked request that finds no room before its deadline is dropped and counted, and is no error") {
+    constexpr Request<void(Sensor&)> block{"udp.block"};
+    std::atomic<bool> blocked{true};
+    std::atomic<int> errors{0};
+    Side far("tcp");
+    Context near(options("tcp", {{"limits.handler_queue", "1 MiB"}}));
+    near.on_error([&](const Error&) { ++errors; });
+    far.context.on(block, [&](Sensor&) { eventually(60s, [&] { return !blocked.load(); }); });
+    const auto pointer = handed(near, far);
+    pointer.send(block);
+    const auto marked = pointer.with(deadline(50ms)).with(unreliable);
+    const std::vector<char> load(100'000);
+    std::size_t sent = 0;
+    CHECK(eventually(30s, [&] {
+        marked.send(picture, load);
+        ++sent;
+        return traffic_of(near, "tcp").dropped > 0;
+    }));
+    CHECK(marked.try_send(picture, load) == Status::ok);
+    ++sent;
+    blocked = false;
+    const std::size_t left = sent - traffic_of(near, "tcp").dropped;
+    CHECK(eventually(30s, [&] {
+        const std::lock_guard hold(far.record.mutex);
+        return far.record.pictures.size() == left;
+    }));
+    CHECK(pointer.call(total).get() == 0);
+    CHECK(errors.load() == 0);
+}
+
 } // namespace unreliable_test
