@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// libFuzzer target: datagrams of somebody without the job's key, in any number and order, to a context that
-// dials and accepts. What is taken for a datagram has the header that it was written with; no session opens,
-// no message comes, and the hellos that wait stay few.
+// libFuzzer target: datagrams of somebody without the job's key, in any number and order, to a context with
+// one session that dials. What is taken for a datagram has the header that it was written with, and its other
+// bytes are its rest. The dial goes on whatever comes; no session opens, and the host hears of nothing.
+// No input has a valid proof, so none gets beyond the check of a hello or an answer: sessions that wait for
+// their confirm or are open, and what is sealed for them, are left to tests/unit/udp/hostile.cpp.
 #include "udp/sessions.h"
 
 #include <asio/ip/address_v4.hpp>
