@@ -40,7 +40,7 @@ Status Datagrams::send(Peer& peer, std::uint16_t request, const Frame& frame, st
         return Status::link_lost;
     switch (interface_.ops.send(link->handle, frame.views(), frame.count, nullptr)) {
     case PLEXUS_OK:
-        interface_.counts.keep({{1, frame.size}, {}});
+        interface_.counts.count_sent(frame.size);
         return Status::ok;
     case PLEXUS_AGAIN:
         MethodCounts::one_more(interface_.counts.dropped);
@@ -129,7 +129,7 @@ void Datagrams::opened(DatagramLink& link) {
 
 void Datagrams::deliver(DatagramLink& link, wire::View message) {
     const Host& host = interface_.calls;
-    interface_.counts.keep({{}, {1, message.size()}});
+    interface_.counts.count_received(message.size());
     if (message.size() > host.endpoint->options().max_message ||
         !host.demux->deliver_datagram(*link.peer, interface_, message))
         MethodCounts::one_more(interface_.counts.dropped);

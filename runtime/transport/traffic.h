@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What went by a method: counts that grow, read by whoever asks. Who counts what: Outbox what leaves, each
-// link what comes, Failover what broke and who was refused.
+// link what comes, Datagrams both of what may be lost, Failover what broke and who was refused.
 #pragma once
 
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
-#include <iterator>
 
 namespace plexus::transport {
 
@@ -34,7 +32,23 @@ struct BothWays {
     }
 };
 
-/// Counted for a method as a whole, seldom. Each count stands alone and orders nothing.
+/// One direction of a method, counted by any thread. Each count stands alone and orders nothing.
+class SharedTraffic {
+  public:
+    void add(const Traffic& went) noexcept {
+        messages_.fetch_add(went.messages, std::memory_order_relaxed);
+        bytes_.fetch_add(went.bytes, std::memory_order_relaxed);
+    }
+    Traffic sum() const noexcept {
+        return {messages_.load(std::memory_order_relaxed), bytes_.load(std::memory_order_relaxed)};
+    }
+
+  private:
+    std::atomic<std::uint64_t> messages_{0};
+    std::atomic<std::uint64_t> bytes_{0};
+};
+
+/// Counted for a method as a whole, seldom but for datagrams. Each count stands alone and orders nothing.
 struct MethodCounts {
     std::atomic<std::uint64_t> repairs{0}; ///< broken links that were made anew, each attempt
     std::atomic<std::uint64_t> fallbacks{
@@ -43,18 +57,18 @@ struct MethodCounts {
     std::atomic<std::uint64_t> refusals{0}; ///< links that this context refused or ended for a broken rule
     std::atomic<std::uint64_t> losses{0};   ///< open links that broke, before anybody said goodbye on them
 
+    SharedTraffic sent;     ///< by no channel, or by one that is no more
+    SharedTraffic received; ///< the same
+
+    /// One datagram.
+    void count_sent(std::uint64_t bytes) noexcept { sent.add({1, bytes}); }
+    void count_received(std::uint64_t bytes) noexcept { received.add({1, bytes}); }
     /// Adds what went by a channel that is no more.
     void keep(const BothWays& went) noexcept {
-        const std::uint64_t counts[]{went.sent.messages, went.sent.bytes, went.received.messages,
-                                     went.received.bytes};
-        for (std::size_t i = 0; i < std::size(past); ++i)
-            past[i].fetch_add(counts[i], std::memory_order_relaxed);
+        sent.add(went.sent);
+        received.add(went.received);
     }
-    BothWays kept() const noexcept {
-        const auto of = [&](std::size_t i) { return past[i].load(std::memory_order_relaxed); };
-        return {{of(0), of(1)}, {of(2), of(3)}};
-    }
-    std::atomic<std::uint64_t> past[4]{};
+    BothWays kept() const noexcept { return {sent.sum(), received.sum()}; }
 
     static void one_more(std::atomic<std::uint64_t>& count) noexcept {
         count.fetch_add(1, std::memory_order_relaxed);
