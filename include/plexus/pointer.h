@@ -94,6 +94,8 @@ PLEXUS_API void call(Route& route, const Target& target, const RequestInfo& requ
 PLEXUS_API std::shared_ptr<Core> core_of(const Route& route) noexcept;
 inline constexpr std::size_t kRequestHeader = 24;
 inline constexpr std::size_t kCallHeader = 32;
+inline constexpr const char* kNullPointer =
+    "a null global pointer was used: assign it from bind(), lookup() or a request first";
 
 /// All of a pointer that does not depend on the type of its object.
 class PLEXUS_API PointerBase {
@@ -267,9 +269,7 @@ class GlobalPointer : public detail::PointerBase {
         return detail::send_before(*route(), target(), request.info(), frame, deadline(), why);
     }
     void check() const {
-        if (!*this)
-            throw Error(Status::dead_pointer,
-                        "a null global pointer was used: assign it from bind(), lookup() or a request first");
+        if (!*this) throw Error(Status::dead_pointer, detail::kNullPointer);
     }
 };
 
@@ -290,15 +290,15 @@ class UnreliablePointer {
     /// request, those that carry global pointers, those that are larger than the path to the owner carries at
     /// once, and all while no unreliable method reaches the owner, or it is this context itself, go as
     /// GlobalPointer::send() sends them, which may wait and does not lose them: the method that carries them
-    /// counts them among its fallbacks.
+    /// counts them among its fallbacks. One whose deadline passes meanwhile is dropped, which is no error.
     /// @thread any
-    /// @error  too_large (more than the method carries by any path), and those of GlobalPointer::send();
-    /// thrown
+    /// @error  too_large (more than the method carries by any path), and those of GlobalPointer::send() but
+    ///         timed_out; thrown
     template <class R, class... P>
     void send(const Request<R(T&, P...)>& request,
               const std::type_identity_t<std::remove_cvref_t<P>>&... arguments) const {
-        std::string why =
-            "a null global pointer was used: assign it from bind(), lookup() or a request first";
+        if (!pointer_) throw Error(Status::dead_pointer, detail::kNullPointer);
+        std::string why; // allocates nothing while all goes well
         const Status status = send_marked(&why, request, arguments...);
         if (status != Status::ok) throw Error(status, why);
     }

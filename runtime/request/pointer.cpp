@@ -16,9 +16,7 @@ namespace {
 constexpr std::uint32_t kSavedMagic = 0x50584c50; // "PLXP": a saved pointer, with its whole table
 
 Route& checked(const std::shared_ptr<Route>& route) {
-    if (route == nullptr)
-        throw Error(Status::dead_pointer,
-                    "a null global pointer was used: assign it from bind(), lookup() or a request first");
+    if (route == nullptr) throw Error(Status::dead_pointer, kNullPointer);
     return *route;
 }
 
