@@ -124,7 +124,7 @@ struct Execution {
     std::exception_ptr thrown;   ///< by the user's operation on this member
     static constexpr Rank kNobody = UINT32_MAX;
     Rank peer = kNobody;  ///< in shared memory and by multicast: the member that is awaited
-    unsigned writers = 0; ///< handlers that write to the call's memory
+    unsigned writers = 0; ///< handlers that use the call's memory
     Clock::time_point parked_at{};
     Clock::time_point deadline = Clock::time_point::max();
     std::size_t left_at = 0; ///< the operation at which the awaited member was reported to have left

@@ -124,6 +124,7 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
   private:
     class ArenaWait;
     class MulticastCall;
+    class Reading;
     /// What must be done about a message that arrived, without the lock.
     struct Consequence {
         enum class Kind : std::uint8_t { none, resume, differ, break_up };

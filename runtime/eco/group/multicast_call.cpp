@@ -305,17 +305,41 @@ void GroupState::hear_confirmed(std::uint32_t number, std::uint32_t digest, Rank
     act(std::move(what));
 }
 
+/// A call of this member as the root. It does not end while it is read, also if its reader throws.
+class GroupState::Reading {
+  public:
+    Reading(GroupState& group, std::uint32_t number, std::uint32_t digest)
+      : group_(group) {
+        const Lock hold(group_.mutex_);
+        Execution* const call = group_.find(number);
+        if (call == nullptr || call->window == nullptr || digest != call->planned->digest) return;
+        ++call->writers;
+        call_ = call;
+    }
+    ~Reading() {
+        if (call_ == nullptr) return;
+        const Lock hold(group_.mutex_);
+        --call_->writers;
+    }
+    Reading(const Reading&) = delete;
+    Reading& operator=(const Reading&) = delete;
+
+    /// False: there is no such call now.
+    explicit operator bool() const noexcept { return call_ != nullptr; }
+    std::span<std::byte> data() const noexcept {
+        return {call_->space[static_cast<std::size_t>(Space::receive)], call_->bytes};
+    }
+
+  private:
+    GroupState& group_;
+    Execution* call_ = nullptr;
+};
+
 std::vector<std::byte> GroupState::repair(std::uint32_t number, std::uint32_t digest,
                                           std::span<const std::uint32_t> ranges) {
-    Execution* call = nullptr;
-    std::span<std::byte> data;
-    {
-        const Lock hold(mutex_);
-        call = find(number);
-        if (call == nullptr || call->window == nullptr || digest != call->planned->digest) return {};
-        data = {call->space[static_cast<std::size_t>(Space::receive)], call->bytes};
-        ++call->writers; // the call does not end while its memory is read
-    }
+    const Reading call(*this, number, digest);
+    if (!call) return {};
+    const std::span<std::byte> data = call.data();
     const std::uint64_t count = multicast_->count_of(data.size());
     std::vector<std::byte> out(1);
     bool fits = true; // what an honest member asks for does
@@ -325,8 +349,6 @@ std::vector<std::byte> GroupState::repair(std::uint32_t number, std::uint32_t di
             fits = at < count && out.size() + part.size() <= 1 + kRepairBytes + multicast_->agreed().payload;
             if (fits) out.insert(out.end(), part.begin(), part.end());
         }
-    const Lock hold(mutex_);
-    --call->writers;
     return out;
 }
 
