@@ -16,6 +16,8 @@ namespace {
 
 /// Datagrams that the root sends, and that a member takes, between two looks at other things.
 constexpr std::size_t kBurst = 16;
+/// Datagrams that may overtake one.
+constexpr std::uint32_t kReorder = 3;
 /// Bytes that one answer brings at most.
 constexpr std::uint64_t kRepairBytes = std::uint64_t{256} << 10;
 /// Idle turns of a member before it sleeps, and how long it sleeps at most.
@@ -32,6 +34,11 @@ std::uint64_t pause_of(const multicast::Agreement& agreed) noexcept {
     constexpr std::uint64_t kSecond = 1'000'000'000;
     constexpr std::uint64_t kDatagrams = 4;
     return agreed.bytes_per_second == 0 ? 0 : kDatagrams * agreed.payload * kSecond / agreed.bytes_per_second;
+}
+
+/// In a small window fewer datagrams can come behind a gap: it must not wait for a silence.
+std::uint32_t reorder_of(const multicast::Agreement& agreed) noexcept {
+    return std::min(kReorder, std::max<std::uint32_t>(2, agreed.window) - 2);
 }
 
 } // namespace
@@ -92,24 +99,24 @@ class GroupState::MulticastCall {
     /// The others' part. False: the group broke.
     bool receive(Rank root) {
         multicast::ReceiveWindow window(count_);
-        multicast::RepairTimer timer(nanoseconds(Clock::now()));
+        multicast::RepairTimer timer(nanoseconds(Clock::now()), reorder_of(channel_.agreed()));
         const std::uint32_t step = std::max<std::uint32_t>(1, channel_.agreed().window / 4);
         std::uint32_t confirmed = 0;
         wake(root, window);
         for (;;) {
             if (call_.ready.load(std::memory_order_acquire))
                 return false; // pairs with [ready]: the group broke
-            bool heard = false;
+            bool further = false;
             for (std::size_t i = 0; i < kBurst; ++i) {
                 const auto packet = channel_.receive(call_.number);
                 if (!packet) break;
-                heard = take(window, *packet, root) || heard;
+                further = take(window, *packet, root) || further;
             }
-            if (heard) {
+            if (further) {
                 heard_at_ = nanoseconds(Clock::now());
                 timer.datagram_came(heard_at_);
             }
-            if (answer_ && answer_->ready()) heard = take_repair(window, timer, root) || heard;
+            if (answer_ && answer_->ready()) further = take_repair(window, timer, root) || further;
             if (window.complete() || window.first_missing() - confirmed >= step) {
                 confirmed = window.first_missing();
                 confirm(root, confirmed);
@@ -119,7 +126,7 @@ class GroupState::MulticastCall {
             const std::uint32_t below = timer.ask_below(window, count_, now);
             const bool paced = below == count_ && now - heard_at_ < pause_; // the rate, and no loss
             if (below > 0 && !paced) ask(window, timer, root, below);
-            heard ? wake(root, window) : idle(root);
+            further ? wake(root, window) : idle(root);
         }
     }
 
@@ -139,7 +146,7 @@ class GroupState::MulticastCall {
         return true;
     }
 
-    /// False: it is none of this call's.
+    /// False: it is none of this call's, or a copy.
     bool take(multicast::ReceiveWindow& window, const multicast::Packet& packet, Rank root) {
         if (packet.header.digest != call_.planned->digest || packet.header.sender != root ||
             packet.header.count != count_) {
@@ -149,10 +156,11 @@ class GroupState::MulticastCall {
         return store(window, packet.header.sequence, packet.data);
     }
 
+    /// False: it is there already, or of a wrong size.
     bool store(multicast::ReceiveWindow& window, std::uint32_t sequence, Bytes bytes) {
         const auto part = channel_.part(data_, sequence);
-        if (bytes.size() != part.size()) return false;
-        if (window.take(sequence) && !bytes.empty()) std::memcpy(part.data(), bytes.data(), bytes.size());
+        if (bytes.size() != part.size() || !window.take(sequence)) return false;
+        if (!bytes.empty()) std::memcpy(part.data(), bytes.data(), bytes.size());
         return true;
     }
 
@@ -171,23 +179,24 @@ class GroupState::MulticastCall {
         if (answer_) timer.asked();
     }
 
-    /// True: it brought something.
+    /// True: it brought something new.
     bool take_repair(multicast::ReceiveWindow& window, multicast::RepairTimer& timer, Rank root) {
         std::vector<std::byte> bytes;
         attempt(root, [&](const GlobalPointer<Mailbox>&) { bytes = answer_->get(); });
         answer_.reset();
         Bytes rest(bytes);
-        const bool gave = !rest.empty();
-        if (gave) rest = rest.subspan(1);
+        const bool begun = !rest.empty();
+        if (begun) rest = rest.subspan(1);
+        bool further = false;
         for (const multicast::Range& range : asked_)
-            for (std::uint32_t i = 0; gave && i < range.count; ++i) {
+            for (std::uint32_t i = 0; begun && i < range.count; ++i) {
                 const std::size_t size = channel_.part(data_, range.first + i).size();
                 if (size > rest.size()) break;
-                store(window, range.first + i, rest.first(size));
+                further = store(window, range.first + i, rest.first(size)) || further;
                 rest = rest.subspan(size);
             }
-        timer.answered(gave, nanoseconds(Clock::now()));
-        return gave;
+        timer.answered(further, nanoseconds(Clock::now()));
+        return further;
     }
 
     void confirm(Rank root, std::uint32_t below) {

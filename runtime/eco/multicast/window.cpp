@@ -69,7 +69,8 @@ std::uint32_t RepairTimer::ask_below(const ReceiveWindow& window, std::uint32_t 
                                      std::uint64_t now) const noexcept {
     if (open_ || window.complete()) return 0;
     if (now - quiet_since_ >= silence_) return count;
-    return window.seen() > window.first_missing() + kReorder ? window.seen() - kReorder : 0;
+    const std::uint32_t behind = reorder_ + 1; // so many behind a gap: it is a loss
+    return window.seen() > window.first_missing() + behind ? window.seen() - behind : 0;
 }
 
 std::uint64_t RateLimiter::take(std::uint64_t bytes, std::uint64_t now) noexcept {

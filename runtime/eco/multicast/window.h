@@ -45,7 +45,7 @@ class ReceiveWindow {
     explicit ReceiveWindow(std::uint32_t count)
       : has_(count, false) {}
 
-    /// False: it was there before, or there is no such number.
+    /// True: the receiver is further than before. False: a copy of what it has, or there is no such number.
     bool take(std::uint32_t sequence);
     bool complete() const noexcept { return first_missing_ == has_.size(); }
     /// All datagrams below this one are there.
@@ -63,32 +63,34 @@ class ReceiveWindow {
     std::uint32_t seen_ = 0;
 };
 
-/// When a receiver asks the sender for what it lacks. Gaps are asked for at once, if some more datagrams have
-/// come behind them. After a silence all is asked for. If the sender has nothing to give, because its call
-/// has not begun, the next silence may last twice as long, up to a limit.
+/// When a receiver asks the sender for what it lacks. Gaps are asked for at once, if more datagrams have come
+/// behind them than may overtake others. After a silence all is asked for. If the sender gives nothing new,
+/// because its call has not begun, the next silence may last twice as long, up to a limit.
 class RepairTimer {
   public:
     /// A silence of this length, and the longest one.
     static constexpr std::uint64_t kSilence = 5'000'000;
     static constexpr std::uint64_t kLongestSilence = 100'000'000;
-    /// Datagrams that may overtake others.
-    static constexpr std::uint32_t kReorder = 3;
 
-    explicit RepairTimer(std::uint64_t now) noexcept
-      : quiet_since_(now) {}
+    /// `reorder`: so many datagrams may overtake one.
+    RepairTimer(std::uint64_t now, std::uint32_t reorder) noexcept
+      : reorder_(reorder)
+      , quiet_since_(now) {}
 
+    /// A datagram that ReceiveWindow::take() was true for: a copy ends no silence.
     void datagram_came(std::uint64_t now) noexcept {
         quiet_since_ = now;
         silence_ = kSilence;
     }
     void asked() noexcept { open_ = true; }
-    /// `gave`: the answer brought something. Until a datagram comes again, the rest is asked for at once.
+    /// `gave`: the answer brought something new. Until a datagram comes again, the rest is asked for at once.
     void answered(bool gave, std::uint64_t now) noexcept;
     /// Numbers below this one are asked for now, if they are missing. 0: nothing is.
     std::uint32_t ask_below(const ReceiveWindow& window, std::uint32_t count,
                             std::uint64_t now) const noexcept;
 
   private:
+    std::uint32_t reorder_;
     std::uint64_t quiet_since_;
     std::uint64_t silence_ = kSilence;
     bool open_ = false; ///< an answer has not come yet

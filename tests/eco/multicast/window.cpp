@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::uint64_t kSecond = 1'000'000'000;
 constexpr std::uint32_t kAll = UINT32_MAX;
+constexpr std::uint32_t kReorder = 3;
 
 } // namespace
 
@@ -86,13 +87,13 @@ TEST_CASE("a question has a limited number of ranges") {
 
 TEST_CASE("gaps are asked for when some more datagrams have come behind them") {
     ReceiveWindow window(100);
-    RepairTimer timer(0);
+    RepairTimer timer(0, kReorder);
     window.take(0);
     window.take(2);
     timer.datagram_came(10);
     CHECK(timer.ask_below(window, 100, 10) == 0); // 1 may just be late
     for (std::uint32_t at = 3; at < 10; ++at) window.take(at);
-    CHECK(timer.ask_below(window, 100, 10) == 10 - RepairTimer::kReorder);
+    CHECK(timer.ask_below(window, 100, 10) == 9 - kReorder);
     timer.asked();
     CHECK(timer.ask_below(window, 100, 10 * kSecond) == 0); // one question at a time
     timer.answered(true, 20);
@@ -101,9 +102,44 @@ TEST_CASE("gaps are asked for when some more datagrams have come behind them") {
     CHECK(timer.ask_below(window, 100, 20) == 0);
 }
 
+TEST_CASE("as many datagrams as the timer is made for may overtake one") {
+    const auto reorder = GENERATE(0u, 1u, 7u);
+    ReceiveWindow window(100);
+    const RepairTimer timer(0, reorder);
+    for (std::uint32_t at = 1; at < 1 + reorder; ++at) window.take(at);
+    CHECK(timer.ask_below(window, 100, 0) == 0);
+    window.take(1 + reorder);
+    const std::uint32_t below = timer.ask_below(window, 100, 0);
+    CHECK(below == 1);
+    CHECK(window.missing(below, 100) == std::vector<Range>{{0, 1}});
+    window.take(0);
+    CHECK(timer.ask_below(window, 100, 0) == 0);
+}
+
+TEST_CASE("copies of what a receiver has are no sign of life") {
+    ReceiveWindow window(100);
+    RepairTimer timer(0, kReorder);
+    const auto come = [&](std::uint32_t sequence, std::uint64_t now) {
+        const bool further = window.take(sequence);
+        if (further) timer.datagram_came(now);
+        return further;
+    };
+    CHECK(come(0, 10));
+    CHECK(come(2, 20)); // behind a gap is further, too
+    const std::uint64_t due = 20 + RepairTimer::kSilence;
+    for (std::uint64_t now = 30; now < due; now += RepairTimer::kSilence / 10) {
+        CHECK_FALSE(come(0, now));
+        CHECK_FALSE(come(2, now));
+    }
+    CHECK(timer.ask_below(window, 100, due - 1) == 0);
+    CHECK(timer.ask_below(window, 100, due) == 100);
+    CHECK(come(1, due));
+    CHECK(timer.ask_below(window, 100, due) == 0);
+}
+
 TEST_CASE("after a silence all is asked for, and less often while the sender has nothing") {
     ReceiveWindow window(100);
-    RepairTimer timer(0);
+    RepairTimer timer(0, kReorder);
     CHECK(timer.ask_below(window, 100, RepairTimer::kSilence - 1) == 0);
     CHECK(timer.ask_below(window, 100, RepairTimer::kSilence) == 100);
     std::uint64_t now = RepairTimer::kSilence;
@@ -126,11 +162,12 @@ TEST_CASE("after a silence all is asked for, and less often while the sender has
 TEST_CASE("every receiver gets all, whatever is lost, doubled or overtaken") {
     const auto seed = GENERATE(1u, 2u, 3u, 4u, 5u);
     std::mt19937 random(seed);
+    const auto reorder = static_cast<std::uint32_t>(random() % 5);
     constexpr std::uint32_t kCount = 300;
     constexpr std::uint32_t kMembers = 4;
     SendWindow sender(kMembers, 0, kCount, 16);
     std::vector<ReceiveWindow> receivers(kMembers, ReceiveWindow(kCount));
-    std::vector<RepairTimer> timers(kMembers, RepairTimer(0));
+    std::vector<RepairTimer> timers(kMembers, RepairTimer(0, reorder));
     std::vector<std::deque<std::uint32_t>> on_the_way(kMembers);
     std::uint64_t now = 0;
     for (int turn = 0; turn < 100'000 && !sender.complete(); ++turn, now += 100'000) {
