@@ -14,8 +14,8 @@
 namespace plexus::eco::detail {
 namespace {
 
-/// Datagrams that the root sends, and that a member takes, between two looks at other things.
-constexpr std::size_t kBurst = 16;
+/// Datagrams that the root sends in a turn: the rest of its budget is for those that come.
+constexpr std::size_t kBurst = multicast::Budget::kDatagrams / 2;
 /// Datagrams that may overtake one.
 constexpr std::uint32_t kReorder = 3;
 /// Bytes that one answer brings at most.
@@ -74,6 +74,7 @@ class GroupState::MulticastCall {
         header.count = count_;
         std::vector<std::uint32_t> burst;
         for (;;) {
+            multicast::Budget budget;
             burst.clear();
             {
                 const Lock hold(group_.mutex_);
@@ -82,17 +83,18 @@ class GroupState::MulticastCall {
                 if (window.complete()) return true;
                 call_.peer = window.slowest();
                 call_.at = window.confirmed();
-                while (window.may_send() && burst.size() < kBurst) burst.push_back(window.take_next());
-            }
-            if (burst.empty()) {
-                group_.wait(call_);
-                continue;
+                while (window.may_send() && burst.size() < kBurst && budget.take())
+                    burst.push_back(window.take_next());
             }
             for (const std::uint32_t sequence : burst) {
                 header.sequence = sequence;
                 if (!send(header)) return false;
             }
-            group_.mailbox_->context().progress();
+            drain(budget);
+            if (burst.empty())
+                group_.wait(call_);
+            else
+                group_.mailbox_->context().progress();
         }
     }
 
@@ -106,12 +108,7 @@ class GroupState::MulticastCall {
         for (;;) {
             if (call_.ready.load(std::memory_order_acquire))
                 return false; // pairs with [ready]: the group broke
-            bool further = false;
-            for (std::size_t i = 0; i < kBurst; ++i) {
-                const auto packet = channel_.receive(call_.number);
-                if (!packet) break;
-                further = take(window, *packet, root) || further;
-            }
+            bool further = listen(window, root);
             if (further) {
                 heard_at_ = nanoseconds(Clock::now());
                 timer.datagram_came(heard_at_);
@@ -146,11 +143,31 @@ class GroupState::MulticastCall {
         return true;
     }
 
+    /// The root's own datagrams come back, and those of later calls may come: all leave the socket before its
+    /// buffer is full.
+    void drain(multicast::Budget& budget) {
+        while (const auto packet = channel_.receive(call_.number, budget)) tell_difference(packet->header);
+    }
+
+    /// Takes the datagrams of one turn. True: one of them was new.
+    bool listen(multicast::ReceiveWindow& window, Rank root) {
+        multicast::Budget budget;
+        bool further = false;
+        while (const auto packet = channel_.receive(call_.number, budget))
+            further = take(window, *packet, root) || further;
+        return further;
+    }
+
+    /// The sender calls something else by this number.
+    void tell_difference(const multicast::PacketHeader& header) {
+        if (!std::exchange(differs_, true)) group_.differ(header.sender, call_.number);
+    }
+
     /// False: it is none of this call's, or a copy.
     bool take(multicast::ReceiveWindow& window, const multicast::Packet& packet, Rank root) {
         if (packet.header.digest != call_.planned->digest || packet.header.sender != root ||
             packet.header.count != count_) {
-            if (!std::exchange(differs_, true)) group_.differ(packet.header.sender, call_.number);
+            tell_difference(packet.header);
             return false;
         }
         return store(window, packet.header.sequence, packet.data);

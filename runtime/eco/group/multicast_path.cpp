@@ -135,7 +135,8 @@ bool GroupState::hear_all(multicast::Channel& channel) const {
     Rank missing = size();
     const auto end = Clock::now() + kListen;
     while (missing > 0 && Clock::now() < end) {
-        const auto sender = channel.receive_probe();
+        multicast::Budget budget;
+        const auto sender = channel.receive_probe(budget);
         if (!sender) {
             channel.sleep(std::chrono::milliseconds(1));
         } else if (*sender < size() && !heard[*sender]) {

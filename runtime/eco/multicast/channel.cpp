@@ -6,8 +6,6 @@
 namespace plexus::eco::multicast {
 namespace {
 
-/// Datagrams that one call of receive() looks at: many may be forged.
-constexpr int kBudget = 32;
 /// Limit of what is kept for later calls. More is dropped, and asked for again.
 constexpr std::size_t kMostKept = 1u << 20;
 constexpr std::size_t kLeastBurst = 64u << 10;
@@ -39,38 +37,51 @@ bool Channel::send(PacketHeader header, Bytes data) {
     return socket_.send(outgoing_);
 }
 
-/// The next genuine datagram of another member, or of this one if it is a probe.
-std::optional<Packet> Channel::next() {
-    for (int i = 0; i < kBudget; ++i) {
+template <class Wants>
+std::optional<Packet> Channel::next(Budget& budget, Wants&& wants) {
+    while (budget.take()) {
         const Bytes datagram = socket_.receive(incoming_);
         if (datagram.empty()) return std::nullopt;
-        const auto packet = decode(datagram, group_, key_);
-        if (!packet || (packet->header.sender == me_ && packet->header.count > 0)) continue;
+        const auto packet = parse(datagram, group_);
+        if (!packet || !wants(*packet) || !is_genuine(datagram, key_)) continue;
         const Drop drop = drop_.load(std::memory_order_relaxed);
         if (drop == nullptr || !drop(packet->header, me_)) return packet;
     }
     return std::nullopt;
 }
 
-std::optional<Packet> Channel::receive(std::uint32_t call) {
-    while (!kept_.empty() && !is_later(kept_.front().header.call, call)) {
-        present_ = std::move(kept_.front());
-        kept_.pop_front();
-        kept_bytes_ -= present_.data.size();
-        if (present_.header.call == call) return Packet{present_.header, present_.data};
-    }
-    for (int i = 0; i < kBudget; ++i) {
-        const auto packet = next();
-        if (!packet) break;
-        if (packet->header.count == 0) continue; // a probe that came late
+bool Channel::is_wanted(const Packet& packet, std::uint32_t call) const noexcept {
+    const PacketHeader& header = packet.header;
+    if (header.count == 0 || header.sender == me_ || packet.data.size() > agreed_.payload) return false;
+    return header.call == call || (is_later(header.call, call) && may_keep(packet.data.size()));
+}
+
+std::optional<Packet> Channel::receive(std::uint32_t call, Budget& budget) {
+    if (take_kept(call, budget)) return Packet{present_.header, present_.data};
+    const auto wants = [&](const Packet& packet) { return is_wanted(packet, call); };
+    while (const auto packet = next(budget, wants)) {
         if (packet->header.call == call) return packet;
-        if (is_later(packet->header.call, call)) keep(*packet);
+        keep(*packet);
     }
     return std::nullopt;
 }
 
+/// True: `present_` is a datagram of this call that came before the call. Those of earlier calls go.
+bool Channel::take_kept(std::uint32_t call, Budget& budget) {
+    while (!kept_.empty() && !is_later(kept_.front().header.call, call) && budget.take()) {
+        present_ = std::move(kept_.front());
+        kept_.pop_front();
+        kept_bytes_ -= present_.data.size();
+        if (present_.header.call == call) return true;
+    }
+    return false;
+}
+
+bool Channel::may_keep(std::size_t bytes) const noexcept {
+    return kept_bytes_ + bytes <= kMostKept && kept_.size() < kMostKept / kOverhead;
+}
+
 void Channel::keep(const Packet& packet) {
-    if (kept_bytes_ + packet.data.size() > kMostKept || kept_.size() >= kMostKept / kOverhead) return;
     const auto at = std::upper_bound(
         kept_.begin(), kept_.end(), packet.header.call,
         [](std::uint32_t call, const Kept& each) { return is_later(each.header.call, call); });
@@ -78,13 +89,10 @@ void Channel::keep(const Packet& packet) {
     kept_bytes_ += packet.data.size();
 }
 
-std::optional<std::uint32_t> Channel::receive_probe() {
-    for (int i = 0; i < kBudget; ++i) {
-        const auto packet = next();
-        if (!packet) break;
-        if (packet->header.count == 0) return packet->header.sender;
-    }
-    return std::nullopt;
+std::optional<std::uint32_t> Channel::receive_probe(Budget& budget) {
+    const auto packet = next(budget, [](const Packet& each) { return each.header.count == 0; });
+    if (!packet) return std::nullopt;
+    return packet->header.sender;
 }
 
 } // namespace plexus::eco::multicast

@@ -18,6 +18,22 @@ struct Agreement {
     std::uint64_t bytes_per_second = 0; ///< 0: no limit
 };
 
+/// Datagrams that a member may still send or look at in its present turn: a turn is short, whatever comes.
+class Budget {
+  public:
+    static constexpr std::uint32_t kDatagrams = 32;
+
+    /// One datagram more. False: the turn is over.
+    bool take() noexcept {
+        if (left_ == 0) return false;
+        --left_;
+        return true;
+    }
+
+  private:
+    std::uint32_t left_ = kDatagrams;
+};
+
 class Channel {
   public:
     Channel(Socket socket, const Key& key, std::uint64_t group, std::uint32_t me, const Agreement& agreed);
@@ -38,11 +54,14 @@ class Channel {
     }
     /// The group and the sender are filled in here. False: there is no room now.
     bool send(PacketHeader header, Bytes data);
+    /// By what it says of itself, a datagram may be of use to a member in this call: it is another member's,
+    /// of this call, or of a later one while there is room to keep it. No other datagram's tag is checked.
+    bool is_wanted(const Packet& packet, std::uint32_t call) const noexcept;
     /// The next datagram of this call that another member sent; valid until the next call. Nothing: none
-    /// came.
-    std::optional<Packet> receive(std::uint32_t call);
-    /// The sender of the next probe; it may be this member. Nothing: none came.
-    std::optional<std::uint32_t> receive_probe();
+    /// came, or the turn is over.
+    std::optional<Packet> receive(std::uint32_t call, Budget& budget);
+    /// The sender of the next probe; it may be this member. Nothing: as for receive().
+    std::optional<std::uint32_t> receive_probe(Budget& budget);
     void sleep(std::chrono::milliseconds limit) const noexcept { socket_.sleep(limit); }
 
     /// Only for tests: datagrams that this returns true for are dropped as if they had not come. Null: none.
@@ -54,7 +73,11 @@ class Channel {
         PacketHeader header;
         std::vector<std::byte> data;
     };
-    std::optional<Packet> next();
+    /// The next genuine datagram among those that `wants(packet)` is true for.
+    template <class Wants>
+    std::optional<Packet> next(Budget& budget, Wants&& wants);
+    bool take_kept(std::uint32_t call, Budget& budget);
+    bool may_keep(std::size_t bytes) const noexcept;
     void keep(const Packet& packet);
 
     static inline std::atomic<Drop> drop_{nullptr}; // no data depends on it

@@ -44,7 +44,7 @@ void encode(const PacketHeader& header, Bytes data, const Key& key, std::vector<
     std::copy_n(std::as_bytes(std::span(tag)).begin(), kTagBytes, at);
 }
 
-std::optional<Packet> decode(Bytes datagram, std::uint64_t group, const Key& key) {
+std::optional<Packet> parse(Bytes datagram, std::uint64_t group) {
     if (datagram.size() < kOverhead) return std::nullopt;
     const std::byte* at = datagram.data();
     if (take(at, 4) != kMagic || take(at, 8) != group) return std::nullopt;
@@ -53,12 +53,16 @@ std::optional<Packet> decode(Bytes datagram, std::uint64_t group, const Key& key
     for (std::uint32_t* const each : {&packet.header.call, &packet.header.digest, &packet.header.sender,
                                       &packet.header.sequence, &packet.header.count})
         *each = take_word(at);
-    const Bytes sealed = datagram.first(datagram.size() - kTagBytes);
-    if (!has_tag(datagram.last(kTagBytes), crypto::hmac_sha256(key, sealed))) return std::nullopt;
     const bool probes = packet.header.count == 0;
     if (!probes && packet.header.sequence >= packet.header.count) return std::nullopt;
-    packet.data = sealed.subspan(kHeaderBytes);
+    packet.data = datagram.first(datagram.size() - kTagBytes).subspan(kHeaderBytes);
     return packet;
+}
+
+bool is_genuine(Bytes datagram, const Key& key) {
+    if (datagram.size() < kOverhead) return false;
+    const Bytes sealed = datagram.first(datagram.size() - kTagBytes);
+    return has_tag(datagram.last(kTagBytes), crypto::hmac_sha256(key, sealed));
 }
 
 } // namespace plexus::eco::multicast

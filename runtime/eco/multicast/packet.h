@@ -39,8 +39,10 @@ struct Packet {
     PacketHeader header;
     Bytes data; ///< within the datagram
 };
-/// Nothing: it is too short, of another protocol or group, without a valid tag, or its sequence number is not
-/// below its count.
-std::optional<Packet> decode(Bytes datagram, std::uint64_t group, const Key& key);
+/// What a datagram says of itself, which is cheap to read and may be forged: see is_genuine(). Nothing: it is
+/// too short, of another protocol or group, or its sequence number is not below its count.
+std::optional<Packet> parse(Bytes datagram, std::uint64_t group);
+/// The tag is right, so somebody who holds the key made the datagram. Hashes all of it.
+bool is_genuine(Bytes datagram, const Key& key);
 
 } // namespace plexus::eco::multicast

@@ -100,6 +100,24 @@ TEST_CASE("a member that hears nothing any more gets all by requests") {
     CHECK(complaints(party.run(all_sizes)) == "");
 }
 
+TEST_CASE("a root that has just sent much has room for what others send") {
+    constexpr Rank kNext = 1;
+    static std::atomic<bool> heard[3] = {}; // a datagram of the next root, by member
+    const Dropped none([](const Header& header, std::uint32_t me) {
+        if (header.count > 0 && header.sender == kNext) heard[me] = true;
+        return false;
+    });
+    Party party(3, "tcp", kOn);
+    CHECK(complaints(party.run([](const Group& all) -> std::string {
+              const Group group = all.with(Algorithm::multicast());
+              if (std::string bad = broadcast(group, std::size_t{8} << 20, 0); !bad.empty()) return bad;
+              if (all.rank() == 0 && !eventually(std::chrono::seconds(20), [] { return heard[2].load(); }))
+                  return "the next root has sent nothing";
+              return broadcast(group, kDatagram, kNext);
+          })) == "");
+    CHECK(heard[0]); // else it was lost, and came by a request
+}
+
 TEST_CASE("multicast that nobody hears when the group is made is not used") {
     const Dropped probes([](const Header& header, std::uint32_t me) { return header.count == 0 && me == 1; });
     Party party(2, "tcp", kOn);

@@ -23,13 +23,19 @@ std::vector<std::byte> sealed(const PacketHeader& header, std::size_t bytes, con
     return out;
 }
 
+/// What a receiver takes: nothing that is not genuine.
+std::optional<Packet> take(Bytes datagram, std::uint64_t group = kGroup, const Key& key = kKey) {
+    const auto packet = parse(datagram, group);
+    return is_genuine(datagram, key) ? packet : std::nullopt;
+}
+
 } // namespace
 
 TEST_CASE("a datagram gives back its header and its data") {
     const std::size_t bytes = GENERATE(std::size_t{0}, std::size_t{1}, std::size_t{1400});
     const auto datagram = sealed(kHeader, bytes);
     CHECK(datagram.size() == bytes + kOverhead);
-    const auto packet = decode(datagram, kGroup, kKey);
+    const auto packet = take(datagram);
     REQUIRE(packet);
     CHECK(packet->header == kHeader);
     CHECK(packet->data.size() == bytes);
@@ -53,25 +59,34 @@ TEST_CASE("a datagram is refused if any byte of it is another, or its length is"
         auto forged = datagram;
         forged[at] ^= std::byte{1};
         CAPTURE(at);
-        CHECK_FALSE(decode(forged, kGroup, kKey));
-        CHECK_FALSE(decode(std::span(datagram).first(at), kGroup, kKey));
+        CHECK_FALSE(take(forged));
+        CHECK_FALSE(take(std::span(datagram).first(at)));
     }
     auto longer = datagram;
     longer.push_back(std::byte{0});
-    CHECK_FALSE(decode(longer, kGroup, kKey));
+    CHECK_FALSE(take(longer));
 }
 
 TEST_CASE("a datagram of another group, or by another key, is refused") {
-    CHECK_FALSE(decode(sealed(kHeader, 20), kGroup + 1, kKey));
-    CHECK_FALSE(decode(sealed(kHeader, 20, Key{4}), kGroup, kKey));
+    CHECK_FALSE(parse(sealed(kHeader, 20), kGroup + 1));
+    CHECK_FALSE(take(sealed(kHeader, 20, Key{4})));
+}
+
+TEST_CASE("a datagram says what it is without its tag, and is not genuine for that") {
+    const auto forged = sealed(kHeader, 20, Key{4});
+    const auto packet = parse(forged, kGroup);
+    REQUIRE(packet);
+    CHECK(packet->header == kHeader);
+    CHECK_FALSE(is_genuine(forged, kKey));
+    CHECK_FALSE(is_genuine(std::span(forged).first(kTagBytes - 1), kKey));
 }
 
 TEST_CASE("a genuine datagram has a number below its count, or probes the path") {
     PacketHeader header = kHeader;
     header.sequence = header.count;
-    CHECK_FALSE(decode(sealed(header, 1), kGroup, kKey));
+    CHECK_FALSE(parse(sealed(header, 1), kGroup));
     header.count = 0;
-    CHECK(decode(sealed(header, 0), kGroup, kKey));
+    CHECK(take(sealed(header, 0)));
 }
 
 } // namespace packet_test

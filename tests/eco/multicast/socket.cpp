@@ -33,6 +33,17 @@ Socket open_at(const Place& place) {
     return std::move(*socket);
 }
 
+/// What a member gets of this call in a turn of its own.
+std::optional<Packet> turn(Channel& member, std::uint32_t call) {
+    Budget budget;
+    return member.receive(call, budget);
+}
+
+std::optional<std::uint32_t> probe_turn(Channel& member) {
+    Budget budget;
+    return member.receive_probe(budget);
+}
+
 struct Pair {
     Key key = fresh_key();
     Place place = place_of(key);
@@ -44,7 +55,7 @@ struct Pair {
     /// What `other` gets of this call.
     std::optional<Packet> take(std::uint32_t call) {
         std::optional<Packet> packet;
-        eventually(kLimit, [&] { return (packet = other.receive(call)).has_value(); });
+        eventually(kLimit, [&] { return (packet = turn(other, call)).has_value(); });
         return packet;
     }
 };
@@ -83,8 +94,8 @@ TEST_CASE("a member hears the others and, of its own datagrams, the probes alone
     REQUIRE(packet);
     CHECK(packet->header == PacketHeader{kGroup, 3, 9, 0, 0, 2});
     CHECK(packet->data.size() == 1000);
-    CHECK(eventually(kLimit, [&] { return pair.one.receive_probe() == 0u; }));
-    CHECK_FALSE(pair.one.receive(3));
+    CHECK(eventually(kLimit, [&] { return probe_turn(pair.one) == 0u; }));
+    CHECK_FALSE(turn(pair.one, 3));
 }
 
 TEST_CASE("datagrams of a later call are kept, those of earlier ones are dropped") {
@@ -95,7 +106,7 @@ TEST_CASE("datagrams of a later call are kept, those of earlier ones are dropped
     const auto now = pair.take(last);
     REQUIRE(now);
     CHECK(now->header.call == last);
-    CHECK_FALSE(pair.other.receive(last));
+    CHECK_FALSE(turn(pair.other, last));
     const auto later = pair.take(last + 1);
     REQUIRE(later);
     CHECK(later->header.call == last + 1);
@@ -106,10 +117,10 @@ TEST_CASE("what is kept for later calls is bounded") {
     Pair pair;
     for (int i = 0; i < 3'000; ++i) {
         REQUIRE(pair.one.send({0, 2, 0, 0, static_cast<std::uint32_t>(i), 3'000}, pair.data));
-        (void)pair.other.receive(1);
+        (void)turn(pair.other, 1);
     }
     int kept = 0;
-    while (pair.other.receive(2)) ++kept;
+    while (turn(pair.other, 2)) ++kept;
     CHECK(kept > 0);
     CHECK(kept <= (1 << 20) / 1000);
 }
@@ -131,7 +142,65 @@ TEST_CASE("datagrams of strangers, of other groups, and too large ones are dropp
     const auto packet = pair.take(3);
     REQUIRE(packet);
     CHECK(packet->data.size() == 10);
-    CHECK_FALSE(pair.other.receive(3));
+    CHECK_FALSE(turn(pair.other, 3));
+}
+
+TEST_CASE("what a datagram says of itself decides whether its tag is checked") {
+    const Pair pair;
+    const std::uint32_t call = GENERATE(7u, UINT32_MAX);
+    const auto wanted = [&](const PacketHeader& header) {
+        return pair.other.is_wanted({header, pair.data}, call);
+    };
+    CHECK(wanted({kGroup, call, 0, 0, 0, 1}));
+    CHECK(wanted({kGroup, call + 1, 0, 0, 0, 1}));
+    CHECK_FALSE(wanted({kGroup, call - 1, 0, 0, 0, 1}));
+    CHECK_FALSE(wanted({kGroup, call, 0, 1, 0, 1})); // its own
+    CHECK_FALSE(wanted({kGroup, call, 0, 0, 0, 0})); // a probe
+    const std::vector<std::byte> large(1001);
+    CHECK_FALSE(pair.other.is_wanted({{kGroup, call, 0, 0, 0, 1}, large}, call));
+}
+
+TEST_CASE("forged datagrams of a later call take no room from genuine ones") {
+    Pair pair;
+    const Socket any = open_at(pair.place);
+    std::vector<std::byte> out;
+    for (std::uint32_t i = 0; i < 3'000; ++i) {
+        encode({kGroup, 2, 0, 0, i, 3'000}, pair.data, fresh_key(), out);
+        REQUIRE(any.send(out));
+        (void)turn(pair.other, 1);
+    }
+    REQUIRE(pair.one.send({0, 2, 0, 0, 0, 1}, pair.data));
+    (void)turn(pair.other, 1);
+    const auto packet = pair.take(2);
+    REQUIRE(packet);
+    CHECK(packet->header.count == 1);
+}
+
+TEST_CASE("a turn is over after so many datagrams, whoever sent them") {
+    Pair pair;
+    const Socket any = open_at(pair.place);
+    std::vector<std::byte> forged;
+    encode({kGroup, 3, 0, 0, 0, 1}, pair.data, fresh_key(), forged);
+    for (std::uint32_t i = 0; i < Budget::kDatagrams + 1; ++i) REQUIRE(any.send(forged));
+    REQUIRE(pair.one.send({0, 3, 0, 0, 0, 1}, pair.data));
+    Budget budget;
+    for (std::uint32_t sent = 0; sent + 1 < Budget::kDatagrams; ++sent) REQUIRE(budget.take());
+    CHECK_FALSE(pair.other.receive(3, budget)); // one is looked at
+    CHECK_FALSE(budget.take());
+    CHECK_FALSE(turn(pair.other, 3)); // the others that are forged
+    CHECK(pair.take(3));
+}
+
+TEST_CASE("a member that receives while it sends has room for datagrams of others") {
+    Pair pair;
+    for (std::uint32_t i = 0; i < 5'000; ++i) {
+        REQUIRE(pair.one.send({0, 1, 0, 0, i, 5'000}, pair.data));
+        CHECK_FALSE(turn(pair.one, 1));
+    }
+    REQUIRE(pair.other.send({0, 1, 0, 0, 0, 1}, pair.data));
+    std::optional<Packet> packet;
+    CHECK(eventually(kLimit, [&] { return (packet = turn(pair.one, 1)).has_value(); }));
+    CHECK(packet->header.sender == 1);
 }
 
 TEST_CASE("a message is cut into datagrams, an empty one into one") {
