@@ -288,7 +288,10 @@ void GroupState::run_by_multicast(std::shared_ptr<const PlannedCall> planned, co
     const std::span<std::byte> data(args.receive, args.receive_elements * args.element_bytes);
     const std::uint64_t count = multicast_->count_of(data.size());
     if (count > UINT32_MAX / 2)
-        refuse(Status::too_large, "a broadcast of {} bytes is too large for multicast", data.size());
+        refuse(Status::too_large,
+               "a broadcast of {} bytes has {} datagrams and is too large for multicast. Send it in several "
+               "calls, or by Algorithm::messages()",
+               data.size(), count);
     std::unique_ptr<Execution> fresh;
     {
         const Lock hold(mutex_);
@@ -322,7 +325,9 @@ void GroupState::hear_confirmed(std::uint32_t number, std::uint32_t digest, Rank
         } else if (!call->window->confirm(member, below)) {
             what.kind = Consequence::Kind::break_up;
             what.status = Status::bad_argument;
-            what.why = fmt::format("member {} confirms what it can't have", name(member));
+            what.why = fmt::format("member {} says that it has {} datagrams of {}, which can't be. Run the "
+                                   "same version of Plexus on all members",
+                                   name(member), below, call->planned->signature.text());
         } else {
             what = resume(*call);
             call->parked = true; // so break_up() sets `ready`

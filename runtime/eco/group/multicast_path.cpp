@@ -34,12 +34,18 @@ std::string setting(const std::vector<SettingReport>& all, std::string_view key)
     return found == all.end() ? std::string() : found->value;
 }
 
-/// What member 0 decides. Plain data.
+/// What member 0 decides, and sends to all. Plain data.
 struct Decision {
     multicast::Key key{};
-    multicast::Place place{};
     std::uint64_t bytes_per_second = 0;
 };
+
+Decision decide(const Context& context) {
+    Decision out;
+    crypto::fill_random(out.key.data(), out.key.size());
+    out.bytes_per_second = std::stoull(setting(context.settings(), "eco.multicast_rate")) * kBytesInMegabit;
+    return out;
+}
 
 } // namespace
 
@@ -50,7 +56,11 @@ std::string offer_text(const Context& context) {
     const std::string chosen = setting(all, "eco.multicast_interface");
     const auto address = multicast::parse_address(chosen);
     if (!chosen.empty() && !address)
-        refuse(Status::bad_config, "eco.multicast_interface: \"{}\" is no IPv4 address", chosen);
+        refuse(
+            Status::bad_config,
+            "eco.multicast_interface is \"{}\", which is no IPv4 address. Set it to one of this host's, such "
+            "as 192.168.1.5, or leave it empty",
+            chosen);
     const multicast::Interface at =
         multicast::find_interface(address.value_or(0)).value_or(multicast::Interface());
     const Wish said = wish == "auto" ? Wish::automatic : Wish::on;
@@ -73,14 +83,27 @@ std::string GroupState::why_no_multicast(bool by_loopback) const {
     const MulticastOffer& first = members_[0].multicast;
     for (Rank member = 0; member < size(); ++member) {
         const MulticastOffer& offer = members_[member].multicast;
-        if (offer.wish == Wish::off) return fmt::format("eco.multicast is off on member {}", name(member));
+        if (offer.wish == Wish::off)
+            return fmt::format("eco.multicast is off on member {}. Set it to on or auto on all members",
+                               name(member));
         if (by_loopback) continue;
-        if (offer.interface.address == 0) return fmt::format("member {} has no such interface", name(member));
+        if (offer.interface.address == 0)
+            return fmt::format(
+                "member {} has no {}. Set eco.multicast_interface there to the IPv4 address of "
+                "an interface that is up",
+                name(member),
+                offer.chosen ? "interface of the address that eco.multicast_interface says"
+                             : "interface that does multicast");
         if (offer.interface.network() != first.interface.network() ||
             offer.interface.mask != first.interface.mask)
-            return fmt::format("members 0 and {} are in different IP networks", name(member));
+            return fmt::format("members {} and {} are in different IP networks, at {} and at {}. Set "
+                               "eco.multicast_interface on each member to an address in a network of all",
+                               name(0), name(member), multicast::to_string(first.interface.address),
+                               multicast::to_string(offer.interface.address));
     }
-    return planner_.one_subnet(options_.tolerance) ? "" : "its members are in several subnets of the map";
+    return planner_.one_subnet(options_.tolerance)
+               ? ""
+               : "its members are in several subnets of the map. Split the group into one for each subnet";
 }
 
 void GroupState::make_multicast() {
@@ -96,15 +119,11 @@ void GroupState::make_multicast() {
 
     const Group self = Group(shared_from_this()).with(Algorithm::messages()).with(no_deadline);
     Decision decision;
-    if (me_ == 0) {
-        crypto::fill_random(decision.key.data(), decision.key.size());
-        decision.place = multicast::place_of(decision.key);
-        const std::string rate = setting(mailbox_->context().settings(), "eco.multicast_rate");
-        decision.bytes_per_second = std::stoull(rate) * kBytesInMegabit;
-    }
+    if (me_ == 0) decision = decide(mailbox_->context());
     self.broadcast(std::span(&decision, 1), 0);
+    const multicast::Place place = multicast::place_of(decision.key);
     std::string why;
-    auto socket = multicast::Socket::open(decision.place, at, why);
+    auto socket = multicast::Socket::open(place, at, why);
     const std::uint32_t payload = multicast::payload_bytes(at);
     // Of the receive buffer half: what came for a later call, and what others send to the same place, needs
     // room.
@@ -112,16 +131,18 @@ void GroupState::make_multicast() {
     std::array<std::uint32_t, 3> agreed{socket ? 1u : 0u, payload, std::max<std::uint32_t>(1, room)};
     self.all_reduce(std::span(agreed), Min{}); // and all have opened theirs
     if (agreed[0] == 0) {
-        if (why.empty()) why = "another member can't";
-        return planner_.refuse_multicast(fmt::format(
-            "{} port {}: {}", multicast::to_string(decision.place.address), decision.place.port, why));
+        if (why.empty()) why = "another member has no socket for it. See the text of the same call there";
+        return planner_.refuse_multicast(fmt::format("at {} {}", multicast::to_string(place), why));
     }
     auto channel = std::make_unique<multicast::Channel>(
         std::move(*socket), decision.key, id_, me_,
         multicast::Agreement{agreed[1], agreed[2], decision.bytes_per_second});
     const std::uint8_t hears = hear_all(*channel) ? 1 : 0;
     if (self.all_reduce(hears, Min{}) == 0)
-        return planner_.refuse_multicast("in a probe not every member heard every other one");
+        return planner_.refuse_multicast(
+            fmt::format("at {} not every member heard every other one in a probe. Let these UDP packets pass "
+                        "switches and firewalls, or set eco.multicast_interface to another network",
+                        multicast::to_string(place)));
     multicast_ = std::move(channel);
     planner_.learn_multicast(0);
     const auto is_automatic = [](const Member& each) { return each.multicast.wish == Wish::automatic; };

@@ -96,8 +96,9 @@ bool Planner::goes_by_multicast(const CollectiveArgs& args, const Algorithm& alg
         refuse(Status::unsupported, "{}{} can't go by multicast: {}", to_string(args.operation),
                args.varied ? "_v" : "",
                fits        ? no_multicast_
-               : !blocking ? "a call with a future goes by messages, see Algorithm::multicast()"
-                           : "it is for broadcasts alone");
+               : !blocking ? "a call with a future goes by messages. Call it without async(), or without "
+                             "Algorithm::multicast()"
+                           : "it is for broadcasts alone. Call it without Algorithm::multicast()");
     if (!fits || !multicast_) return false;
     if (algorithm.uses_multicast()) return true;
     const auto size = multicast_class(args.receive_elements * args.element_bytes);

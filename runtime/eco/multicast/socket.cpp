@@ -89,37 +89,46 @@ Place place_of(const Key& key) {
     return {kScope | host, kFirstPort + port % (65536 - kFirstPort)};
 }
 
+std::string to_string(const Place& place) {
+    return to_string(place.address) + " port " + std::to_string(place.port);
+}
+
 std::uint32_t payload_bytes(const Interface& at) noexcept {
     constexpr auto kBeside = kHeadersBelow + static_cast<std::uint32_t>(kOverhead);
     return std::clamp(at.mtu, kBeside + kLeastPayload, kBeside + kMostPayload) - kBeside;
 }
 
 std::optional<Socket> Socket::open(const Place& place, const Interface& at, std::string& why) {
-    const auto refused = [&](const char* what) {
-        why = std::string(what) + ": " + std::error_code(errno, std::generic_category()).message();
+    const auto refused = [&](const char* what, const char* advice) {
+        const std::string said = std::error_code(errno, std::generic_category()).message();
+        why = std::string(what) + " (" + said + "). " + advice;
         return std::nullopt;
     };
+    constexpr const char* kOtherPort = "Make another group: it has another port";
+    constexpr const char* kOtherInterface =
+        "Set eco.multicast_interface to the address of an interface that does multicast";
     UniqueFd fd(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    if (!fd) return refused("it has no socket");
+    if (!fd) return refused("the system gives no socket", "Raise the limit of open files");
     const int yes = 1;
     const int no = 0;
     const int one_network = 1;
     const in_addr interface { htonl(at.address) };
     // Members on one host have the same place.
-    if (!set(fd.get(), SOL_SOCKET, SO_REUSEADDR, yes)) return refused("it can't share a port");
+    if (!set(fd.get(), SOL_SOCKET, SO_REUSEADDR, yes)) return refused("the port can't be shared", kOtherPort);
     (void)set(fd.get(), SOL_SOCKET, SO_RCVBUF, kReceiveBuffer); // what it is in the end, room_for() asks
     const sockaddr_in bound = to_socket_address(place.address, place.port);
     if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&bound), sizeof bound) != 0)
-        return refused("it can't bind the port");
+        return refused("the port can't be bound", kOtherPort);
     ip_mreqn join{};
     join.imr_multiaddr = bound.sin_addr;
     join.imr_address = interface;
-    if (!set(fd.get(), IPPROTO_IP, IP_ADD_MEMBERSHIP, join)) return refused("it can't join");
+    if (!set(fd.get(), IPPROTO_IP, IP_ADD_MEMBERSHIP, join))
+        return refused("the interface can't join", kOtherInterface);
     if (!set(fd.get(), IPPROTO_IP, IP_MULTICAST_ALL, no) ||
         !set(fd.get(), IPPROTO_IP, IP_MULTICAST_IF, interface) ||
         !set(fd.get(), IPPROTO_IP, IP_MULTICAST_TTL, one_network) ||
         !set(fd.get(), IPPROTO_IP, IP_MULTICAST_LOOP, yes))
-        return refused("it can't send from the interface");
+        return refused("the interface can't send", kOtherInterface);
     return Socket(std::move(fd), place);
 }
 

@@ -36,21 +36,22 @@ std::optional<Interface> find_interface(std::uint32_t address);
 std::optional<std::uint32_t> parse_address(std::string_view text);
 std::string to_string(std::uint32_t address);
 
-/// Where a group's datagrams go. Plain data that is sent to the other members.
+/// Where a group's datagrams go.
 struct Place {
-    std::uint32_t address = 0; ///< 0: there is no place
+    std::uint32_t address = 0;
     std::uint32_t port = 0;
 };
-/// In 239.255.0.0/16, the scope that ends at the site's border (RFC 2365), and among the ports that no
-/// service has, as the key says.
+/// Follows from the key, so all members reckon the same. In 239.255.0.0/16, the scope that ends at the site's
+/// border (RFC 2365), and among the ports that no service has.
 Place place_of(const Key& key);
+std::string to_string(const Place& place);
 
 /// What a datagram may carry on this interface, in bytes.
 std::uint32_t payload_bytes(const Interface& at) noexcept;
 
 class Socket {
   public:
-    /// Nothing: the system refuses; `why` says what.
+    /// Nothing: the system refuses; `why` says what, and what the operator can do.
     static std::optional<Socket> open(const Place& place, const Interface& at, std::string& why);
 
     /// Datagrams of this size that the receive buffer has room for; at least 1.

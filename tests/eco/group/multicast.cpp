@@ -131,6 +131,15 @@ TEST_CASE("multicast is off if a member does not ask for it, and the text says s
               [](const Group& all) { return refused_for(all, "eco.multicast is off on member 0"); })) == "");
 }
 
+TEST_CASE("an interface that a member does not have is named, with what can be done") {
+    Values values = kOn;
+    values["eco.multicast_interface"] = "1.2.3.4";
+    Party party(2, "tcp", values);
+    CHECK(complaints(party.run([](const Group& all) {
+              return refused_for(all, "Set eco.multicast_interface there to the IPv4 address");
+          })) == "");
+}
+
 TEST_CASE("multicast does not leave a subnet of the map") {
     Map map({"a", "b", "c"}, {}, {8}, "");
     const auto set = [&](std::size_t a, std::size_t b, double us) {

@@ -69,6 +69,16 @@ TEST_CASE("a place is in the administratively scoped range and among the private
         CHECK(place.port >= 49152);
         CHECK(place.port <= 65535);
     }
+    const Key key = fresh_key();
+    CHECK(to_string(place_of(key)) == to_string(place_of(key))); // members reckon the same
+    CHECK(to_string(Place{kLoopback, 7}) == "127.0.0.1 port 7");
+}
+
+TEST_CASE("a socket that the system refuses says what can be done") {
+    std::string why;
+    const Interface nowhere{0x01020304, 0xffffff00, 1500};
+    CHECK_FALSE(Socket::open(place_of(fresh_key()), nowhere, why));
+    CHECK(why.find("Set eco.multicast_interface") != std::string::npos);
 }
 
 TEST_CASE("a datagram carries what fits into a packet") {
