@@ -7,37 +7,43 @@
 
 namespace plexus::stream_link {
 
-Coalescer::Batch::Batch(Coalescer& of) noexcept
-  : of_(std::exchange(of.under_way_, true) ? nullptr : &of)
+Coalescer::Batch::Batch(Coalescer& coalescer) noexcept
+  : coalescer_(coalescer)
+  , coalesced_(coalescer.quick_)
   , begun_(Clock::now()) {
-    if (of_ != nullptr && of_->quick_)
-        of_->thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+    if (coalesced_) coalescer.thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
 }
 
-Coalescer::Batch::~Batch() {
-    if (of_ == nullptr) return;
-    of_->stop();
-    of_->under_way_ = false;
-}
+Coalescer::Batch::~Batch() { coalescer_.stop(); }
 
 void Coalescer::Batch::handed_over(std::uint32_t messages) {
     messages_ += messages;
-    if (!gathers() || Clock::now() - begun_ <= kLate) return;
-    of_->stop();
-    of_->write();
+    if (!coalesces() || Clock::now() - begun_ <= kLate) return;
+    coalescer_.stop();
+    coalescer_.write();
 }
 
 void Coalescer::Batch::end() {
-    if (of_ == nullptr) return;
-    of_->stop();
-    if (messages_ > 0) of_->quick_ = Clock::now() - begun_ <= messages_ * kQuick;
-    of_->write();
+    coalescer_.stop();
+    if (messages_ > 0)
+        coalescer_.quick_ = Clock::now() - begun_ <= messages_ * (coalesced_ ? kQuick : 2 * kQuick);
+    coalescer_.write();
 }
 
+void Coalescer::add(Link& link) {
+    if (!std::exchange(link.coalesced, true)) links_.push_back(&link);
+}
+
+void Coalescer::remove(Link& link) {
+    if (std::exchange(link.coalesced, false)) std::erase(links_, &link);
+}
+
+// Callbacks may close other links, which then leave the list.
 void Coalescer::write() {
-    while (!links_.empty()) { // callbacks may close others
-        Link& link = *links_.back();
-        links_.pop_back();
+    while (!links_.empty()) {
+        Link& link = *links_.front();
+        links_.erase(links_.begin());
+        link.coalesced = false;
         link.flush();
     }
 }

@@ -26,7 +26,7 @@ void EventLoop::forget(Link& link) {
 // requests of other threads, links with messages in a receive buffer, hot links, and the epoll set.
 std::int32_t EventLoop::poll(std::uint32_t budget) {
     notified_.disarm();
-    coalescer_.write(); // what a batch that a callback has broken off left behind
+    coalescer_.write(); // what a batch that was not ended left behind
     const auto share_beside = [budget](std::uint32_t used) {
         return std::max({budget - std::min(budget, used), budget / 4, 1U});
     };
@@ -72,7 +72,7 @@ std::uint32_t EventLoop::wait(std::uint32_t budget) {
 }
 
 std::int32_t EventLoop::arm(std::uint64_t& sleep_ns) {
-    if (buffers_.held() > 0) return PLEXUS_AGAIN;
+    if (buffers_.held() > 0 || coalescer_.holds()) return PLEXUS_AGAIN;
     if (!notified_.arm()) return PLEXUS_AGAIN;
     skips_.stop(); // the next turn looks for the event that woke the thread
     if (const auto due = poller_.next_deadline(); due != Clock::time_point::max()) {

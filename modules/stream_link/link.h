@@ -76,6 +76,7 @@ class Link final : public Watched {
 
     // For lists that have links in them.
     bool noted = false;       ///< under the lock of NotifiedLinks: waits for attend()
+    bool coalesced = false;   ///< the progress thread's: waits in the Coalescer
     Link* previous = nullptr; ///< under the lock of LinkList
     Link* next = nullptr;
 

@@ -12,8 +12,8 @@ namespace plexus::stream_link {
 namespace {
 
 constexpr std::array<std::byte, 8> kZeros{};
-constexpr int kWrites = 16;                    // in one call: a fast reader must not keep the thread for ever
-constexpr std::uint64_t kCoalesce = 64 * 1024; // copies share a block up to this size
+constexpr int kWrites = 16;                 // in one call: a fast reader must not keep the thread for ever
+constexpr std::uint64_t kBlock = 64 * 1024; // copies share a block up to this size
 
 std::size_t padding(Framing framing, std::uint64_t size) {
     return framing == Framing::frames ? module::frame_padding(size) : 0;
@@ -53,8 +53,7 @@ FrameParts::FrameParts(Framing framing, const plexus_view* pieces, std::uint32_t
 }
 
 void Outgoing::copy(const plexus_view* pieces, std::uint32_t count, std::uint64_t size, std::uint64_t done) {
-    if (items_.empty() || items_.back().posted || items_.back().bytes.size() >= kCoalesce)
-        items_.emplace_back();
+    if (items_.empty() || items_.back().posted || items_.back().bytes.size() >= kBlock) items_.emplace_back();
     Item& item = items_.back();
     const std::size_t before = item.bytes.size();
     const auto add = [&](const void* data, std::size_t bytes) {

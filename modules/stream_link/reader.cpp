@@ -96,7 +96,7 @@ bool Reader::go_on(ssize_t got, std::size_t asked, Result& result) const {
 // The rest begins with a frame. If the frame is whole, the budget has ended: the rest stays in the buffer for
 // the next turn. The beginning of a frame is copied.
 void Reader::consume(std::span<const std::byte> bytes, std::uint32_t& budget) {
-    const bool several = bytes.size() > stream_->enough(bytes);
+    const bool several = !stream_->inside_message() && bytes.size() > stream_->enough(bytes);
     const std::size_t taken =
         several ? take_several(bytes, budget) : stream_->take(events_.owner(), bytes, budget);
     const std::span<const std::byte> rest = bytes.subspan(taken);
@@ -108,14 +108,14 @@ void Reader::consume(std::span<const std::byte> bytes, std::uint32_t& budget) {
     }
 }
 
-// While their answers are gathered, messages are handed over one by one: so none waits for long.
+// While their answers are coalesced, messages are handed over one by one: so none waits for long.
 std::size_t Reader::take_several(std::span<const std::byte> bytes, std::uint32_t& budget) {
     Coalescer::Batch batch(coalescer_);
     std::size_t taken = 0;
     for (bool more = true; more && budget > 0;) {
-        std::uint32_t left = batch.gathers() ? 1 : budget;
+        more = batch.coalesces();
+        std::uint32_t left = more ? 1 : budget;
         const std::uint32_t before = left;
-        more = batch.gathers();
         taken += stream_->take(events_.owner(), bytes.subspan(taken), left);
         const std::uint32_t handed_over = before - left;
         more = more && handed_over > 0;

@@ -6,6 +6,7 @@
 #include "stream_link/module.h"
 #include "stream_link/socket.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <linux/sockios.h>
@@ -18,8 +19,8 @@ namespace {
 
 // Up to here one copy and send() is faster than a list of pieces and sendmsg().
 constexpr std::size_t kOneBlock = Writer::kInlineBytes;
-constexpr std::size_t kMostGathered = 64 * 1024;
-constexpr std::size_t kMostPosted = 256; // large messages of one link on their way
+constexpr std::uint64_t kMostCoalesced = 64 * 1024; // bytes
+constexpr std::size_t kMostPosted = 256;            // large messages of one link on their way
 
 std::uint64_t size_of(const plexus_view* pieces, std::uint32_t count) {
     std::uint64_t size = 0;
@@ -100,12 +101,12 @@ std::int32_t Writer::send(const plexus_view* pieces, std::uint32_t count, void* 
         watched_ = true;
         module_.loop().watch(link_);
     }
-    const bool gathers = size <= kOneBlock && module_.loop().coalescer().gathers();
-    if (gathered_ && (!gathers || out_.copied_bytes() > kMostGathered)) {
-        write_gathered();
+    const bool coalesces = size <= kOneBlock && module_.loop().coalescer().coalesces();
+    if (coalesced_ && (!coalesces || is_full())) {
+        write_coalesced();
         if (state_ != State::open) return PLEXUS_LINK_LOST;
     }
-    if (gathers && (gathered_ || out_.empty())) return gather(pieces, count, size);
+    if (coalesces && (coalesced_ || out_.empty())) return coalesce(pieces, count, size);
     if (!out_.empty() || count > FrameParts::kMostPieces) return queue(pieces, count, size, 0, token);
     return write_now(pieces, count, size, token);
 }
@@ -127,21 +128,25 @@ std::int32_t Writer::write_now(const plexus_view* pieces, std::uint32_t count, s
     return queue(pieces, count, size, done, token);
 }
 
-std::int32_t Writer::gather(const plexus_view* pieces, std::uint32_t count, std::uint64_t size) {
-    if (!std::exchange(gathered_, true)) module_.loop().coalescer().add(link_);
+std::int32_t Writer::coalesce(const plexus_view* pieces, std::uint32_t count, std::uint64_t size) {
+    if (!std::exchange(coalesced_, true)) module_.loop().coalescer().add(link_);
     out_.copy(pieces, count, size, 0);
     queued_.store(out_.all_bytes(), std::memory_order_relaxed);
     return PLEXUS_OK;
 }
 
 // All that waits is small messages, of which the host hears no end.
-void Writer::write_gathered() {
+void Writer::write_coalesced() {
     std::vector<void*> none;
-    gathered_ = false;
+    coalesced_ = false;
     const int error = out_.write(fd_, none);
     if (error != 0 && error != EAGAIN && !is_shortage(error)) break_off(error);
     queued_.store(out_.all_bytes(), std::memory_order_relaxed);
     if (!out_.empty() && state_ == State::open) watch_writing(true);
+}
+
+bool Writer::is_full() const {
+    return out_.copied_bytes() > std::min(kMostCoalesced, module_.options().queue);
 }
 
 // A message that was partly written must be kept whole; another message is taken within the bounds only.
@@ -189,7 +194,7 @@ bool Writer::open(module::OwnedFd socket, std::uint64_t peer_most) {
 Writer::Flushed Writer::flush() {
     Flushed flushed;
     const module::Lock hold(mutex_);
-    gathered_ = false;
+    coalesced_ = false;
     if (fd_ < 0 || out_.empty()) return flushed;
     const int error = out_.write(fd_, flushed.sent);
     if (error != 0 && error != EAGAIN && !is_shortage(error)) break_off(error);
@@ -213,7 +218,7 @@ std::vector<void*> Writer::close() {
     const module::Lock hold(mutex_);
     state_ = State::over;
     out_.drop(tokens);
-    gathered_ = false;
+    coalesced_ = false;
     module_.loop().coalescer().remove(link_);
     queued_.store(0, std::memory_order_relaxed);
     if (fd_ >= 0) module_.loop().poller().close(std::exchange(fd_, -1));

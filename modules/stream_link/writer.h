@@ -69,9 +69,10 @@ class Writer {
 
     std::int32_t write_now(const plexus_view* pieces, std::uint32_t count, std::uint64_t size, void* token)
         PLEXUS_MODULE_REQUIRES(mutex_);
-    std::int32_t gather(const plexus_view* pieces, std::uint32_t count, std::uint64_t size)
+    std::int32_t coalesce(const plexus_view* pieces, std::uint32_t count, std::uint64_t size)
         PLEXUS_MODULE_REQUIRES(mutex_);
-    void write_gathered() PLEXUS_MODULE_REQUIRES(mutex_);
+    void write_coalesced() PLEXUS_MODULE_REQUIRES(mutex_);
+    bool is_full() const PLEXUS_MODULE_REQUIRES(mutex_);
     std::int32_t queue(const plexus_view* pieces, std::uint32_t count, std::uint64_t size, std::uint64_t done,
                        void* token) PLEXUS_MODULE_REQUIRES(mutex_);
     void break_off(int error) PLEXUS_MODULE_REQUIRES(mutex_);
@@ -86,11 +87,11 @@ class Writer {
     State state_ PLEXUS_MODULE_GUARDED_BY(mutex_);
     bool want_writable_ PLEXUS_MODULE_GUARDED_BY(mutex_) = false;
     bool watching_writing_ PLEXUS_MODULE_GUARDED_BY(mutex_) = false;
-    bool gathered_ PLEXUS_MODULE_GUARDED_BY(mutex_) = false; // the coalescer writes what waits
-    int error_ PLEXUS_MODULE_GUARDED_BY(mutex_) = 0;         // what a write said
-    bool watched_ PLEXUS_MODULE_GUARDED_BY(mutex_) = false;  // by the watchdog
-    std::atomic<std::uint64_t> queued_{0};                   // of out_, for readers without the lock
-    std::uint64_t most_ PLEXUS_MODULE_GUARDED_BY(mutex_);    // bytes of a message
+    bool coalesced_ PLEXUS_MODULE_GUARDED_BY(mutex_) = false; // the coalescer writes what waits
+    int error_ PLEXUS_MODULE_GUARDED_BY(mutex_) = 0;          // what a write said
+    bool watched_ PLEXUS_MODULE_GUARDED_BY(mutex_) = false;   // by the watchdog
+    std::atomic<std::uint64_t> queued_{0};                    // of out_, for readers without the lock
+    std::uint64_t most_ PLEXUS_MODULE_GUARDED_BY(mutex_);     // bytes of a message
     Outgoing out_ PLEXUS_MODULE_GUARDED_BY(mutex_);
     SocketOptions options_ PLEXUS_MODULE_GUARDED_BY(mutex_);
 };

@@ -6,6 +6,7 @@
 #include "support/catch.h"
 #include "support/eventually.h"
 
+#include <algorithm>
 #include <functional>
 #include <thread>
 
@@ -22,7 +23,8 @@ constexpr std::size_t kFrame = plexus::module::kFrameWord + kBytes;
 
 /// A host, and a plain peer that says many messages at once.
 struct Burst {
-    explicit Burst(std::function<void(End&)> handle) {
+    explicit Burst(std::function<void(End&)> handle, BareOptions options = {})
+      : host(tcp(), std::move(options)) {
         host.hooks.message = [said = std::move(handle)](End& end, ByteView) { said(end); };
         peer.shake_hands(self, host);
     }
@@ -40,7 +42,7 @@ struct Burst {
             return holds();
         });
     }
-    BareHost host{tcp()};
+    BareHost host;
     BareHost self{tcp()};
     RawPeer peer{host};
     std::size_t handled = 0;
@@ -75,6 +77,69 @@ TEST_CASE("answers to messages that came together leave together, and to one tha
     CHECK(segments_for(1) == 1);
 }
 
+TEST_CASE("a message of another thread, or a large one, leaves at once, and what was coalesced before it") {
+    constexpr std::size_t kLarge = 4000; // above Writer::kInlineBytes
+    const bool of_other_thread = GENERATE(true, false);
+    CAPTURE(of_other_thread);
+    BareHost* at = nullptr;
+    RawPeer* peer = nullptr;
+    std::size_t sent = 0; // bytes
+    std::size_t heard = 0;
+    bool at_once = true;
+    Burst burst([&](End& end) {
+        const auto small = std::make_shared<const Bytes>(kBytes);
+        at_once = at_once && at->send(end, small, 24, 1) == PLEXUS_OK;
+        sent += kFrame;
+        if (++heard % kBurst != kBurst / 2) return;
+        if (of_other_thread) {
+            std::thread([&] { at_once = at->send(end, small, 24, 1) == PLEXUS_OK && at_once; }).join();
+            sent += kFrame;
+        } else {
+            at_once = at_once && at->send(end, std::make_shared<const Bytes>(kLarge), 24, 1) == PLEXUS_OK;
+            sent += plexus::module::kFrameWord + kLarge;
+        }
+        at_once = at_once && eventually(5s, [&] { return peer->received_bytes() == sent; });
+    });
+    at = &burst.host;
+    peer = &burst.peer;
+    for (int round = 0; round < 20; ++round) {
+        burst.say();
+        REQUIRE(burst.turned_until([&] { return heard == burst.handled; }));
+        REQUIRE(eventually(5s, [&] { return peer->received_bytes() == sent; }));
+    }
+    CHECK(at_once);
+}
+
+TEST_CASE("no more is coalesced than a link may hold, and nothing is lost of what is more") {
+    constexpr std::size_t kAnswers = 100; // to each message: 4,800 bytes
+    const std::string queue = GENERATE(as<std::string>{}, "0", "8 KiB", "256 KiB");
+    CAPTURE(queue);
+    BareHost* at = nullptr;
+    std::size_t heard = 0;
+    std::size_t refused = 0;
+    std::uint64_t most = 0; // bytes that waited
+    Burst burst(
+        [&](End& end) {
+            for (std::size_t i = 0; i < kAnswers; ++i)
+                if (at->send(end, std::make_shared<const Bytes>(kBytes), 24, 1) != PLEXUS_OK) ++refused;
+            most = std::max(most, at->query(PLEXUS_QUERY_QUEUED_BYTES));
+            ++heard;
+        },
+        with({{"queue", queue}, {"sndbuf", "1 MiB"}}));
+    at = &burst.host;
+    for (int round = 0; round < 10; ++round) {
+        burst.say();
+        REQUIRE(burst.turned_until([&] { return heard == burst.handled; }));
+        CHECK(eventually(20s, [&] {
+            burst.host.poll();
+            return burst.peer.received_bytes() == (kBurst * kAnswers - refused) * kFrame;
+        }));
+        burst.peer.drop_received();
+        refused = 0;
+    }
+    CHECK(most <= (64 << 10) + kAnswers * kFrame);
+}
+
 TEST_CASE("an answer does not wait for handlers behind its own that take long") {
     BareHost* at = nullptr;
     RawPeer* peer = nullptr;
@@ -93,7 +158,7 @@ TEST_CASE("an answer does not wait for handlers behind its own that take long") 
     at = &burst.host;
     peer = &burst.peer;
     for (int round = 0; round < 20; ++round) {
-        is_slow = round >= 10; // at first it is quick: the first slow one comes while answers are gathered
+        is_slow = round >= 10; // at first it is quick: the first slow one comes while answers are coalesced
         burst.say(8);
         REQUIRE(burst.turned_until([&] { return sent == burst.handled; }));
         REQUIRE(eventually(5s, [&] { return peer->received_bytes() == sent * kFrame; }));
@@ -102,7 +167,7 @@ TEST_CASE("an answer does not wait for handlers behind its own that take long") 
 }
 
 TEST_CASE(
-    "answers that were gathered leave also if the host gives up the link, or the peer does, meanwhile") {
+    "answers that were coalesced leave also if the host gives up the link, or the peer does, meanwhile") {
     std::size_t heard = 0;
     BareHost* at = nullptr;
     std::size_t last = 0;

@@ -79,6 +79,7 @@ std::size_t RawPeer::received_bytes() const {
 
 std::uint32_t RawPeer::received_segments() const {
     // The kernel says more than the C library's structure has.
+    static_assert(sizeof(tcp_info) == 104, "another structure: count anew what stands between");
     struct {
         tcp_info known;
         std::uint64_t rates_and_bytes[4];
