@@ -247,10 +247,7 @@ void Core::open_methods(const std::vector<method::ListItem>& wanted, bool chosen
         transport::boundary_in(settings_, item.method, endpoint().options().place, true).value();
         const auto opened = transport_->open(*modules_.find(item.method), settings_, modules_);
         if (opened) continue;
-        {
-            Lock hold(later_mutex_);
-            refused_.push_back({item.method, opened.failure().why});
-        }
+        note_refused(item.method, opened.failure().why);
         const bool forbidden = settings_.text("fallback") == "forbid";
         if (chosen_by_user &&
             (forbidden || opened.status() == Status::bad_config || opened.status() == Status::busy))
@@ -311,11 +308,13 @@ Result<void> Core::open_later(const loader::Module& module, const Parameters& pa
 template <class Load>
 void Core::add(const std::string& origin, const Result<loader::Module>& found, const Parameters& parameters,
                Load load) {
-    if (adding_.exchange(true, std::memory_order_acquire)) // pairs with [adding]
-        throw Error(Status::busy, "another thread adds a module just now, or this context closes");
+    Adding now = Adding::none;
+    if (!adding_.compare_exchange_strong(now, Adding::one, std::memory_order_acquire)) // pairs with [adding]
+        throw now == Adding::one ? Error(Status::busy, "another thread adds a module just now: try again")
+                                 : Error(Status::closed, "this context closes: no module is added to it");
     struct Added {
-        std::atomic<bool>& adding;
-        ~Added() { adding.store(false, std::memory_order_release); } // [adding]
+        std::atomic<Adding>& adding;
+        ~Added() { adding.store(Adding::none, std::memory_order_release); } // [adding]
     } const added{adding_};
     const auto open = [&]() -> Result<void> {
         if (!found) return found.failure();
@@ -329,15 +328,16 @@ void Core::add(const std::string& origin, const Result<loader::Module>& found, c
                         DescriptorTable::kMaxRows);
         if (const auto keys = config::module_keys(name, (*found).parameters); !keys)
             return fail(keys.status(), "{} is refused: {}", origin, keys.failure().why);
+        const loader::Module* const before = modules_.find(name);
         const Result<const loader::Module*> module = load();
         if (!module) return module.failure();
         const auto opened = open_later(**module, parameters);
-        if (!opened) modules_.refuse(name, opened.failure().why); // else its keys would be asked for again
+        // What the sources say of its keys is checked again with the next module.
+        if (!opened) modules_.refuse(name, opened.failure().why, before);
         return opened;
     };
     if (const auto opened = open(); !opened) {
-        Lock hold(later_mutex_);
-        refused_.push_back({origin, opened.failure().why});
+        note_refused(origin, opened.failure().why);
         throw Error(opened.status(), opened.failure().why);
     }
 }
@@ -360,6 +360,13 @@ void Core::add_module(const plexus_passport& passport, const Parameters& paramet
 void Core::refuse_in_turn() {
     if (live_scheduler().inside_turn())
         throw Error(Status::would_deadlock, "opening a module may block: not inside an inline handler");
+}
+
+// Once for each module: a program may try again and again.
+void Core::note_refused(const std::string& what, const std::string& why) {
+    Lock hold(later_mutex_);
+    std::erase_if(refused_, [&](const RefusedModule& earlier) { return earlier.what == what; });
+    refused_.push_back({what, why});
 }
 
 std::vector<RefusedModule> Core::refused() const {
@@ -430,7 +437,10 @@ void Core::close() {
     if (std::exchange(closed_, true) || transport_ == nullptr) return;
     if (birth_.left()) return abandon();
     const auto patience = settings_.duration("progress.close_timeout");
-    while (adding_.exchange(true, std::memory_order_acquire)) // pairs with [adding]
+    for (Adding now = Adding::none;
+         !adding_.compare_exchange_weak(now, Adding::never_again,
+                                        std::memory_order_acquire); // pairs with [adding]
+         now = Adding::none)
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     const auto deadline = Clock::now() + patience;
     scheduler_->limit_waits(deadline - patience / 2);

@@ -74,6 +74,8 @@ class Core : public std::enable_shared_from_this<Core> {
 
   private:
     struct Passkey {};
+    /// One thread adds a module at a time, or closes.
+    enum class Adding : std::uint8_t { none, one, never_again };
 
   public:
     explicit Core(Passkey) {}
@@ -102,6 +104,7 @@ class Core : public std::enable_shared_from_this<Core> {
     void abandon() noexcept;
     void refuse_forked() const;
     void refuse_in_turn();
+    void note_refused(const std::string& what, const std::string& why) PLEXUS_EXCLUDES(later_mutex_);
 
     const BirthProcess birth_;
 
@@ -112,8 +115,8 @@ class Core : public std::enable_shared_from_this<Core> {
     config::Settings settings_;
     std::optional<log::Name> log_name_;
     // Modules that come later.
-    config::Raw sources_;             ///< of the settings, with what no module has read yet
-    std::atomic<bool> adding_{false}; // [adding] one thread adds at a time, or closes
+    config::Raw sources_;                      ///< of the settings, with what no module has read yet
+    std::atomic<Adding> adding_{Adding::none}; // [adding]
     std::deque<config::Settings>
         later_settings_ PLEXUS_GUARDED_BY(later_mutex_); ///< each as of one more module
     std::vector<RefusedModule> refused_ PLEXUS_GUARDED_BY(later_mutex_);

@@ -5,6 +5,7 @@
 #include "loader/shared_object.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace plexus::loader {
 
@@ -41,25 +42,40 @@ struct Modules::Held {
     }
 
     Failure refuse(std::string_view file, Failure failure) {
-        refused.push_back({std::string(file), failure.why});
+        note_refused(file, failure.why);
         return failure;
+    }
+
+    // Once for each file: a program may try again and again.
+    void note_refused(std::string_view file, std::string why) {
+        std::erase_if(refused, [&](const Refused& earlier) { return earlier.file == file; });
+        refused.push_back({std::string(file), std::move(why)});
+    }
+
+    // The row of a module that was here before, or a fresh one.
+    Row take_back(const plexus_passport* passport, Module&& admitted) {
+        const auto earlier = std::find_if(replaced.begin(), replaced.end(),
+                                          [&](const Row& row) { return row.passport == passport; });
+        if (earlier == replaced.end()) return {passport, std::make_unique<const Module>(std::move(admitted))};
+        Row row = std::move(*earlier);
+        replaced.erase(earlier);
+        return row;
     }
 
     Result<const Module*> take(const plexus_passport* passport, const std::string& origin, bool replace) {
         auto admitted = admit(passport, origin);
         if (!admitted) return refuse(origin, admitted.failure());
-        Row fresh{passport, std::make_unique<const Module>(std::move(*admitted))};
-        const Module* module = fresh.module.get();
-        const auto row = row_of(module->name);
+        const auto row = row_of((*admitted).name);
+        if (row != rows.end() && row->passport == passport) return row->module.get();
+        if (row != rows.end() && !replace)
+            return refuse(origin, fail(Status::bad_module, "{} is refused: there is a method {} already ({})",
+                                       origin, (*admitted).name, row->module->origin));
+        Row fresh = take_back(passport, std::move(*admitted));
+        const Module* const module = fresh.module.get();
         if (row == rows.end()) {
             rows.push_back(std::move(fresh));
-        } else if (row->passport == passport) {
-            return row->module.get();
-        } else if (replace) {
-            replaced.push_back(std::exchange(*row, std::move(fresh)));
         } else {
-            return refuse(origin, fail(Status::bad_module, "{} is refused: there is a method {} already ({})",
-                                       origin, module->name, row->module->origin));
+            replaced.push_back(std::exchange(*row, std::move(fresh)));
         }
         return module;
     }
@@ -102,11 +118,17 @@ void Modules::find_in(const fs::path& folder) {
         if (const auto loaded = load(file); !loaded) log::warn("loader", "{}", loaded.failure().why);
 }
 
-void Modules::refuse(std::string_view name, std::string why) {
+void Modules::refuse(std::string_view name, std::string why, const Module* before) {
     const auto row = held_->row_of(name);
     if (row == held_->rows.end()) return;
-    held_->refused.push_back({row->module->origin, std::move(why)});
-    held_->replaced.push_back(std::move(*row));
+    held_->note_refused(row->module->origin, std::move(why));
+    if (row->module.get() == before) return;
+    auto& replaced = held_->replaced;
+    const auto earlier = std::find_if(replaced.begin(), replaced.end(), [&](const Held::Row& each) {
+        return before != nullptr && each.module.get() == before;
+    });
+    if (earlier != replaced.end()) return std::swap(*row, *earlier);
+    replaced.push_back(std::move(*row));
     held_->rows.erase(row);
 }
 

@@ -56,8 +56,9 @@ class Modules {
     /// does not exist is no error.
     void find_in(const std::filesystem::path& folder);
 
-    /// Takes a module out again, for a reason that only its user can see.
-    void refuse(std::string_view name, std::string why);
+    /// Takes a module out again, for a reason that only its user can see. `before`: what find() gave before
+    /// it came, which is there again afterwards.
+    void refuse(std::string_view name, std::string why, const Module* before = nullptr);
 
     const Module* find(std::string_view name) const noexcept;
     std::vector<const Module*> all() const;

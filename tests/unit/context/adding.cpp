@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <optional>
 #include <thread>
 
 namespace adding_test {
@@ -151,6 +152,30 @@ TEST_CASE("what can't be added is refused with the reason, and the context goes 
     const Refusal refusal = refusal_of([&] { without.add_module(file_of("tcp")); });
     CHECK(refusal.status == Status::bad_config);
     CHECK(refusal.says("the list of methods \"^tcp\" excludes tcp"));
+}
+
+TEST_CASE("a module that could not be added takes no keys with it that the file has values for") {
+    TmpDir folder;
+    Options options;
+    options.file = folder.file("plexus.toml", "methods = \"shm\"\n[method.udp]\nskip_poll = 9\n").string();
+    Context context(options);
+    const auto misspelt = [&] {
+        return refusal_of([&] { context.add_module(file_of("udp"), {{"rcvbfu", "1 MiB"}}); });
+    };
+    const std::size_t before = context.refused().size();
+    for (int i = 0; i < 3; ++i) CHECK(misspelt().status == Status::bad_config);
+    CHECK(context.refused().size() == before + 1);
+    context.add_module(file_of("tcp"));
+    context.add_module(file_of("udp"));
+    CHECK(context.lanes().back().method == "udp");
+}
+
+TEST_CASE("a module is not added to a context that closes") {
+    std::optional<Context> context(by("shm"));
+    Refusal refusal;
+    context->at_close([&] { refusal = refusal_of([&] { context->add_module(file_of("tcp")); }); });
+    context.reset();
+    CHECK(refusal.status == Status::closed);
 }
 
 TEST_CASE("a module is not added inside an inline handler") {

@@ -173,6 +173,31 @@ TEST_CASE("a module that its user refuses is gone, and remembered with the reaso
     CHECK(modules.refused().size() == 1);
 }
 
+TEST_CASE(
+    "a module that is refused leaves its place to the one that it replaced, however often it is tried") {
+    Sample sample;
+    Modules modules;
+    modules.add(&sample.passport);
+    const Module* const before = modules.find("sample");
+    REQUIRE(before != nullptr);
+    plexus_passport other = sample.passport;
+    const Module* last = nullptr;
+    for (int i = 0; i < 3; ++i) {
+        const auto taken = modules.take(&other, "another");
+        REQUIRE(taken);
+        CHECK(*taken != before);
+        CHECK((last == nullptr || *taken == last)); // nothing grows
+        last = *taken;
+        CHECK(modules.find("sample") == *taken);
+        modules.refuse("sample", "a parameter is odd", before);
+        CHECK(modules.find("sample") == before);
+        REQUIRE(modules.refused().size() == 1);
+        CHECK(modules.refused()[0].file == "another");
+    }
+    modules.refuse("sample", "it is not that either", before);
+    CHECK(modules.find("sample") == before); // it was there all the time
+}
+
 TEST_CASE("a folder that is not there is no error, one that can't be searched is a warning") {
     TmpDir dir;
     Modules modules;
