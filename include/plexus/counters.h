@@ -75,7 +75,8 @@ struct SeenContext {
 /// The counters of a job, or of a program that listens, over the network: of all ranks that have published
 /// themselves in the directory that `here` has joined (Options::url). Each is asked by a request, by whatever
 /// method leads there, so that a context which makes no progress does not answer; the time is for all
-/// together. Those that say nothing are left out, with a reason in `refused`. @thread setup
+/// together, half of it for rank 0. Those that say nothing are left out, with a reason in `refused`; if that
+/// is rank 0, nobody says how many ranks there are, and those below 16 are asked. @thread setup
 PLEXUS_API std::vector<SeenContext> read_counters(Context& here, std::chrono::milliseconds patience,
                                                   std::vector<std::string>& refused);
 

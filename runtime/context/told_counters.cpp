@@ -27,6 +27,8 @@ inline constexpr Request<std::vector<std::uint64_t>(PublishedCounters&)> kRead{"
 constexpr auto kSampleTime = 400ms;
 /// Whoever says that its job is larger is not believed.
 constexpr std::uint32_t kMostRanks = 1 << 16;
+/// So many are asked if rank 0, which knows how many there are, does not answer.
+constexpr std::uint32_t kRanksUnknown = 16;
 
 std::string name_of(std::uint32_t rank) { return fmt::format("plexus.counters.{}", rank); }
 
@@ -48,20 +50,28 @@ struct Asked {
 
 class Round {
   public:
-    Round(Context& here, std::chrono::milliseconds patience, std::vector<std::string>& refused)
+    Round(Context& here, std::vector<std::string>& refused)
       : here_(here)
-      , end_(Clock::now() + patience)
       , refused_(refused) {}
 
-    /// Ranks from `first` to `last` - 1.
-    void ask(std::uint32_t first, std::uint32_t last) {
+    /// Ranks from `first` to `last` - 1. Names that nobody has published are waited for together, for half of
+    /// the time. `all`: each of these is known to be in the job, and told of if it has no name.
+    void ask(std::uint32_t first, std::uint32_t last, Clock::time_point end, bool all) {
+        const auto now = Clock::now();
+        const Deadline published = deadline(std::max<Clock::duration>((end - now) / 2, 1ms));
         for (std::uint32_t rank = first; rank < last; ++rank)
-            asked_.push_back({rank, here_.lookup<PublishedCounters>(name_of(rank), left())});
+            asked_.push_back({rank, here_.lookup<PublishedCounters>(name_of(rank), published)});
         for (Asked& each : asked_)
-            attempt(each.rank, [&] { each.answer = each.where.get().with(left()).call(kRead); });
+            attempt(each.rank, all, [&] {
+                const auto pointer = each.where.get();
+                attempt(each.rank, true, [&] {
+                    const auto left = std::max<Clock::duration>(end - Clock::now(), 1ms);
+                    each.answer = pointer.with(deadline(left)).call(kRead);
+                });
+            });
         for (Asked& each : asked_)
             if (each.answer)
-                attempt(each.rank, [&] {
+                attempt(each.rank, true, [&] {
                     counters::Decoded read = decode(each.answer->get()).value();
                     seen_.push_back({std::move(read.label), {std::move(read.tables), read.sampled_at, true}});
                 });
@@ -70,17 +80,16 @@ class Round {
     std::vector<SeenContext>& seen() noexcept { return seen_; }
 
   private:
-    Deadline left() const { return deadline(std::max<Clock::duration>(end_ - Clock::now(), 1ms)); }
-
     template <class Try>
-    void attempt(std::uint32_t rank, Try&& work) {
+    void attempt(std::uint32_t rank, bool told, Try&& work) {
         try {
             work();
-        } catch (const Error& error) { refused_.push_back(fmt::format("rank {}: {}", rank, error.what())); }
+        } catch (const Error& error) {
+            if (told) refused_.push_back(fmt::format("rank {}: {}", rank, error.what()));
+        }
     }
 
     Context& here_;
-    const Clock::time_point end_;
     std::vector<std::string>& refused_;
     std::vector<Asked> asked_;
     std::vector<SeenContext> seen_;
@@ -90,9 +99,13 @@ class Round {
 
 std::vector<SeenContext> read_counters(Context& here, std::chrono::milliseconds patience,
                                        std::vector<std::string>& refused) {
-    Round round(here, patience, refused);
-    round.ask(0, 1);
-    if (!round.seen().empty()) round.ask(1, std::min(round.seen().front().label.size, kMostRanks));
+    Round round(here, refused);
+    const auto begin = Clock::now();
+    round.ask(0, 1, begin + patience / 2, true);
+    const bool is_known = !round.seen().empty();
+    const std::uint32_t ranks =
+        is_known ? std::min(round.seen().front().label.size, kMostRanks) : kRanksUnknown;
+    round.ask(1, ranks, begin + patience, is_known);
     return std::move(round.seen());
 }
 

@@ -12,6 +12,13 @@
 #include <thread>
 #include <unistd.h>
 
+namespace plexus {
+
+/// As in the library: what the published pointers name.
+struct PublishedCounters {};
+
+} // namespace plexus
+
 namespace shown_test {
 
 using namespace plexus;
@@ -159,6 +166,41 @@ TEST_CASE("a connection that breaks is counted as lost, one whose peer closes is
     const auto sample = sample_of(user);
     REQUIRE(sample);
     CHECK(sum_in(*sample, "method", "lost_links") == (killed ? 1 : 0));
+}
+
+TEST_CASE("counters of a job are read although rank 0 does not answer, and names are missing") {
+    const Request<std::vector<std::uint64_t>(PublishedCounters&)> read{"plexus.counters.read"};
+    Context told(by("tcp", {{"listen", "plexus://127.0.0.1:0"}, {"name", "told"}}));
+    Context job(by("tcp", {{"listen", "plexus://127.0.0.1:0"}, {"counters", "false"}}));
+    std::atomic<bool> over{false}; // says no more than itself
+    job.on(read, threaded, [&](PublishedCounters&) {
+        while (!over.load(std::memory_order_relaxed))
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        return std::vector<std::uint64_t>();
+    });
+    PublishedCounters nothing;
+    const auto silent = job.bind(nothing);
+    Context of_told = Context::attach(told.url(), by("tcp"));
+    const auto answers = within(of_told.lookup<PublishedCounters>("plexus.counters.0"));
+    job.publish("plexus.counters.3", handed(job, answers));
+    job.publish("plexus.counters.5", silent.pointer());
+    Context reader = Context::attach(job.url(), by("tcp"));
+    const auto look = [&] {
+        std::vector<std::string> refused;
+        const auto seen = read_counters(reader, std::chrono::milliseconds(1500) * kPatience, refused);
+        REQUIRE(seen.size() == 1);
+        CHECK(seen[0].label.name == "told");
+        return refused;
+    };
+    const auto nobody = look(); // rank 0 has published nothing
+    REQUIRE(nobody.size() == 2);
+    CHECK(nobody[0].find("rank 0") == 0);
+    CHECK(nobody[1].find("rank 5") == 0);
+    job.publish("plexus.counters.0", silent.pointer());
+    const auto first = look();
+    REQUIRE(first.size() == 2);
+    CHECK(first[0].find("rank 0") == 0);
+    over = true;
 }
 
 } // namespace shown_test
