@@ -117,6 +117,8 @@ class PLEXUS_API PointerBase {
     /// The pointer's own table: a copy.
     DescriptorTable table() const;
     /// Replaces it, for this pointer alone; the way is chosen anew.
+    /// @error bad_argument a table that no context takes from another: a name or descriptor that is too long
+    /// or none, a site or prescription that is none (thrown)
     void set_table(DescriptorTable table);
 
     /// From now on this method, with these parameters for its connection, and no other.

@@ -46,7 +46,7 @@ int hex_digit(char c) noexcept {
     return -1;
 }
 
-// %2C stands for a comma, and so for each byte that means something in a list.
+// %2C stands for a comma, and so for each byte that means something in a list, or can't be printed.
 Result<std::string> decoded(std::string_view text) {
     std::string plain;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -70,7 +70,7 @@ std::string encoded(std::string_view plain) {
     for (std::size_t i = 0; i < plain.size(); ++i) {
         const char c = plain[i];
         const bool at_edge = i == 0 || i + 1 == plain.size();
-        const bool is_special = c == ',' || c == '&' || c == '%';
+        const bool is_special = c == ',' || c == '&' || c == '%' || c < ' ' || c > '~';
         if (is_special || (at_edge && kSpaces.find(c) != std::string_view::npos)) {
             text += fmt::format("%{:02X}", static_cast<unsigned char>(c));
         } else {

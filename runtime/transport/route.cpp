@@ -13,6 +13,26 @@ namespace {
 /// After so long a lost peer is tried again: its network may have come back.
 constexpr auto kRetryLost = std::chrono::seconds(1);
 
+/// Tables are sent to others beside requests: what they would refuse is refused here. Parameters do not
+/// travel.
+void check_travels(const transport::KnownTable& known) {
+    const auto there = wire::decode_table(known.encoded);
+    const auto alike = [](const Descriptor& one, const Descriptor& other) {
+        return one.method == other.method && one.bytes == other.bytes && one.within == other.within;
+    };
+    const DescriptorTable& table = known.table;
+    if (!there || there->place() != table.place() || there->prescribed() != table.prescribed() ||
+        !std::equal(there->begin(), there->end(), table.begin(), table.end(), alike))
+        throw Error(Status::bad_argument,
+                    "this table can't be sent to others: the name of a method has 1 to " +
+                        std::to_string(wire::kLongestMethodName) + " bytes, a descriptor at most " +
+                        std::to_string(wire::kLongestDescriptor) +
+                        ", and a site, a boundary or a prescription is as Plexus writes it");
+    if (table.prescribed().empty()) return;
+    if (const auto good = method::check_prescription(table.prescribed()); !good)
+        throw Error(Status::bad_argument, "what the table prescribes can't be: " + good.failure().why);
+}
+
 bool has_boundary(const DescriptorTable& rows) {
     return std::any_of(rows.begin(), rows.end(), [](const Descriptor& row) {
         return row.parameters.contains(std::string(method::kWithin));
@@ -281,6 +301,7 @@ void Route::change() {
 void Route::set_table(DescriptorTable table) {
     if (!table_->table.prescribed().empty()) table.set_prescribed(table_->table.prescribed());
     auto known = KnownTable::make(table);
+    check_travels(*known);
     DescriptorTable rows = method::prescribed_rows(table);
     {
         Lock hold(mutex_);

@@ -209,6 +209,39 @@ TEST_CASE("prescribing what can't be says so, and the pointer stays as it was") 
     CHECK(refusal_of([] { GlobalPointer<Buoy>().prescribe("tcp"); }).status == Status::dead_pointer);
 }
 
+TEST_CASE("a table that others would refuse is refused where it is set, and the pointer stays as it was") {
+    Harbour owner("shm, tcp");
+    auto own = owner.bound.pointer();
+    const DescriptorTable good = own.table();
+    const auto refused = [&](auto change, const char* part) {
+        CAPTURE(part);
+        DescriptorTable bad = good;
+        change(bad);
+        const Refusal refusal = refusal_of([&] { own.set_table(bad); });
+        CHECK(refusal.status == Status::bad_argument);
+        CHECK(refusal.says(part));
+        CHECK(own.table() == good);
+    };
+    const auto row = [](Descriptor more) {
+        return [more](DescriptorTable& table) { table.push_back(more); };
+    };
+    refused(row({"", {}, {}}), "the name of a method");
+    refused(row({std::string(64, 'm'), {}, {}}), "the name of a method");
+    refused(row({std::string(256 + 3, 'm'), {}, {}}), "the name of a method"); // 3, in a byte
+    refused(row({"udp", std::vector<std::byte>(1025), {}}), "a descriptor at most 1024");
+    refused(row({"udp", std::vector<std::byte>(65536), {}}), "a descriptor at most 1024");
+    refused(row({"udp", {}, {}, "kiel;oslo"}), "a boundary");
+    refused([](DescriptorTable& table) { table.set_place({"a site", {}}); }, "a site");
+    refused([](DescriptorTable& table) { table.set_prescribed("tcp\n"); }, "a prescription");
+    refused([](DescriptorTable& table) { table.set_prescribed("^tcp"); }, "excludes a method");
+    refused([](DescriptorTable& table) { table.set_prescribed(std::string(1025, 't')); }, "a prescription");
+    DescriptorTable more = good;
+    more.push_back({std::string(63, 'm'), std::vector<std::byte>(1024), {{"colour", "red"}}, "kiel,oslo"});
+    own.set_table(more);
+    CHECK(own.table() == more);
+    CHECK(within(handed(owner.context, own).call(ring, 1)) == 2);
+}
+
 TEST_CASE("a saved pointer with a forged prescription is refused, or reaches nobody and says why") {
     Harbour owner("tcp");
     Harbour user("tcp");

@@ -57,6 +57,7 @@ TEST_CASE("a list that is no list is refused with the piece that is wrong") {
     CHECK(refusal("tcp?a=1&a=2") == "tcp is given a twice: leave one out");
     CHECK(refusal("tcp, ^tcp") == "the list names tcp twice: leave one out");
     CHECK(refusal("^tcp?a=1").find("takes no parameters") != std::string::npos);
+    CHECK(to_text(parse_list("a?x=1%0A2%ff").value()) == "a?x=1%0A2%FF"); // a prescription is printable
     for (const char* bad : {"a?x=%", "a?x=%2", "a?x=%zz", "a?x=5%"})
         CHECK(refusal(bad).find("%25") != std::string::npos);
 }
