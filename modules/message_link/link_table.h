@@ -37,10 +37,10 @@ class LinkTable {
     }
 
   private:
-    mutable module::Mutex mutex_; // slots_ is written under it; the progress thread reads without
-    std::vector<std::unique_ptr<Link>> slots_;
-    std::vector<std::uint32_t> free_;
-    std::vector<std::unique_ptr<Link>> strays_; // without a slot
+    mutable module::Mutex mutex_;
+    std::vector<std::unique_ptr<Link>> slots_; // written under mutex_; the progress thread reads without
+    std::vector<std::uint32_t> free_ PLEXUS_MODULE_GUARDED_BY(mutex_);
+    std::vector<std::unique_ptr<Link>> strays_ PLEXUS_MODULE_GUARDED_BY(mutex_); // without a slot
 };
 
 } // namespace plexus::message_link

@@ -4,7 +4,7 @@
 // 9 eco/group/mailbox.cpp: contexts that have groups
 // 10 eco/group/mailbox.h, eco/group/monitor.h, eco/group/group_state.h, eco/group/planner.h: a group's calls
 // 11 eco/host/shared_memory.cpp, eco/group/adaptation.h: what this process has mapped, what a group measured
-// 13 context/core.h: settings of modules that came later, refused modules
+// 13 context/added_modules.h: settings of modules that came later, refused modules
 // 14 transport/route.h: a pointer's preferences
 // 15 forward/hub.cpp: the hubs of this process
 // 16 context/closing_actions.h: what happens before a context closes
@@ -27,6 +27,9 @@
 // 36 transport/memory_regions.h: memory that peers may reach
 // 40 request/calls.h: calls that wait
 // 41 request/waiting_requests.h: requests that have not begun
+// 50 poll/followers.h: what threads that follow a leader have heard
+// 51 poll/scheduler.h: who polls next
+// 52 request/pool.cpp: tasks of threaded handlers
 // 60 base/log.cpp: where lines of the log go
 // 70 base/crypto.cpp: OpenSSL
 // 90 base/buffer.cpp: memory kept for reuse
@@ -63,6 +66,8 @@ __attribute__((visibility("default"))) void rank_taken(int rank) noexcept;
 __attribute__((visibility("default"))) void rank_released(int rank) noexcept;
 #endif
 
+class ConditionVariable;
+
 template <int Rank>
 class PLEXUS_CAPABILITY("mutex") RankedMutex {
   public:
@@ -76,6 +81,7 @@ class PLEXUS_CAPABILITY("mutex") RankedMutex {
     }
 
   private:
+    friend class ConditionVariable;
     std::mutex mutex_;
 };
 

@@ -210,10 +210,10 @@ std::vector<LaneReport> Context::lanes() const {
 
 void Context::use(Policy policy) { detail::use_policy(core_->endpoint(), std::move(policy)); }
 void Context::add_module(const std::filesystem::path& file, const Parameters& parameters) {
-    core_->add_module(file, parameters);
+    core_->added().add(file, parameters);
 }
 void Context::add_module(const plexus_passport& passport, const Parameters& parameters) {
-    core_->add_module(passport, parameters);
+    core_->added().add(passport, parameters);
 }
 void Context::forward(ForwardRules rules) { core_->forward(std::move(rules)); }
 
@@ -223,11 +223,11 @@ Choice Context::explain(const DescriptorTable& table) const {
     return transport::explain(core_->endpoint(), table);
 }
 
-std::vector<RefusedModule> Context::refused() const { return core_->refused(); }
+std::vector<RefusedModule> Context::refused() const { return std::as_const(*core_).added().refused(); }
 
 std::vector<SettingReport> Context::settings() const {
     std::vector<SettingReport> reports;
-    for (const auto& line : core_->all_settings().lines())
+    for (const auto& line : std::as_const(*core_).added().settings(core_->settings()).lines())
         reports.push_back({line.key.name, line.value, line.origin, line.key.help});
     return reports;
 }

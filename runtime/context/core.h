@@ -4,9 +4,9 @@
 
 #include "base/fork.h"
 #include "base/log_names.h"
-#include "base/mutex.h"
 #include "bootstrap/directory.h"
 #include "config/settings.h"
+#include "context/added_modules.h"
 #include "context/closing_actions.h"
 #include "counters/publisher.h"
 #include "forward/hub.h"
@@ -18,8 +18,6 @@
 #include "transport/transport.h"
 
 #include <atomic>
-#include <deque>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,25 +43,21 @@ class Core : public std::enable_shared_from_this<Core> {
     const std::vector<std::string>& arguments() const noexcept { return arguments_; }
     const config::Settings& settings() const noexcept { return settings_; }
     const loader::Modules& modules() const noexcept { return modules_; }
-    std::vector<RefusedModule> refused() const PLEXUS_EXCLUDES(later_mutex_);
-    /// Every key with its value, those of modules that came later, too. @thread any
-    config::Settings all_settings() const PLEXUS_EXCLUDES(later_mutex_);
-    poll::Scheduler& scheduler() noexcept { return *scheduler_; }
-    poll::Scheduler& live_scheduler() { return refuse_forked(), *scheduler_; } ///< as endpoint()
+    const AddedModules& added() const noexcept { return added_; }
+    AddedModules& added() { return refuse_forked(), added_; }
+    poll::Scheduler& scheduler() noexcept { return *stack_.scheduler; }
+    poll::Scheduler& live_scheduler() { return refuse_forked(), *stack_.scheduler; } ///< as endpoint()
     // @error closed in a forked child (thrown)
-    transport::Endpoint& endpoint() { return refuse_forked(), transport_->endpoint(); }
-    request::Dispatcher& dispatcher() { return refuse_forked(), *dispatcher_; }
-    memory::Transfers& transfers() { return refuse_forked(), *transfers_; }
-    forward::Hub& hub() { return refuse_forked(), *hub_; }
-    bootstrap::Directory& directory() { return refuse_forked(), *directory_; }
+    transport::Endpoint& endpoint() { return refuse_forked(), stack_.transport->endpoint(); }
+    request::Dispatcher& dispatcher() { return refuse_forked(), *stack_.dispatcher; }
+    memory::Transfers& transfers() { return refuse_forked(), *stack_.transfers; }
+    forward::Hub& hub() { return refuse_forked(), *stack_.hub; }
+    bootstrap::Directory& directory() { return refuse_forked(), *meeting_.directory; }
     ClosingActions& closing_actions() { return refuse_forked(), closing_actions_; }
     std::string url() const;
 
     /// The lane of a method. @error bad_argument there is none (thrown)
     std::size_t lane(std::string_view method) const;
-    /// As Context::add_module(). @error as there (thrown)
-    void add_module(const std::filesystem::path& file, const Parameters& parameters);
-    void add_module(const plexus_passport& passport, const Parameters& parameters);
     /// @error bad_config nobody could find this context, or the rules allow what they have no memory for
     /// (thrown)
     void forward(ForwardRules rules);
@@ -74,37 +68,32 @@ class Core : public std::enable_shared_from_this<Core> {
 
   private:
     struct Passkey {};
-    /// One thread adds a module at a time, or closes.
-    enum class Adding : std::uint8_t { none, one, never_again };
 
   public:
     explicit Core(Passkey) {}
 
   private:
     void configure(const std::vector<std::string>& arguments, const Options& options);
-    static void warn_of(const config::Raw& raw);
-    void open_where_listening(config::Raw& raw) const;
-    /// What these sources say to all modules that there are. @error bad_config
-    Result<config::Settings> checked(config::Raw raw) const;
-    template <class Load>
-    void add(const std::string& origin, const Result<loader::Module>& found, const Parameters& parameters,
-             Load load);
-    Result<void> open_later(const loader::Module& module, const Parameters& parameters);
-    /// The folders that it searched.
-    std::vector<std::string> find_modules(const config::Raw& raw);
-    std::vector<method::ListItem> wanted_methods(const config::Raw& raw,
-                                                 const std::vector<std::string>& searched) const;
-    bootstrap::Key job_key(std::chrono::steady_clock::time_point deadline) const;
-    Place find_place() const;
     void open_methods(const std::vector<method::ListItem>& wanted, bool chosen_by_user);
     void meet(const Options& options, const bootstrap::Key& key,
               std::chrono::steady_clock::time_point deadline);
-    void begin_forwarding();
     void show(bool to_the_job);
     void abandon() noexcept;
     void refuse_forked() const;
-    void refuse_in_turn();
-    void note_refused(const std::string& what, const std::string& why) PLEXUS_EXCLUDES(later_mutex_);
+
+    /// One of each room, in the order in which they stand upon one another.
+    struct Stack {
+        std::unique_ptr<poll::Scheduler> scheduler;
+        std::unique_ptr<request::Dispatcher> dispatcher;
+        std::unique_ptr<memory::Transfers> transfers;
+        std::unique_ptr<transport::Transport> transport;
+        std::unique_ptr<forward::Hub> hub;
+    };
+    /// Where contexts of a job find each other.
+    struct Meeting {
+        std::unique_ptr<bootstrap::DirectoryServer> server; ///< null: another process serves
+        std::shared_ptr<bootstrap::Directory> directory;
+    };
 
     const BirthProcess birth_;
 
@@ -114,20 +103,9 @@ class Core : public std::enable_shared_from_this<Core> {
     loader::Modules modules_;
     config::Settings settings_;
     std::optional<log::Name> log_name_;
-    // Modules that come later.
-    config::Raw sources_;                      ///< of the settings, with what no module has read yet
-    std::atomic<Adding> adding_{Adding::none}; // [adding]
-    std::deque<config::Settings>
-        later_settings_ PLEXUS_GUARDED_BY(later_mutex_); ///< each as of one more module
-    std::vector<RefusedModule> refused_ PLEXUS_GUARDED_BY(later_mutex_);
-    mutable RankedMutex<13> later_mutex_;
-    std::unique_ptr<poll::Scheduler> scheduler_;
-    std::unique_ptr<request::Dispatcher> dispatcher_;
-    std::unique_ptr<memory::Transfers> transfers_;
-    std::unique_ptr<transport::Transport> transport_;
-    std::unique_ptr<forward::Hub> hub_;
-    std::unique_ptr<bootstrap::DirectoryServer> server_;
-    std::shared_ptr<bootstrap::Directory> directory_;
+    AddedModules added_{modules_, job_};
+    Stack stack_;
+    Meeting meeting_;
     std::shared_ptr<counters::Publisher> counters_; ///< also of handlers that read it
     ClosingActions closing_actions_;
     bool closed_ = false;

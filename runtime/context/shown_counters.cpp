@@ -81,7 +81,7 @@ void put_way(Sample& sample, const std::string& peer, Channel& way, const BothWa
                    outbox.frames().held()};
     });
     sample.put(peer).put(way.peer().name()).put(way.row_name());
-    sample.put(out.open ? 1 : 0).put(way.link_count());
+    sample.put(out.open ? 1 : 0).put(way.open_links().size());
     sample.put(went.sent.messages).put(went.sent.bytes).put(went.received.messages).put(went.received.bytes);
     sample.put(out.queued).put(out.held);
 }

@@ -3,24 +3,19 @@
 
 namespace plexus::poll {
 
-using std::chrono::nanoseconds;
-
 namespace {
 
-constexpr double kCheapNs = 40;           // a poll without a system call
-constexpr double kBesideNs = 60;          // what a measured poll costs beside the poll itself
-constexpr double kQuietNs = 20'000;       // no work in any other lane for so long: nobody is hurt
-constexpr double kClockNs = 100'000;      // between two looks of a busy loop at the clock
-constexpr std::uint64_t kLearn = 32;      // polls after which a lane may count as cheap
-constexpr std::uint32_t kGlanceEvery = 8; // counted turns, while turns are short
+constexpr double kCheapNs = 40;      // a poll without a system call
+constexpr double kBesideNs = 60;     // what a measured poll costs beside the poll itself
+constexpr double kQuietNs = 20'000;  // no work in any other lane for so long: nobody is hurt
+constexpr std::uint64_t kLearn = 32; // polls after which a lane may count as cheap
 
 } // namespace
 
 LaneTurns::LaneTurns(double idle_share)
   : idle_share_(idle_share)
   , nanoseconds_per_tick_(nanoseconds_per_tick())
-  , long_ticks_(static_cast<std::uint64_t>(static_cast<double>(kLongTurn.count()) / nanoseconds_per_tick_))
-  , clock_ticks_(static_cast<std::uint64_t>(kClockNs / nanoseconds_per_tick_)) {}
+  , clock_(nanoseconds_per_tick_) {}
 
 Lane& LaneTurns::place(LaneSource source) {
     const AutoSkip::Limits limits{idle_share_, kCheapNs / nanoseconds_per_tick_,
@@ -34,23 +29,6 @@ void LaneTurns::ask_all() noexcept {
     known_ = begun_.load(std::memory_order_acquire); // pairs with [begun]: also before the first turn
     for (const auto& lane : lanes_.all()) lane->due = 0;
     next_due_ = 0;
-}
-
-void LaneTurns::glance() noexcept {
-    const std::uint64_t now = ticks();
-    const std::uint64_t before = std::exchange(glanced_at_, now);
-    if (before != 0 && now - before > long_ticks_) {
-        ask_all();
-        budget_ = kLeastBudget;
-        glance_every_ = 1;
-        clock_due_ = true;
-    } else {
-        budget_ = std::min(kBudget, budget_ * 2);
-        glance_every_ = std::min(kGlanceEvery, glance_every_ * 2);
-        clock_due_ = clock_due_ || now - clock_at_ > clock_ticks_;
-    }
-    if (clock_due_) clock_at_ = now;
-    glance_in_ = glance_every_;
 }
 
 std::uint32_t LaneTurns::ask_due() {
@@ -101,13 +79,13 @@ std::uint32_t LaneTurns::poll_watched(Lane& lane) {
 
 std::uint32_t LaneTurns::poll_measured(Lane& lane) {
     const std::uint64_t start = ticks();
-    const auto handled = static_cast<std::uint32_t>(lane.poll(lane.module, budget_));
+    const auto handled = static_cast<std::uint32_t>(lane.poll(lane.module, clock_.budget()));
     const std::uint64_t end = ticks();
     bump(lane.polls);
     if (handled > 0) {
         bump(lane.hits);
         ++hits_;
-        if (end - start > long_ticks_) glance_in_ = 1; // at the end of this turn
+        clock_.note_poll(end - start);
     }
     const std::uint64_t own = lane.hits.load(std::memory_order_relaxed);
     if (own != std::exchange(lane.own_seen, own)) lane.busy_at = start;

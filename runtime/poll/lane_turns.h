@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Policy of the poll loop: which lanes are asked in a turn, how much each may handle, and when the loop
-// has to look at the clock. Knows nothing of threads, sleep or deferred work.
+// Policy of the poll loop: which lanes are asked in a turn, and how much each may handle. Knows nothing of
+// threads, sleep or deferred work.
 //
-// Turns are short as a rule, so lanes are skipped by counting turns. Handlers may make a turn long. So the
-// processor's counter is read now and then; when more than kLongTurn has gone by since the last reading,
-// every lane is asked in the next turn, lanes get a smaller budget, and each turn is watched until turns
-// are short again.
+// Turns are short as a rule, so lanes are skipped by counting turns. Handlers may make a turn long: after a
+// long one (TurnClock) every lane is asked in the next turn.
 #pragma once
 
 #include "poll/crowd.h"
 #include "poll/lane.h"
+#include "poll/turn_clock.h"
 
-#include <chrono>
 #include <memory>
 #include <span>
 #include <utility>
@@ -22,11 +20,6 @@ namespace plexus::poll {
 /// The leader's own, but for all(), place() and begin(). @thread progress
 class LaneTurns {
   public:
-    static constexpr std::uint32_t kBudget = 32; ///< events a lane may handle in one turn
-    static constexpr std::uint32_t kLeastBudget = 4;
-    /// A turn that took longer delays everything that is counted in turns.
-    static constexpr std::chrono::nanoseconds kLongTurn = std::chrono::milliseconds(1);
-
     explicit LaneTurns(double idle_share);
 
     /// The lane is not asked before begin(). Turns may go on meanwhile. @thread one
@@ -53,28 +46,25 @@ class LaneTurns {
         ++turns_;
         for (Lane* lane : asked_) handled += poll_lane(*lane);
         if (turns_ >= next_due_) handled += ask_due();
-        if (handled > 0 && --glance_in_ == 0) glance();
+        if (handled > 0 && clock_.count_turn()) glance();
         return handled;
     }
     /// Every lane is due in the next turn.
     void ask_all() noexcept;
 
     /// True once after a stretch of busy turns that calls for a look at the clock.
-    bool take_clock_due() noexcept {
-        if (!clock_due_) [[likely]]
-            return false;
-        clock_due_ = false;
-        return true;
-    }
+    bool take_clock_due() noexcept { return clock_.take_clock_due(); }
     /// Counts a turn in which nothing was handled towards the next glance. For callers that take a turn
     /// from time to time only.
     void count_idle_turn() noexcept {
-        if (--glance_in_ == 0) glance();
+        if (clock_.count_turn()) glance();
     }
     /// Reads the processor's counter. ask() does so itself in some of the turns that handle something.
-    void glance() noexcept;
-    /// The loop was idle on purpose: the time up to now is no long turn.
-    void forget_time() noexcept { glanced_at_ = 0; }
+    void glance() noexcept {
+        if (clock_.glance()) ask_all();
+    }
+    /// See TurnClock.
+    void forget_time() noexcept { clock_.forget_time(); }
     /// Learns whether polls take the time of others. @thread progress
     Crowd& crowd() noexcept { return crowd_; }
 
@@ -88,7 +78,7 @@ class LaneTurns {
             return poll_specially(lane);
         ask_again(lane, 1);
         bump(lane.polls);
-        const auto handled = static_cast<std::uint32_t>(lane.poll(lane.module, budget_));
+        const auto handled = static_cast<std::uint32_t>(lane.poll(lane.module, clock_.budget()));
         if (handled > 0) {
             bump(lane.hits);
             ++hits_;
@@ -106,8 +96,6 @@ class LaneTurns {
 
     const double idle_share_;
     const double nanoseconds_per_tick_;
-    const std::uint64_t long_ticks_;  ///< kLongTurn
-    const std::uint64_t clock_ticks_; ///< a busy loop looks at the clock so often
     Lanes lanes_;
     std::atomic<std::size_t> begun_{0}; // [begun] set after all that the lanes' polls lead to was made
     std::size_t known_ = 0;             ///< of those, as the last ask_due() or ask_all() saw it
@@ -118,12 +106,7 @@ class LaneTurns {
     std::uint64_t hits_ = 0;     ///< polls that found work, all lanes
     std::uint32_t idlers_ = 0;   ///< lanes that `auto` has wait
     Crowd crowd_;
-    std::uint32_t budget_ = kBudget; ///< of each poll
-    std::uint32_t glance_in_ = 1;    ///< counted turns until the next glance
-    std::uint32_t glance_every_ = 1;
-    std::uint64_t glanced_at_ = 0; ///< ticks; 0: the next glance begins anew
-    std::uint64_t clock_at_ = 0;   ///< ticks, when clock_due_ was set last
-    bool clock_due_ = false;
+    TurnClock clock_;
 };
 
 } // namespace plexus::poll

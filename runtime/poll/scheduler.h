@@ -11,6 +11,7 @@
 // be destroyed there: its threads do not exist.
 #pragma once
 
+#include "base/condition_variable.h"
 #include "base/fork.h"
 #include "base/mutex.h"
 #include "poll/deferred_work.h"
@@ -19,9 +20,7 @@
 #include "poll/sleeper.h"
 
 #include <chrono>
-#include <condition_variable>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <pthread.h>
 #include <thread>
@@ -48,7 +47,7 @@ Condition condition(F& f) noexcept {
 class Scheduler {
   public:
     using Clock = std::chrono::steady_clock;
-    static constexpr std::uint32_t kBudget = LaneTurns::kBudget; ///< events a lane may handle in one turn
+    static constexpr std::uint32_t kBudget = TurnClock::kBudget; ///< events a lane may handle in one turn
 
     explicit Scheduler(SchedulerOptions options);
     ~Scheduler();
@@ -95,10 +94,10 @@ class Scheduler {
     void wake() noexcept;
     /// True on a thread that is inside a turn of this scheduler.
     bool inside_turn() const noexcept {
-        // Acquire pairs with [turn]: a thread that sees the turn of another sees that one's name in leader_
+        // Acquire pairs with [turn]: a thread that sees the turn of another sees that one's name in leader
         // as well, and never its own from an earlier lead.
-        return in_turn_.load(std::memory_order_acquire) &&
-               ::pthread_equal(leader_.load(std::memory_order_relaxed), ::pthread_self());
+        return lead_.in_turn.load(std::memory_order_acquire) &&
+               ::pthread_equal(lead_.leader.load(std::memory_order_relaxed), ::pthread_self());
     }
 
     /// For a foreign event loop: readable after arm() as soon as progress() has something to do, a timer
@@ -119,14 +118,23 @@ class Scheduler {
         std::atomic<Clock::rep> latest{
             Clock::time_point::max().time_since_epoch().count()}; ///< limit_waits()
     };
+    /// Who polls.
+    struct Leadership {
+        std::atomic<pthread_t> leader{};
+        std::atomic<bool> in_turn{false}; ///< [turn] set with release after `leader` was
+        /// [lead] The exchange in try_lead() pairs with the store in unlead(): a new leader sees all that the
+        /// last one did.
+        std::atomic<bool> held{false};
+    };
     /// Between the progress thread and threads that wait.
     struct Handover {
         std::atomic<std::uint64_t> activity{0}; ///< foreground leads so far; a heartbeat, no message
         std::atomic<std::uint32_t> wanting{0};  ///< threads that would lead; a hint to the progress thread
-        std::mutex mutex;                       ///< below only; a leaf
-        std::condition_variable standby;
-        bool leader_will_tell = false; ///< it has slept, so leaving is no fast path any more
-        bool slept = false;            ///< in this lead; the leader's
+        RankedMutex<51> mutex;                  ///< a leaf
+        ConditionVariable standby;
+        /// It has slept, so leaving is no fast path any more.
+        bool leader_will_tell PLEXUS_GUARDED_BY(mutex) = false;
+        bool slept = false; ///< in this lead; the leader's
     };
     /// Gives the lead back at the end of the scope, also when something throws.
     struct Lead {
@@ -163,12 +171,7 @@ class Scheduler {
     LaneTurns lanes_;
     DeferredWork deferred_work_; ///< request() is anybody's
 
-    std::atomic<pthread_t> leader_{};
-    // [turn] set with release after leader_ was.
-    std::atomic<bool> in_turn_{false};
-    // [lead] the exchange in try_lead() pairs with the store in unlead(): a new leader sees all
-    // that the last one did.
-    std::atomic<bool> leading_{false};
+    Leadership lead_;
     std::atomic<bool> woken_{false}; ///< wake() was called since the last arm()
     End end_;
     Handover handover_;

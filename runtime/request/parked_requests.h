@@ -42,7 +42,7 @@ class ParkedRequests {
     explicit ParkedRequests(std::size_t most_bytes) noexcept
       : most_bytes_(most_bytes) {}
 
-    bool must_wait(Line& line, const transport::Channel& from, const wire::RequestHeader& header) const {
+    bool must_wait(Line& line, transport::Channel& from, const wire::RequestHeader& header) const {
         if (!line.requests.empty()) [[unlikely]]
             return true;
         return (header.flags & wire::kWantsReply) != 0 && crowded(line, from);
@@ -64,10 +64,10 @@ class ParkedRequests {
     static constexpr std::size_t kRecord = 256;
 
     // The room is looked at after each 64th part of it only: that takes the lock of the channel.
-    bool crowded(Line& line, const transport::Channel& by) const {
+    bool crowded(Line& line, transport::Channel& by) const {
         if (line.answered < most_bytes_ / 64) [[likely]]
             return false;
-        if (by.crowded()) return true;
+        if (transport::is_crowded(by)) return true;
         line.answered = 0;
         return false;
     }

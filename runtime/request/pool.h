@@ -44,10 +44,7 @@ class Pool {
     std::size_t stop(Clock::time_point deadline = Clock::time_point::max());
 
   private:
-    struct State;
-    struct Worker;
-    static void loop(const std::shared_ptr<State>& state, Worker& self);
-
+    class State;
     const std::shared_ptr<State> state_; ///< a thread that was left behind outlives the pool
 };
 

@@ -12,6 +12,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// Called by modules, from a poll.
+void frame_ended(Completion* completion, Status) {
+    auto* const frame = static_cast<PendingFrame*>(completion);
+    const PendingFramePtr over =
+        frame->owner->on_outbox([&](Outbox& outbox) { return outbox.frames().ended(*frame); });
+    if (over != nullptr && over->waiter != nullptr) over->waiter->settle(over->outcome);
+}
+
 } // namespace
 
 Channel::Channel(Endpoint& endpoint, Peer& peer, Interface& interface, Descriptor row)
@@ -97,18 +105,6 @@ Status Channel::try_send(Frame& frame, Waiter& waiter, bool inside) {
     if (accepted == Status::message_lost)
         way_.last_error = "the method had no room for it, and has logged why";
     return accepted;
-}
-
-// Called by modules, from a poll.
-void Channel::frame_ended(Completion* completion, Status) {
-    auto* const frame = static_cast<PendingFrame*>(completion);
-    PendingFramePtr over;
-    {
-        Channel& owner = *frame->owner;
-        Lock hold(owner.mutex_);
-        over = owner.outbox_.frames().ended(*frame);
-    }
-    if (over != nullptr && over->waiter != nullptr) over->waiter->settle(over->outcome);
 }
 
 Channel* Channel::successor() {
@@ -258,12 +254,6 @@ BothWays Channel::traffic() const {
     BothWays all{outbox_.frames().window().traffic(), received_};
     for (const auto& link : links_) all.received += link->received.traffic();
     return all;
-}
-
-std::size_t Channel::link_count() const {
-    Lock hold(mutex_);
-    return static_cast<std::size_t>(std::count_if(
-        links_.begin(), links_.end(), [](const auto& link) { return link->open && !link->lost; }));
 }
 
 std::vector<Link*> Channel::open_links() const {

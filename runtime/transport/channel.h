@@ -63,8 +63,6 @@ class Channel : public detail::Channel {
 
     /// What went by it so far. @thread any
     BothWays traffic() const PLEXUS_EXCLUDES(mutex_);
-    /// How many links are open. @thread any
-    std::size_t link_count() const PLEXUS_EXCLUDES(mutex_);
 
     Interface& interface() const noexcept { return interface_; }
     /// "tcp", or "libfabric:verbs": which way of its method it is.
@@ -76,16 +74,6 @@ class Channel : public detail::Channel {
     /// True if it may carry what this row asks for. A channel that came to be when the peer
     /// connected to us learns here how to reach the peer.
     bool serves(const Descriptor& row) PLEXUS_EXCLUDES(mutex_);
-    /// So much waits or is kept that answers to the peer will soon find no room. @thread any
-    bool crowded() const PLEXUS_EXCLUDES(mutex_) {
-        const EndpointOptions& options = endpoint_.options();
-        const std::uint64_t queue = options.handler_queue;
-        Lock hold(mutex_); // threads that wait for room occupy up to limits.retain
-        const KeptFrames& frames = outbox_.frames();
-        const std::uint64_t most =
-            std::min((frames.window().retains() ? options.retain : 0) + queue / 32, queue / 2);
-        return frames.held() > most || frames.held() + frames.held_elsewhere() > std::max(most, queue / 2);
-    }
 
     // For Demux and Failover. @thread progress
     /// The peer connected to us.
@@ -106,6 +94,7 @@ class Channel : public detail::Channel {
     void release(Link& link) PLEXUS_EXCLUDES(mutex_);
     /// Null: all that are left of a module that is no more.
     std::vector<std::unique_ptr<Link>> take_out(const Link* link) PLEXUS_EXCLUDES(mutex_);
+    /// @thread any may count them
     std::vector<Link*> open_links() const PLEXUS_EXCLUDES(mutex_);
 
     /// No link and none to come: dials, or waits for the peer where it can't be dialled. If the channel
@@ -148,7 +137,6 @@ class Channel : public detail::Channel {
     Status try_send(Frame& frame, Waiter& waiter, bool inside) PLEXUS_REQUIRES(mutex_);
     void connect() PLEXUS_REQUIRES(mutex_);
     std::string explain(Status status) const PLEXUS_EXCLUDES(mutex_);
-    static void frame_ended(Completion* completion, Status);
 
     /// How the peer is reached, and how far that has come.
     struct Way {
@@ -174,6 +162,20 @@ class Channel : public detail::Channel {
 
     std::atomic<bool> dead_{false}; // [dead] set after the successor has all frames
 };
+
+/// So much waits or is kept that answers to the peer will soon find no room. @thread any
+inline bool is_crowded(Channel& channel) {
+    const EndpointOptions& options = channel.endpoint().options();
+    const std::uint64_t queue = options.handler_queue;
+    return channel.on_outbox(
+        [&](const Outbox& outbox) { // threads that wait for room occupy up to limits.retain
+            const KeptFrames& frames = outbox.frames();
+            const std::uint64_t most =
+                std::min((frames.window().retains() ? options.retain : 0) + queue / 32, queue / 2);
+            return frames.held() > most ||
+                   frames.held() + frames.held_elsewhere() > std::max(most, queue / 2);
+        });
+}
 
 /// What the module says of the way out, or of itself where there is none; what is not with the module yet
 /// counts as queued. @thread any

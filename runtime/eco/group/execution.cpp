@@ -114,18 +114,13 @@ void Execution::reset(Pool& pool) {
     scratch = {};
     planned.reset();
     combine = {};
-    thrown = nullptr;
-    sleeper.reset();
-    ready.store(false, std::memory_order_relaxed);
+    wait = {};
+    outcome = {};
+    step = {};
+    by_multicast.window.reset();
+    end.sleeper.reset();
+    end.ready.store(false, std::memory_order_relaxed);
     at = 0;
-    sent = 0;
-    refusals = 0;
-    parked = failed = undone = false;
-    deadline = Clock::time_point::max();
-    started = {};
-    left_heard = 0;
-    peer = kNobody;
-    window.reset();
 }
 
 } // namespace plexus::eco::detail

@@ -113,31 +113,50 @@ struct Execution {
     };
     std::vector<Slot> slots;
 
-    // Under the group's lock.
-    bool parked = false;
-    bool replaying = false; ///< messages that arrived before the call began are being stored
-    bool failed = false;
-    Clock::time_point started{}; ///< the owner's: the start of a paced call
-    std::uint64_t sent = 0;      ///< the owner's: bytes of the present operation's message that have left
-    unsigned refusals = 0;       ///< the owner's: times in a row that a handler found no room to send
-    bool undone = false;         ///< a message of this call was not sent, or not completely
-    std::exception_ptr thrown;   ///< by the user's operation on this member
     static constexpr Rank kNobody = UINT32_MAX;
-    Rank peer = kNobody;  ///< in shared memory and by multicast: the member that is awaited
-    unsigned writers = 0; ///< handlers that use the call's memory
-    Clock::time_point parked_at{};
-    Clock::time_point deadline = Clock::time_point::max();
-    std::size_t left_at = 0; ///< the operation at which the awaited member was reported to have left
-    unsigned left_heard = 0; ///< and how often
-    std::unique_ptr<multicast::SendWindow> window; ///< of the root of a call by multicast, while it runs
-    std::uint64_t bytes = 0;                       ///< of the data of such a call
-    std::shared_ptr<CompletionState> sleeper;      ///< of a thread that waits for `ready`
+    /// While the call waits.
+    struct Wait {
+        bool parked = false;
+        Clock::time_point since{}; ///< when it was first found parked
+        Rank peer = kNobody;       ///< in shared memory and by multicast: the member that is awaited
+        Clock::time_point deadline = Clock::time_point::max();
+        std::size_t left_at = 0; ///< the operation at which the awaited member was reported to have left
+        unsigned left_heard = 0; ///< and how often
+    };
+    struct Outcome {
+        bool failed = false;
+        bool undone = false;       ///< a message of this call was not sent, or not completely
+        std::exception_ptr thrown; ///< by the user's operation on this member
+    };
+    /// The owner's: how far the present operation is.
+    struct Step {
+        Clock::time_point started{}; ///< the start of a paced call
+        std::uint64_t sent = 0;      ///< bytes of the operation's message that have left
+        unsigned refusals = 0;       ///< times in a row that a handler found no room to send
+    };
+    /// Of the root of a call by multicast, while it runs.
+    struct ByMulticast {
+        std::unique_ptr<multicast::SendWindow> window;
+        std::uint64_t bytes = 0; ///< of the data
+    };
+    /// Who goes on when the call does.
+    struct End {
+        /// [ready] release: a blocked caller may go on with the call.
+        std::atomic<bool> ready{false};
+        std::shared_ptr<CompletionState> sleeper; ///< of a thread that waits for `ready`
+        /// Of a call that no thread waits in; null for a blocking call.
+        std::shared_ptr<CompletionState> future;
+        std::shared_ptr<GroupState> group; ///< keeps the group while the future is open
+    };
 
-    /// [ready] release: a blocked caller may go on with the call.
-    std::atomic<bool> ready{false};
-    /// Of a call that no thread waits in; null for a blocking call.
-    std::shared_ptr<CompletionState> future;
-    std::shared_ptr<GroupState> group; ///< keeps the group while the future is open
+    // Under the group's lock.
+    Wait wait;
+    Outcome outcome;
+    Step step;
+    ByMulticast by_multicast;
+    End end;
+    bool replaying = false; ///< messages that arrived before the call began are being stored
+    unsigned writers = 0;   ///< handlers that use the call's memory
 
     const std::vector<ScheduleOp>& ops() const noexcept { return planned->schedule.ops; }
     std::byte* address(const Segment& segment) const noexcept {
@@ -145,7 +164,7 @@ struct Execution {
     }
     /// The member that a parked call waits for. Under the group's lock.
     Rank awaited() const noexcept {
-        return !planned->signature.by_messages() || at >= ops().size() ? peer : ops()[at].peer;
+        return !planned->signature.by_messages() || at >= ops().size() ? wait.peer : ops()[at].peer;
     }
     /// Copies within the member's own memory.
     void copy(const std::vector<Copy>& copies) const noexcept;

@@ -50,13 +50,13 @@ std::function<void()> GroupState::break_now(Status status, const std::string& wh
         if (broken_) return {};
         broken_ = {status, why};
         for (const auto& each : calls_) {
-            each->failed = true;
-            if (!each->parked) continue; // its owner will see it
-            each->parked = false;
-            if (each->future != nullptr) {
+            each->outcome.failed = true;
+            if (!each->wait.parked) continue; // its owner will see it
+            each->wait.parked = false;
+            if (each->end.future != nullptr) {
                 ours.push_back(each.get());
             } else {
-                each->ready.store(true, std::memory_order_release); // [ready]
+                each->end.ready.store(true, std::memory_order_release); // [ready]
             }
         }
     }
@@ -73,7 +73,7 @@ void GroupState::wake_sleepers() {
         {
             const Lock hold(mutex_);
             for (const auto& each : calls_) {
-                if (sleeper == nullptr) sleeper = std::exchange(each->sleeper, nullptr);
+                if (sleeper == nullptr) sleeper = std::exchange(each->end.sleeper, nullptr);
             }
         }
         if (sleeper == nullptr) return;
@@ -99,7 +99,7 @@ void GroupState::lost(Rank peer, const Error& error) {
 }
 
 std::string GroupState::text_of_deadline(const Execution& call) const {
-    const Rank peer = call.at < call.ops().size() ? call.ops()[call.at].peer : call.peer;
+    const Rank peer = call.at < call.ops().size() ? call.ops()[call.at].peer : call.wait.peer;
     return fmt::format("member {} gave up its {} at the call's deadline{}", name(me_),
                        call.planned->signature.text(),
                        peer == Execution::kNobody ? "" : fmt::format(", waiting for member {}", name(peer)));
@@ -115,7 +115,8 @@ void GroupState::expire_late() {
     {
         const Lock hold(mutex_);
         for (const auto& each : calls_)
-            if (each->future != nullptr && Clock::now() >= each->deadline) why = text_of_deadline(*each);
+            if (each->end.future != nullptr && Clock::now() >= each->wait.deadline)
+                why = text_of_deadline(*each);
     }
     if (!why.empty()) break_up(Status::deadline_exceeded, why, true);
 }
@@ -149,7 +150,7 @@ void GroupState::ask_after(Rank peer, std::uint32_t call, std::uint32_t digest) 
 bool GroupState::waits_for(Rank peer, std::uint32_t number) {
     const Lock hold(mutex_);
     const Execution* const call = find(number);
-    return call != nullptr && call->parked && call->awaited() == peer;
+    return call != nullptr && call->wait.parked && call->awaited() == peer;
 }
 
 /// What the member sent before it left may come by another link than this news: so the news must come
@@ -159,12 +160,12 @@ void GroupState::hear_left(Rank peer, std::uint32_t number) {
     {
         const Lock hold(mutex_);
         Execution* const call = find(number);
-        if (call == nullptr || !call->parked || call->awaited() != peer) return;
-        if (call->left_at != call->at) {
-            call->left_at = call->at;
-            call->left_heard = 0;
+        if (call == nullptr || !call->wait.parked || call->awaited() != peer) return;
+        if (call->wait.left_at != call->at) {
+            call->wait.left_at = call->at;
+            call->wait.left_heard = 0;
         }
-        if (++call->left_heard < kOften) return;
+        if (++call->wait.left_heard < kOften) return;
     }
     break_up(Status::peer_lost, fmt::format("member {} has left the group", name(peer)), true);
 }
@@ -246,13 +247,13 @@ void GroupState::look_after() {
         const Lock hold(mutex_);
         watched_ = false;
         for (const auto& each : calls_) {
-            if (each->future == nullptr) continue; // its thread looks itself
+            if (each->end.future == nullptr) continue; // its thread looks itself
             waiting = true;
-            if (!each->parked) continue;
-            if (each->parked_at == Clock::time_point{}) {
-                each->parked_at = now;
-            } else if (now - each->parked_at >= options_.watch) {
-                each->parked_at = now;
+            if (!each->wait.parked) continue;
+            if (each->wait.since == Clock::time_point{}) {
+                each->wait.since = now;
+            } else if (now - each->wait.since >= options_.watch) {
+                each->wait.since = now;
                 silent.push_back({each->awaited(), each->number, each->planned->digest});
             }
         }

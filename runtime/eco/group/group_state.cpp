@@ -95,7 +95,7 @@ Execution& GroupState::begin(std::shared_ptr<const PlannedCall> planned, const C
     Execution& call = *fresh;
     call.planned = std::move(planned);
     call.combine = args.combine;
-    call.deadline = deadline;
+    call.wait.deadline = deadline;
     // The space for sending is never written to.
     call.space[static_cast<std::size_t>(Space::send)] = const_cast<std::byte*>(args.send);
     call.space[static_cast<std::size_t>(Space::receive)] = args.receive;
@@ -103,8 +103,8 @@ Execution& GroupState::begin(std::shared_ptr<const PlannedCall> planned, const C
     if (call.slots.size() < schedule.op_of_slot.size())
         call.slots = std::vector<Execution::Slot>(schedule.op_of_slot.size());
     call.copy(schedule.before);
-    if (future != nullptr) call.group = shared_from_this();
-    call.future = std::move(future); // look_after() reads it from here on
+    if (future != nullptr) call.end.group = shared_from_this();
+    call.end.future = std::move(future); // look_after() reads it from here on
     return enter(std::move(fresh));
 }
 
@@ -117,7 +117,7 @@ Execution& GroupState::enter(std::unique_ptr<Execution> fresh) {
         if (broken_) throw_broken();
         call.number = next_++;
         past_.add(call.number, call.planned->signature);
-        call.parked = !call.planned->signature.by_messages(); // so break_up() sets `ready`
+        call.wait.parked = !call.planned->signature.by_messages(); // so break_up() sets `ready`
         calls_.push_back(std::move(fresh));
         // As if they came now, and before all that comes while the lock is released meanwhile.
         call.replaying = true;
@@ -148,7 +148,7 @@ void GroupState::run(std::shared_ptr<const PlannedCall> planned, const Collectiv
         advance(call);
         {
             const Lock hold(mutex_);
-            if (call.at == call.ops().size() || (call.failed && !call.parked)) break;
+            if (call.at == call.ops().size() || (call.outcome.failed && !call.wait.parked)) break;
         }
         wait(call);
     }
@@ -179,13 +179,13 @@ void GroupState::advance(Execution& call) {
     const std::vector<ScheduleOp>& ops = call.ops();
     while (call.at < ops.size()) {
         const ScheduleOp& op = ops[call.at];
-        if (call.at == call.planned->schedule.start && call.started == Clock::time_point{})
-            call.started = Clock::now();
+        if (call.at == call.planned->schedule.start && call.step.started == Clock::time_point{})
+            call.step.started = Clock::now();
         if (op.hold_ns > 0 && !hold_back(call, op)) return;
         if (!(op.send ? send(call, op) : take(call, op))) return;
         ++call.at;
     }
-    if (call.future != nullptr) finish(call);
+    if (call.end.future != nullptr) finish(call);
 }
 
 /// False: this is a handler and there is no room for its message. The call goes on later.
@@ -195,9 +195,9 @@ bool GroupState::send(Execution& call, const ScheduleOp& op) {
         const Lock hold(mutex_);
         packed = pool_.take(op.bytes);
     }
-    Bytes bytes = call.bytes_to_send(op, packed).subspan(call.sent);
+    Bytes bytes = call.bytes_to_send(op, packed).subspan(call.step.sent);
     const std::size_t piece = call.planned->whole_piece_bytes();
-    const bool limited = call.deadline != Clock::time_point::max();
+    const bool limited = call.wait.deadline != Clock::time_point::max();
     const GlobalPointer<Mailbox>& open = members_[op.peer].mailbox;
     bool all = true;
     try {
@@ -208,19 +208,19 @@ bool GroupState::send(Execution& call, const ScheduleOp& op) {
             const auto to = [&](const GlobalPointer<Mailbox>& member) {
                 member.send(kArrive, id_, call.number, slot, call.planned->digest, me_, now);
             };
-            limited ? to(open.with(plexus::deadline(call.deadline - Clock::now()))) : to(open);
-            call.sent += now.size();
-            call.refusals = 0;
+            limited ? to(open.with(plexus::deadline(call.wait.deadline - Clock::now()))) : to(open);
+            call.step.sent += now.size();
+            call.step.refusals = 0;
         } while (!bytes.empty());
     } catch (const Error& error) {
         all = error.status() != Status::again || !mailbox_->context().inside_handler();
         if (all) {
             limited&& error.status() == Status::timed_out ? expire(call) : lost(op.peer, error);
             const Lock hold(mutex_);
-            call.undone = true;
+            call.outcome.undone = true;
         }
     }
-    if (all) call.sent = 0;
+    if (all) call.step.sent = 0;
     if (packed.memory != nullptr) {
         const Lock hold(mutex_);
         pool_.give(std::move(packed));
@@ -232,18 +232,18 @@ bool GroupState::send(Execution& call, const ScheduleOp& op) {
 /// True: the message may be sent. False: its time has not come, and a call with a future is parked until
 /// then; or the call has failed. A blocking call waits here.
 bool GroupState::hold_back(Execution& call, const ScheduleOp& op) {
-    const Clock::time_point due = call.started + std::chrono::nanoseconds(op.hold_ns);
-    if (call.future == nullptr) return sleep_until(call, due);
+    const Clock::time_point due = call.step.started + std::chrono::nanoseconds(op.hold_ns);
+    if (call.end.future == nullptr) return sleep_until(call, due);
     const Clock::duration left = due - Clock::now();
     if (left <= Clock::duration::zero()) return true;
     bool failed = false;
     std::uint32_t number = 0; // of this call: once it is parked it may end, and another take its place
     {
         const Lock hold(mutex_);
-        failed = call.failed;
+        failed = call.outcome.failed;
         number = call.number;
-        call.parked = !failed;
-        call.parked_at = {};
+        call.wait.parked = !failed;
+        call.wait.since = {};
     }
     if (failed) {
         finish(call);
@@ -254,8 +254,8 @@ bool GroupState::hold_back(Execution& call, const ScheduleOp& op) {
         if (still == nullptr) return;
         {
             const Lock hold(still->mutex_);
-            if (call.number != number || !call.parked) return; // it has failed
-            call.parked = false;
+            if (call.number != number || !call.wait.parked) return; // it has failed
+            call.wait.parked = false;
         }
         still->advance(call);
     });
@@ -265,33 +265,33 @@ bool GroupState::hold_back(Execution& call, const ScheduleOp& op) {
 /// False: the blocking call has failed.
 bool GroupState::sleep_until(Execution& call, Clock::time_point due) {
     for (Clock::time_point now = Clock::now(); now < due; now = Clock::now()) {
-        if (now >= call.deadline) expire(call);
+        if (now >= call.wait.deadline) expire(call);
         const auto sleeper = std::make_shared<CompletionState>(mailbox_->context().core());
         {
             const Lock hold(mutex_);
-            if (call.failed) return false;
-            call.sleeper = sleeper; // break_up() wakes it
+            if (call.outcome.failed) return false;
+            call.end.sleeper = sleeper; // break_up() wakes it
         }
         try {
-            (void)Future<void>(sleeper).wait_for(std::min(due, call.deadline) - now);
+            (void)Future<void>(sleeper).wait_for(std::min(due, call.wait.deadline) - now);
         } catch (const Error& error) { break_up(error.status(), error.what(), true); }
         const Lock hold(mutex_);
-        call.sleeper.reset();
+        call.end.sleeper.reset();
     }
     return true;
 }
 
 /// The call has a future, which keeps the group. It belongs to the timer now, and break_up() leaves it alone.
 void GroupState::retry_later(Execution& call) {
-    const auto pause = kRetry * (1u << std::min(call.refusals++, kMostDoublings));
+    const auto pause = kRetry * (1u << std::min(call.step.refusals++, kMostDoublings));
     mailbox_->monitor().after(pause, [group = weak_from_this(), &call] {
         const auto still = group.lock();
         if (still == nullptr) return;
         bool failed = false;
         {
             const Lock hold(still->mutex_);
-            failed = call.failed;
-            if (failed) call.undone = true;
+            failed = call.outcome.failed;
+            if (failed) call.outcome.undone = true;
         }
         failed ? still->finish(call) : still->advance(call);
     });
@@ -308,21 +308,21 @@ bool GroupState::take(Execution& call, const ScheduleOp& op) {
         {
             const Lock hold(mutex_);
             if (kept.memory != nullptr) pool_.give(std::exchange(kept, {}));
-            failed = call.failed;
+            failed = call.outcome.failed;
             if (!failed && slot.kept.size == 0) {
                 // `complete` is set before the last bytes are stored, which is done without the lock.
                 const bool there = call.planned->schedule.early ? slot.stored.load(std::memory_order_relaxed)
                                                                 : slot.complete;
                 if (there) return true;
-                call.parked = true;
-                call.parked_at = {};
+                call.wait.parked = true;
+                call.wait.since = {};
                 return false;
             }
             if (!failed) kept = std::exchange(slot.kept, {});
             from = slot.kept_from;
         }
         if (failed) {
-            if (call.future != nullptr) finish(call);
+            if (call.end.future != nullptr) finish(call);
             return false;
         }
         try {
@@ -330,7 +330,7 @@ bool GroupState::take(Execution& call, const ScheduleOp& op) {
         } catch (...) {
             {
                 const Lock hold(mutex_);
-                call.thrown = std::current_exception();
+                call.outcome.thrown = std::current_exception();
             }
             break_up(Status::bad_argument, text_of_throw(), true);
         }
@@ -405,9 +405,9 @@ GroupState::Consequence GroupState::take_message(Execution& call, const MessageH
                                                   name(me_), op.bytes);
         return what;
     }
-    if (call.failed) return {};
+    if (call.outcome.failed) return {};
     slot.came += bytes.size();
-    call.left_heard = 0; // more of it has come than was known when the sender was reported to have left
+    call.wait.left_heard = 0; // more of it has come than was known when the sender was reported to have left
     slot.complete = last;
     if (schedule.early) {
         ++call.writers;
@@ -417,8 +417,8 @@ GroupState::Consequence GroupState::take_message(Execution& call, const MessageH
         --call.writers;
         if (!last) return {};
         slot.stored.store(true, std::memory_order_release); // [stored]
-    } else if (call.parked && call.at == at) {              // what was kept is merged already
-        call.parked = false;                                // this thread is the owner now
+    } else if (call.wait.parked && call.at == at) {         // what was kept is merged already
+        call.wait.parked = false;                           // this thread is the owner now
         ++call.writers;
         mutex_.unlock();
         std::exception_ptr thrown;
@@ -427,15 +427,15 @@ GroupState::Consequence GroupState::take_message(Execution& call, const MessageH
         } catch (...) { thrown = std::current_exception(); }
         mutex_.lock();
         --call.writers;
-        call.parked = true;
+        call.wait.parked = true;
         if (thrown != nullptr) {
-            call.thrown = std::move(thrown);
-            call.undone = true;
+            call.outcome.thrown = std::move(thrown);
+            call.outcome.undone = true;
             // A group that broke meanwhile has left the call to this thread. Else nothing more is combined
             // until it is broken.
-            return std::exchange(call.failed, true) ? resume(call) : broken_by_operation();
+            return std::exchange(call.outcome.failed, true) ? resume(call) : broken_by_operation();
         }
-        if (!last && !call.failed) return {};
+        if (!last && !call.outcome.failed) return {};
     } else {
         if (slot.kept.size == 0) {
             slot.kept = pool_.take(op.bytes - from);
@@ -446,17 +446,17 @@ GroupState::Consequence GroupState::take_message(Execution& call, const MessageH
         slot.kept.size += bytes.size();
         return {};
     }
-    return call.parked && call.at == at ? resume(call) : Consequence{};
+    return call.wait.parked && call.at == at ? resume(call) : Consequence{};
 }
 
 /// The parked call can go on: on this thread, or on the thread that is blocked in it.
 GroupState::Consequence GroupState::resume(Execution& call) {
-    call.parked = false;
-    if (call.future != nullptr) return {Consequence::Kind::resume, &call};
+    call.wait.parked = false;
+    if (call.end.future != nullptr) return {Consequence::Kind::resume, &call};
     Consequence what{Consequence::Kind::resume};
-    what.sleeper = std::move(call.sleeper);
-    call.sleeper.reset();
-    call.ready.store(true, std::memory_order_release); // [ready]
+    what.sleeper = std::move(call.end.sleeper);
+    call.end.sleeper.reset();
+    call.end.ready.store(true, std::memory_order_release); // [ready]
     return what;
 }
 
@@ -477,7 +477,7 @@ void GroupState::act(Consequence what) {
 
 void GroupState::wait(Execution& call) {
     const auto is_ready = [&] {
-        return call.ready.exchange(false, std::memory_order_acquire);
+        return call.end.ready.exchange(false, std::memory_order_acquire);
     }; // pairs with [ready]
     const int turns = !crowded() ? kTurns : per_processor_ <= kManyPerProcessor ? kCrowdedTurns : kFewTurns;
     for (int turn = 0; turn < turns; ++turn) {
@@ -490,19 +490,20 @@ void GroupState::wait(Execution& call) {
         {
             const Lock hold(mutex_);
             if (is_ready()) return;
-            if (call.sleeper == nullptr)
-                call.sleeper = std::make_shared<CompletionState>(mailbox_->context().core());
-            sleeper = call.sleeper;
+            if (call.end.sleeper == nullptr)
+                call.end.sleeper = std::make_shared<CompletionState>(mailbox_->context().core());
+            sleeper = call.end.sleeper;
             peer = call.awaited();
         }
-        const auto left = std::max<Clock::duration>(call.deadline - Clock::now(), Clock::duration::zero());
+        const auto left =
+            std::max<Clock::duration>(call.wait.deadline - Clock::now(), Clock::duration::zero());
         try {
             if (Future<void>(sleeper).wait_for(std::min<Clock::duration>(options_.watch, left))) continue;
         } catch (const Error& error) {
             break_up(error.status(), error.what(), true);
             continue;
         }
-        if (Clock::now() >= call.deadline) {
+        if (Clock::now() >= call.wait.deadline) {
             expire(call);
         } else if (peer != Execution::kNobody) {
             ask_after(peer, call.number, call.planned->digest);
@@ -524,11 +525,11 @@ void GroupState::finish(Execution& call) {
             const Lock hold(mutex_);
             over = call.writers == 0; // writers use memory that the caller may free soon
             if (over) {
-                keep = std::move(call.group);
-                future = std::move(call.future);
+                keep = std::move(call.end.group);
+                future = std::move(call.end.future);
                 combine = std::move(call.combine);
-                thrown = std::move(call.thrown);
-                if (call.failed && (call.undone || call.at < call.ops().size())) {
+                thrown = std::move(call.outcome.thrown);
+                if (call.outcome.failed && (call.outcome.undone || call.at < call.ops().size())) {
                     status = broken_->first;
                     why = why_broken();
                 }

@@ -58,7 +58,7 @@ class GroupState::MulticastCall {
             {
                 const Lock hold(group_.mutex_);
                 over = call_.writers == 0;
-                if (over) call_.window.reset();
+                if (over) call_.by_multicast.window.reset();
             }
             if (!over) std::this_thread::yield();
         }
@@ -78,10 +78,10 @@ class GroupState::MulticastCall {
             burst.clear();
             {
                 const Lock hold(group_.mutex_);
-                if (call_.failed) return false;
-                multicast::SendWindow& window = *call_.window;
+                if (call_.outcome.failed) return false;
+                multicast::SendWindow& window = *call_.by_multicast.window;
                 if (window.complete()) return true;
-                call_.peer = window.slowest();
+                call_.wait.peer = window.slowest();
                 call_.at = window.confirmed();
                 while (window.may_send() && burst.size() < kBurst && budget.take())
                     burst.push_back(window.take_next());
@@ -106,7 +106,7 @@ class GroupState::MulticastCall {
         std::uint32_t confirmed = 0;
         wake(root, window);
         for (;;) {
-            if (call_.ready.load(std::memory_order_acquire))
+            if (call_.end.ready.load(std::memory_order_acquire))
                 return false; // pairs with [ready]: the group broke
             bool further = listen(window, root);
             if (further) {
@@ -225,10 +225,10 @@ class GroupState::MulticastCall {
     /// Uses the ordinary path to the root, which may have broken.
     template <class Do>
     void attempt(Rank root, Do&& what) {
-        const bool limited = call_.deadline != Clock::time_point::max();
+        const bool limited = call_.wait.deadline != Clock::time_point::max();
         const GlobalPointer<Mailbox>& open = group_.members_[root].mailbox;
         try {
-            limited ? what(open.with(plexus::deadline(call_.deadline - Clock::now()))) : what(open);
+            limited ? what(open.with(plexus::deadline(call_.wait.deadline - Clock::now()))) : what(open);
         } catch (const Error& error) {
             const bool late =
                 error.status() == Status::timed_out || error.status() == Status::deadline_exceeded;
@@ -242,7 +242,7 @@ class GroupState::MulticastCall {
     void wake(Rank root, const multicast::ReceiveWindow& window) {
         turn_ = 0;
         const Lock hold(group_.mutex_);
-        call_.peer = root;
+        call_.wait.peer = root;
         call_.at = window.first_missing();
     }
 
@@ -253,13 +253,13 @@ class GroupState::MulticastCall {
         if (context.progress() == 0 && group_.crowded()) std::this_thread::yield();
         if (turn_ < kIdleTurns) return;
         const Clock::time_point now = Clock::now();
-        if (now >= call_.deadline) {
+        if (now >= call_.wait.deadline) {
             group_.expire(call_);
         } else if (now - asked_after_ >= group_.options_.watch) {
             asked_after_ = now;
             {
                 const Lock hold(group_.mutex_);
-                call_.peer = root;
+                call_.wait.peer = root;
             }
             group_.ask_after(root, call_.number, call_.planned->digest);
         } else if (answer_) {
@@ -300,11 +300,11 @@ void GroupState::run_by_multicast(std::shared_ptr<const PlannedCall> planned, co
     }
     const Rank root = planned->signature.root;
     fresh->planned = std::move(planned);
-    fresh->deadline = deadline;
+    fresh->wait.deadline = deadline;
     fresh->space[static_cast<std::size_t>(Space::receive)] = args.receive;
-    fresh->bytes = data.size();
+    fresh->by_multicast.bytes = data.size();
     if (me_ == root)
-        fresh->window = std::make_unique<multicast::SendWindow>(
+        fresh->by_multicast.window = std::make_unique<multicast::SendWindow>(
             size(), me_, static_cast<std::uint32_t>(count), multicast_->agreed().window);
     Execution& call = enter(std::move(fresh));
     run_here(call, [&] {
@@ -319,10 +319,11 @@ void GroupState::hear_confirmed(std::uint32_t number, std::uint32_t digest, Rank
     {
         const Lock hold(mutex_);
         Execution* const call = find(number);
-        if (call == nullptr || call->window == nullptr) return; // it has failed, or the member lies
+        if (call == nullptr || call->by_multicast.window == nullptr)
+            return; // it has failed, or the member lies
         if (digest != call->planned->digest) {
             what = {Consequence::Kind::differ, nullptr, nullptr, member, number};
-        } else if (!call->window->confirm(member, below)) {
+        } else if (!call->by_multicast.window->confirm(member, below)) {
             what.kind = Consequence::Kind::break_up;
             what.status = Status::bad_argument;
             what.why = fmt::format("member {} says that it has {} datagrams of {}, which can't be. Run the "
@@ -330,7 +331,7 @@ void GroupState::hear_confirmed(std::uint32_t number, std::uint32_t digest, Rank
                                    name(member), below, call->planned->signature.text());
         } else {
             what = resume(*call);
-            call->parked = true; // so break_up() sets `ready`
+            call->wait.parked = true; // so break_up() sets `ready`
         }
     }
     act(std::move(what));
@@ -343,7 +344,8 @@ class GroupState::Reading {
       : group_(group) {
         const Lock hold(group_.mutex_);
         Execution* const call = group_.find(number);
-        if (call == nullptr || call->window == nullptr || digest != call->planned->digest) return;
+        if (call == nullptr || call->by_multicast.window == nullptr || digest != call->planned->digest)
+            return;
         ++call->writers;
         call_ = call;
     }
@@ -358,7 +360,7 @@ class GroupState::Reading {
     /// False: there is no such call now.
     explicit operator bool() const noexcept { return call_ != nullptr; }
     std::span<std::byte> data() const noexcept {
-        return {call_->space[static_cast<std::size_t>(Space::receive)], call_->bytes};
+        return {call_->space[static_cast<std::size_t>(Space::receive)], call_->by_multicast.bytes};
     }
 
   private:

@@ -33,7 +33,8 @@ class GroupState::ArenaWait final : public host::WaitPolicy {
       , call_(call) {}
 
     bool idle(Rank awaited, std::uint32_t turn) override {
-        if (call_.ready.load(std::memory_order_acquire)) return false; // pairs with [ready]: the group broke
+        if (call_.end.ready.load(std::memory_order_acquire))
+            return false; // pairs with [ready]: the group broke
         if (turn == 0) begin();
         Context& context = group_.mailbox_->context();
         if (!group_.crowded() || turn % kYieldTurns == kYieldTurns - 1) context.progress();
@@ -41,7 +42,7 @@ class GroupState::ArenaWait final : public host::WaitPolicy {
         if (!sleeps_ && turn % kClockTurns != kClockTurns - 1) return true;
         const Clock::time_point now = Clock::now();
         if (since_ == Clock::time_point{}) since_ = asked_ = now;
-        if (now >= call_.deadline) {
+        if (now >= call_.wait.deadline) {
             await(awaited);
             group_.expire(call_);
         } else if (now - asked_ >= group_.options_.watch) {
@@ -60,11 +61,11 @@ class GroupState::ArenaWait final : public host::WaitPolicy {
         since_ = asked_ = {};
         sleeps_ = false;
         const Lock hold(group_.mutex_);
-        call_.peer = Execution::kNobody;
+        call_.wait.peer = Execution::kNobody;
     }
     void await(Rank awaited) {
         const Lock hold(group_.mutex_);
-        call_.peer = awaited;
+        call_.wait.peer = awaited;
         call_.at = group_.arena_->round();
     }
 
@@ -84,7 +85,7 @@ void GroupState::run_in_memory(std::shared_ptr<const PlannedCall> planned, const
         fresh = spare();
     }
     fresh->planned = std::move(planned);
-    fresh->deadline = deadline;
+    fresh->wait.deadline = deadline;
     Execution& call = enter(std::move(fresh));
     ArenaWait waiting(*this, call);
     arena_->begin(call.planned->digest, waiting);

@@ -156,6 +156,21 @@ TEST_CASE("what a task holds ends with it") {
     CHECK(eventually(5s, [&] { return held.use_count() == 1; }));
 }
 
+TEST_CASE("what a task holds has ended when the pool is idle") {
+    struct Slow {
+        std::atomic<bool>& ended;
+        ~Slow() {
+            std::this_thread::sleep_for(50ms);
+            ended = true;
+        }
+    };
+    std::atomic<bool> ended{false};
+    Pool pool(1, 1000);
+    REQUIRE(pool.submit(1, [held = std::make_shared<Slow>(ended)] {}));
+    CHECK(eventually(20s, [&] { return pool.idle(); }));
+    CHECK(ended);
+}
+
 TEST_CASE("what a task holds ends under no lock of the pool") {
     std::promise<bool> answer;
     auto answered = answer.get_future();
