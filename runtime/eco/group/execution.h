@@ -117,7 +117,7 @@ struct Execution {
     /// While the call waits.
     struct Wait {
         bool parked = false;
-        Clock::time_point since{}; ///< when it was first found parked
+        Clock::time_point since{}; ///< when it was first found parked, or last asked after
         Rank peer = kNobody;       ///< in shared memory and by multicast: the member that is awaited
         Clock::time_point deadline = Clock::time_point::max();
         std::size_t left_at = 0; ///< the operation at which the awaited member was reported to have left

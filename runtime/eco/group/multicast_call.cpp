@@ -212,7 +212,9 @@ class GroupState::MulticastCall {
                 further = store(window, range.first + i, rest.first(size)) || further;
                 rest = rest.subspan(size);
             }
-        timer.answered(further, nanoseconds(Clock::now()));
+        using Answer = multicast::RepairTimer::Answer;
+        const Answer what = further ? Answer::fresh : begun ? Answer::copies : Answer::not_begun;
+        timer.answered(what, nanoseconds(Clock::now()));
         return further;
     }
 

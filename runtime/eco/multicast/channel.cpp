@@ -40,10 +40,10 @@ bool Channel::send(PacketHeader header, Bytes data) {
 template <class Wants>
 std::optional<Packet> Channel::next(Budget& budget, Wants&& wants) {
     while (budget.take()) {
-        const Bytes datagram = socket_.receive(incoming_);
-        if (datagram.empty()) return std::nullopt;
-        const auto packet = parse(datagram, group_);
-        if (!packet || !wants(*packet) || !is_genuine(datagram, key_)) continue;
+        const auto datagram = socket_.receive(incoming_);
+        if (!datagram) return std::nullopt;
+        const auto packet = parse(*datagram, group_);
+        if (!packet || !wants(*packet) || !is_genuine(*datagram, key_)) continue;
         const Drop drop = drop_.load(std::memory_order_relaxed);
         if (drop == nullptr || !drop(packet->header, me_)) return packet;
     }

@@ -147,9 +147,10 @@ bool Socket::send(Bytes datagram) const noexcept {
                     reinterpret_cast<const sockaddr*>(&to), sizeof to) >= 0;
 }
 
-Bytes Socket::receive(std::vector<std::byte>& room) const noexcept {
+std::optional<Bytes> Socket::receive(std::vector<std::byte>& room) const noexcept {
     const ssize_t got = ::recv(fd_.get(), room.data(), room.size(), MSG_DONTWAIT);
-    return {room.data(), got > 0 ? static_cast<std::size_t>(got) : 0};
+    if (got < 0) return std::nullopt;
+    return Bytes(room.data(), static_cast<std::size_t>(got));
 }
 
 void Socket::sleep(std::chrono::milliseconds limit) const noexcept {

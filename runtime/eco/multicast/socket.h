@@ -58,9 +58,9 @@ class Socket {
     std::uint32_t room_for(std::size_t datagram_bytes) const noexcept;
     /// False: there is no room now; the datagram is lost if it is not sent again.
     bool send(Bytes datagram) const noexcept;
-    /// The next datagram in `room`, or an empty span: there is none. One that does not fit is cut, so its tag
-    /// is wrong.
-    Bytes receive(std::vector<std::byte>& room) const noexcept;
+    /// The next datagram in `room`, which may have no byte; nothing: there is none. One that does not fit is
+    /// cut, so its tag is wrong.
+    std::optional<Bytes> receive(std::vector<std::byte>& room) const noexcept;
     /// Sleeps until a datagram comes, at most so long.
     void sleep(std::chrono::milliseconds limit) const noexcept;
 

@@ -58,11 +58,11 @@ std::vector<Range> ReceiveWindow::missing(std::uint32_t below, std::uint32_t mos
     return out;
 }
 
-void RepairTimer::answered(bool gave, std::uint64_t now) noexcept {
+void RepairTimer::answered(Answer what, std::uint64_t now) noexcept {
     open_ = false;
-    if (gave) return; // the silence lasts: what is still missing is due
+    if (what == Answer::fresh) return; // the silence lasts: what is still missing is due
     quiet_since_ = now;
-    silence_ = std::min(2 * silence_, kLongestSilence);
+    if (what == Answer::not_begun) silence_ = std::min(2 * silence_, kLongestSilence);
 }
 
 std::uint32_t RepairTimer::ask_below(const ReceiveWindow& window, std::uint32_t count,

@@ -64,8 +64,8 @@ class ReceiveWindow {
 };
 
 /// When a receiver asks the sender for what it lacks. Gaps are asked for at once, if more datagrams have come
-/// behind them than may overtake others. After a silence all is asked for. If the sender gives nothing new,
-/// because its call has not begun, the next silence may last twice as long, up to a limit.
+/// behind them than may overtake others. After a silence all is asked for. If the sender has not begun the
+/// call, the next silence may last twice as long, up to a limit.
 class RepairTimer {
   public:
     /// A silence of this length, and the longest one.
@@ -83,8 +83,12 @@ class RepairTimer {
         silence_ = kSilence;
     }
     void asked() noexcept { open_ = true; }
-    /// `gave`: the answer brought something new. Until a datagram comes again, the rest is asked for at once.
-    void answered(bool gave, std::uint64_t now) noexcept;
+    enum class Answer : std::uint8_t {
+        fresh,     ///< something new: until a datagram comes again, the rest is asked for at once
+        copies,    ///< what was asked for has come meanwhile: the silence begins anew
+        not_begun, ///< nothing: the sender has not begun the call
+    };
+    void answered(Answer what, std::uint64_t now) noexcept;
     /// Numbers below this one are asked for now, if they are missing. 0: nothing is.
     std::uint32_t ask_below(const ReceiveWindow& window, std::uint32_t count,
                             std::uint64_t now) const noexcept;

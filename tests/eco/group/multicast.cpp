@@ -103,6 +103,7 @@ TEST_CASE("a member that hears nothing any more gets all by requests") {
 TEST_CASE("a root that has just sent much has room for what others send") {
     constexpr Rank kNext = 1;
     static std::atomic<bool> heard[3] = {}; // a datagram of the next root, by member
+    for (auto& each : heard) each = false;
     const Dropped none([](const Header& header, std::uint32_t me) {
         if (header.count > 0 && header.sender == kNext) heard[me] = true;
         return false;

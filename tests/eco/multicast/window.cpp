@@ -10,6 +10,7 @@
 namespace window_test {
 
 using namespace plexus::eco::multicast;
+using Answer = RepairTimer::Answer;
 
 namespace {
 
@@ -96,7 +97,7 @@ TEST_CASE("gaps are asked for when some more datagrams have come behind them") {
     CHECK(timer.ask_below(window, 100, 10) == 9 - kReorder);
     timer.asked();
     CHECK(timer.ask_below(window, 100, 10 * kSecond) == 0); // one question at a time
-    timer.answered(true, 20);
+    timer.answered(Answer::fresh, 20);
     CHECK(timer.ask_below(window, 100, 20) > 0);
     window.take(1);
     CHECK(timer.ask_below(window, 100, 20) == 0);
@@ -146,17 +147,22 @@ TEST_CASE("after a silence all is asked for, and less often while the sender has
     std::uint64_t silence = RepairTimer::kSilence;
     for (int i = 0; i < 10; ++i) {
         timer.asked();
-        timer.answered(false, now);
+        timer.answered(Answer::not_begun, now);
         silence = std::min(2 * silence, RepairTimer::kLongestSilence);
         CHECK(timer.ask_below(window, 100, now + silence - 1) == 0);
         CHECK(timer.ask_below(window, 100, now + silence) == 100);
         now += silence;
     }
     timer.asked();
-    timer.answered(true, now); // and it goes on at once, as nothing comes by multicast
+    timer.answered(Answer::fresh, now); // and it goes on at once, as nothing comes by multicast
     CHECK(timer.ask_below(window, 100, now) == 100);
     timer.datagram_came(now);
     CHECK(timer.ask_below(window, 100, now + RepairTimer::kSilence - 1) == 0);
+    now += RepairTimer::kSilence;
+    timer.asked();
+    timer.answered(Answer::copies, now); // what was asked for has come: the silence is no longer than before
+    CHECK(timer.ask_below(window, 100, now + RepairTimer::kSilence - 1) == 0);
+    CHECK(timer.ask_below(window, 100, now + RepairTimer::kSilence) == 100);
 }
 
 TEST_CASE("every receiver gets all, whatever is lost, doubled or overtaken") {
@@ -189,7 +195,7 @@ TEST_CASE("every receiver gets all, whatever is lost, doubled or overtaken") {
                 timers[to].asked();
                 for (const Range& range : receivers[to].missing(below, 8))
                     for (std::uint32_t i = 0; i < range.count; ++i) receivers[to].take(range.first + i);
-                timers[to].answered(true, now);
+                timers[to].answered(Answer::fresh, now);
             }
             CHECK(sender.confirm(to, receivers[to].first_missing()));
         }
