@@ -140,16 +140,19 @@ bool is_missing_port(int error) noexcept { return error == EADDRINUSE || error =
 
 std::string why_not_bound(const std::string& failed, int error, const Options& options) {
     const std::string reason = failed + ": " + module::system_text(error);
-    const std::string first = std::to_string(options.first_port);
     const bool one_port = options.first_port == options.last_port;
+    const std::string first = std::to_string(options.first_port);
+    const std::string ports =
+        one_port ? "port " + first : "any port from " + first + " to " + std::to_string(options.last_port);
     if (error == EADDRINUSE)
-        return (one_port ? "port " + first + " is taken ("
-                         : "every port from " + first + " to " + std::to_string(options.last_port) +
-                               " is taken (") +
-               reason + "); set port to another one, to a range, or to 0 for any that is free";
+        return (one_port ? ports + " is taken (" : "this process can't listen on " + ports + " (") + reason +
+               "); set port to another one, to a range, or to 0 for any that is free";
     if (error == EACCES)
-        return "this process may not listen on port " + first + " (" + reason +
+        return "this process may not listen on " + ports + " (" + reason +
                "); set port to 1024 or above, or give the program the capability CAP_NET_BIND_SERVICE";
+    if (is_missing_address(error))
+        return "nothing can be listened on at " + reason +
+               "; set listen and interface to addresses that the command \"ip addr\" shows";
     return "nothing can be listened on at " + reason;
 }
 

@@ -103,21 +103,18 @@ std::vector<Path> Module::paths_to(plexus_view descriptor, std::string& why) con
     }
     const std::vector<asio::ip::address> addresses = there->reachable_from(here_);
     std::vector<Path> paths;
-    std::string unreached;
-    for (const asio::ip::address& address : addresses) {
-        const auto path = sockets_.path_to({address, there->port});
-        if (path)
-            paths.push_back(*path);
-        else
-            unreached += (unreached.empty() ? "" : ", ") + stream_link::text_of(address, there->port);
-    }
+    for (const asio::ip::address& address : addresses)
+        if (const auto path = sockets_.path_to({address, there->port})) paths.push_back(*path);
+    if (!paths.empty()) return paths;
     if (addresses.empty()) {
         why = there->why_not(here_);
-    } else if (paths.empty()) {
-        why = "no socket of this side reaches " + unreached +
-              ": let listen and interface select an address of that kind here";
+        return {};
     }
-    return paths;
+    why = "no socket of this side reaches ";
+    for (const asio::ip::address& address : addresses)
+        why += (address == addresses.front() ? "" : ", ") + stream_link::text_of(address, there->port);
+    why += ": let listen and interface select an address of that kind here";
+    return {};
 }
 
 std::int32_t Module::applies(plexus_view descriptor, plexus_text& why) const {

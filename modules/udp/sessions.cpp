@@ -48,9 +48,12 @@ std::size_t most_to(const Path& path, std::size_t most) {
 }
 
 std::string why_not_open(const Session& session, const Options& options) {
-    std::string why = "no answer from " + text_of(session.paths) + " within connect_timeout (" +
-                      text_of(options.where.connect_timeout) +
-                      "): see whether the peer runs, and whether firewalls let UDP through both ways";
+    const bool confirms = session.state == Session::State::confirming;
+    const std::string peer = text_of(session.paths);
+    std::string why =
+        (confirms ? peer + " answered, and nothing came by the new keys" : "no answer from " + peer) +
+        " within connect_timeout (" + text_of(options.where.connect_timeout) +
+        "): see whether the peer runs, and whether firewalls let UDP through both ways";
     if (!session.other_answers.empty()) why += "; " + session.other_answers;
     return why;
 }
@@ -337,7 +340,7 @@ Event Sessions::lose(Session& session, std::int32_t status, std::string why) {
 void Sessions::end(Session& session) {
     if (session.state == State::pending) std::erase(pending_, &session);
     session.state = State::over;
-    session.given_up = batch_of(session.own).any_given_up = true;
+    if (!std::exchange(session.given_up, true)) ended_.push_back(session.own);
 }
 
 void Sessions::give_up(Session& session) {
@@ -357,13 +360,12 @@ void Sessions::end_all(bool tell) {
 }
 
 void Sessions::bury() {
-    for (Batch& batch : batches_)
-        if (std::exchange(batch.any_given_up, false))
-            std::erase_if(batch.sessions, [this](const auto& each) {
-                const Session& session = *each.second;
-                if (session.given_up) hellos_.erase(session.hello);
-                return session.given_up;
-            });
+    for (const std::uint32_t own : std::exchange(ended_, {})) {
+        auto& sessions = batch_of(own).sessions;
+        const auto found = sessions.find(own);
+        hellos_.erase(found->second->hello);
+        sessions.erase(found);
+    }
 }
 
 Clock::time_point Sessions::next() const noexcept {

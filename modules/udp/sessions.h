@@ -125,7 +125,6 @@ class Sessions {
     struct Batch {
         std::unordered_map<std::uint32_t, std::unique_ptr<Session>> sessions;
         Clock::time_point next = Clock::time_point::max(); ///< when one of them is due
-        bool any_given_up = false;
     };
     Batch& batch_of(std::uint32_t own) noexcept { return batches_[own % batches_.size()]; }
     Session& make(bool dialed, module::Handshake handshake, Session::State state);
@@ -151,6 +150,7 @@ class Sessions {
     const Sockets& sockets_;
     std::array<Batch, 8> batches_;
     std::unordered_map<std::string_view, Session*> hellos_; ///< accepted sessions by what they came by
+    std::vector<std::uint32_t> ended_;                      ///< numbers of those that nobody names any more
     std::vector<Session*> pending_;                         ///< the oldest first
     std::uint64_t refused_ = 0;
     std::vector<std::uint8_t> outgoing_; ///< one datagram

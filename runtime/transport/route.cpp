@@ -117,7 +117,7 @@ Status Route::send_unreliable(transport::Frame& frame, std::uint16_t request, st
         }
     }
     status = send(frame, why);
-    transport::Channel* const carrier = channel_.load(std::memory_order_acquire); // pairs with [way]
+    transport::Channel* const carrier = last_channel();
     if (status == Status::timed_out) { // out of date before there was room for it
         if (carrier != nullptr) transport::MethodCounts::one_more(carrier->interface().counts.dropped);
         return Status::ok;
@@ -160,6 +160,13 @@ transport::Datagrams* Route::choose_datagrams() {
         return by;
     }
     return nullptr;
+}
+
+transport::Channel* Route::last_channel() const {
+    transport::Channel* const now = channel_.load(std::memory_order_acquire); // pairs with [way]
+    if (now != nullptr) return now;
+    Lock hold(mutex_);
+    return former_;
 }
 
 bool Route::stays() const {

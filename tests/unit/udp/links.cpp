@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The module's table, driven directly: what a full socket, a narrower path, a flood of strangers and a forked
 // child do to open links.
+#include "common/owned_fd.h"
 #include "stream_link/descriptor.h"
 #include "support/bare_host.h"
 #include "support/catch.h"

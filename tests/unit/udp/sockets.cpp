@@ -7,6 +7,7 @@
 
 #include <asio/ip/address.hpp>
 #include <cerrno>
+#include <chrono>
 #include <string>
 #include <unistd.h>
 #include <vector>
@@ -14,6 +15,7 @@
 namespace sockets_test {
 
 using namespace plexus::testing;
+using namespace std::chrono_literals;
 using plexus::stream_link::Interface;
 using plexus::stream_link::Options;
 using plexus::udp::Sockets;
