@@ -315,11 +315,16 @@ void Sender::fail(void* cookie) {
 }
 
 CopyChoice::AllLearned Sender::learned() const {
-    CopyChoice::AllLearned all;
-    if (!large_.try_lock()) return all;
-    if (meter_ != nullptr) all = meter_->learned();
-    large_.unlock();
-    return all;
+    CopyChoice::AllLearned now{};
+    bool is_free = false;
+    if (large_.try_lock()) {
+        if (meter_ != nullptr) now = meter_->learned();
+        large_.unlock();
+        is_free = true;
+    }
+    const Lock hold(told_.mutex);
+    if (is_free) told_.all = now;
+    return told_.all;
 }
 
 std::uint64_t Sender::queued_bytes() const noexcept {

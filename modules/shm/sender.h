@@ -101,7 +101,8 @@ class Sender {
 
     // @thread any, once open
 
-    /// What was measured of copies. Nothing while a message is being copied: that is not waited for.
+    /// What was measured of copies; while a message is being copied, what was measured when this was asked
+    /// last.
     CopyChoice::AllLearned learned() const;
     std::uint64_t queued_bytes() const noexcept;
     std::uint64_t area_bytes() const noexcept { return area_in_use_.load(std::memory_order_relaxed); }
@@ -123,6 +124,11 @@ class Sender {
     struct Part {
         std::uint64_t post = 0; // of PostedSends, the number of the message
         std::uint64_t end = 0;  // bytes of it before this were copied, or are lost
+    };
+    /// What learned() has told last.
+    struct Told {
+        module::Mutex mutex;
+        CopyChoice::AllLearned all PLEXUS_MODULE_GUARDED_BY(mutex){};
     };
     struct Stream {
         std::vector<plexus_view> pieces;
@@ -195,6 +201,7 @@ class Sender {
     Stream stream_ PLEXUS_MODULE_GUARDED_BY(large_);
     std::unique_ptr<CopyMeter>
         meter_ PLEXUS_MODULE_GUARDED_BY(large_); // made when there is something to choose
+    mutable Told told_;
 };
 
 } // namespace plexus::shm

@@ -249,10 +249,12 @@ TEST_CASE("what was measured is told without waiting for a message that is being
     bool streaming = false;
     std::int32_t status = PLEXUS_LINK_LOST;
     std::thread sends([&] { status = half.sender.send(pieces, 2, &half, streaming); });
-    while (!slow.is_being_read()) std::this_thread::yield();
+    const bool reads =
+        plexus::testing::eventually(std::chrono::seconds(20), [&] { return slow.is_being_read(); });
     const CopyChoice::AllLearned all = half.sender.learned();
     CHECK(slow.go_on());
     sends.join();
+    CHECK(reads);
     CHECK(status == PLEXUS_OK);
     CHECK(all[0].cost(Copy::cached) == 0);
 }
