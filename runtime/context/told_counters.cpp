@@ -25,6 +25,8 @@ inline constexpr Request<std::vector<std::uint64_t>(PublishedCounters&)> kRead{"
 
 /// For a sample. The context's thread for counters needs no more unless its process gets no processor.
 constexpr auto kSampleTime = 400ms;
+/// Names that are looked for are seen within this time.
+constexpr auto kLookAgain = 10ms;
 /// Whoever says that its job is larger is not believed.
 constexpr std::uint32_t kMostRanks = 1 << 16;
 /// So many are asked if rank 0, which knows how many there are, does not answer.
@@ -45,6 +47,7 @@ Result<counters::Decoded> decode(std::vector<std::uint64_t> words) {
 struct Asked {
     std::uint32_t rank;
     Future<GlobalPointer<PublishedCounters>> where;
+    bool is_looked_up = false;
     std::optional<Future<std::vector<std::uint64_t>>> answer{};
 };
 
@@ -61,14 +64,8 @@ class Round {
         const Deadline published = deadline(std::max<Clock::duration>((end - now) / 2, 1ms));
         for (std::uint32_t rank = first; rank < last; ++rank)
             asked_.push_back({rank, here_.lookup<PublishedCounters>(name_of(rank), published)});
-        for (Asked& each : asked_)
-            attempt(each.rank, all, [&] {
-                const auto pointer = each.where.get();
-                attempt(each.rank, true, [&] {
-                    const auto left = std::max<Clock::duration>(end - Clock::now(), 1ms);
-                    each.answer = pointer.with(deadline(left)).call(kRead);
-                });
-            });
+        while (const Asked* const unknown = call_those_found(end, all))
+            (void)unknown->where.wait_for(kLookAgain);
         for (Asked& each : asked_)
             if (each.answer)
                 attempt(each.rank, true, [&] {
@@ -80,6 +77,27 @@ class Round {
     std::vector<SeenContext>& seen() noexcept { return seen_; }
 
   private:
+    /// One whose name is still being looked for; null: none.
+    const Asked* call_those_found(Clock::time_point end, bool all) {
+        const Asked* unknown = nullptr;
+        for (Asked& each : asked_) {
+            if (each.is_looked_up) continue;
+            if (!each.where.ready()) {
+                unknown = &each;
+                continue;
+            }
+            each.is_looked_up = true;
+            attempt(each.rank, all, [&] {
+                const auto pointer = each.where.get();
+                attempt(each.rank, true, [&] {
+                    const auto left = std::max<Clock::duration>(end - Clock::now(), 1ms);
+                    each.answer = pointer.with(deadline(left)).call(kRead);
+                });
+            });
+        }
+        return unknown;
+    }
+
     template <class Try>
     void attempt(std::uint32_t rank, bool told, Try&& work) {
         try {

@@ -180,6 +180,10 @@ TEST_CASE("counters of a job are read although rank 0 does not answer, and names
     });
     PublishedCounters nothing;
     const auto silent = job.bind(nothing);
+    struct Ends { // before the handlers are waited for, also if something fails
+        std::atomic<bool>& flag;
+        ~Ends() { flag = true; }
+    } const ends{over};
     Context of_told = Context::attach(told.url(), by("tcp"));
     const auto answers = within(of_told.lookup<PublishedCounters>("plexus.counters.0"));
     job.publish("plexus.counters.3", handed(job, answers));
@@ -187,7 +191,7 @@ TEST_CASE("counters of a job are read although rank 0 does not answer, and names
     Context reader = Context::attach(job.url(), by("tcp"));
     const auto look = [&] {
         std::vector<std::string> refused;
-        const auto seen = read_counters(reader, std::chrono::milliseconds(1500) * kPatience, refused);
+        const auto seen = read_counters(reader, std::chrono::milliseconds(4000) * kPatience, refused);
         REQUIRE(seen.size() == 1);
         CHECK(seen[0].label.name == "told");
         return refused;
@@ -200,7 +204,6 @@ TEST_CASE("counters of a job are read although rank 0 does not answer, and names
     const auto first = look();
     REQUIRE(first.size() == 2);
     CHECK(first[0].find("rank 0") == 0);
-    over = true;
 }
 
 } // namespace shown_test
