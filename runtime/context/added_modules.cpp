@@ -108,9 +108,9 @@ void AddedModules::add(const std::filesystem::path& file, const Parameters& para
 
 void AddedModules::add(const plexus_passport& passport, const Parameters& parameters) {
     refuse_in_turn();
-    constexpr const char* kOrigin = "the program's own";
-    add(kOrigin, loader::admit(&passport, kOrigin), parameters,
-        [&] { return modules_.take(&passport, kOrigin); });
+    const auto found = loader::admit(&passport, "the program's own");
+    const std::string origin = "the program's own " + (found ? (*found).name : std::string("module"));
+    add(origin, found, parameters, [&] { return modules_.take(&passport, origin); });
 }
 
 void AddedModules::refuse_in_turn() const {

@@ -8,6 +8,7 @@
 #include "plexus/context.h"
 
 #include <atomic>
+#include <cstdint>
 #include <deque>
 #include <filesystem>
 #include <string>

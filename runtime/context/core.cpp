@@ -4,16 +4,13 @@
 #include "base/crypto.h"
 #include "base/log.h"
 #include "bootstrap/manager/managed_job.h"
-#include "bootstrap/url.h"
 #include "context/shown_counters.h"
 #include "context/startup.h"
 #include "context/told_counters.h"
 #include "transport/reach.h"
 #include "transport/route.h"
 
-#include <algorithm>
 #include <fmt/core.h>
-#include <thread>
 
 namespace plexus::detail {
 namespace {

@@ -42,7 +42,6 @@ class Core : public std::enable_shared_from_this<Core> {
     const bootstrap::Job& job() const noexcept { return job_; }
     const std::vector<std::string>& arguments() const noexcept { return arguments_; }
     const config::Settings& settings() const noexcept { return settings_; }
-    const loader::Modules& modules() const noexcept { return modules_; }
     const AddedModules& added() const noexcept { return added_; }
     AddedModules& added() { return refuse_forked(), added_; }
     poll::Scheduler& scheduler() noexcept { return *stack_.scheduler; }

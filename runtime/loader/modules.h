@@ -37,7 +37,7 @@ Result<plexus_ops> seal(const plexus_ops& raw);
 /// Checks magic, version, name, parameters; then seals. `origin` is for the texts.
 Result<Module> admit(const plexus_passport* passport, std::string_view origin);
 
-/// Every module that this process has. Filled before contexts use it, then only read.
+/// The modules of one context. Filled while it starts, then changed by one thread at a time.
 class Modules {
   public:
     Modules();

@@ -95,8 +95,9 @@ bool Pool::State::submit(Task task) {
         Lock hold(mutex_);
         if (tasks_.stopping || (tasks_.bytes > 0 && tasks_.bytes + task.bytes > most_bytes_)) return false;
         start_workers();
-        tasks_.bytes += task.bytes;
+        const std::size_t bytes = task.bytes;
         tasks_.waiting.push_back(std::move(task));
+        tasks_.bytes += bytes;
     }
     submitted_.notify_one();
     return true;
@@ -108,7 +109,7 @@ void Pool::State::start_workers() {
         Worker& worker = present.emplace_back();
         try {
             worker.thread = std::thread([kept = shared_from_this(), &worker] { kept->work(worker); });
-        } catch (const std::system_error&) {
+        } catch (...) { // no thread, or no memory for one
             present.pop_back();
             if (present.empty()) throw; // fewer would do
             return;

@@ -173,7 +173,8 @@ TEST_CASE("a module that could not be added takes no keys with it that the file 
 TEST_CASE("a module is not added to a context that closes") {
     std::optional<Context> context(by("shm"));
     Refusal refusal;
-    context->at_close([&] { refusal = refusal_of([&] { context->add_module(file_of("tcp")); }); });
+    Context* const at = &*context;
+    context->at_close([&, at] { refusal = refusal_of([&] { at->add_module(file_of("tcp")); }); });
     context.reset();
     CHECK(refusal.status == Status::closed);
 }

@@ -158,6 +158,8 @@ TEST_CASE("what a task holds ends with it") {
 
 TEST_CASE("what a task holds has ended when the pool is idle") {
     struct Slow {
+        explicit Slow(std::atomic<bool>& flag)
+          : ended(flag) {}
         std::atomic<bool>& ended;
         ~Slow() {
             std::this_thread::sleep_for(50ms);

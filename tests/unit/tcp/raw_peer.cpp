@@ -29,6 +29,8 @@ RawPeer::RawPeer(BareHost& host, std::string_view from) {
     const asio::ip::tcp::endpoint own(from.empty() ? asio::ip::address() : asio::ip::make_address(from), 0);
     if (!from.empty() && ::bind(socket_.get(), own.data(), static_cast<socklen_t>(own.size())) != 0)
         throw std::runtime_error("a plain socket can't be bound");
+    const int room = 1 << 20; // what tests leave unread must not close the window
+    (void)::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
     if (::connect(socket_.get(), endpoint.data(), static_cast<socklen_t>(endpoint.size())) != 0)
         throw std::runtime_error("a plain socket can't connect");
 }
