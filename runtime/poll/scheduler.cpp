@@ -13,7 +13,7 @@ using std::chrono::nanoseconds;
 
 namespace {
 
-constexpr unsigned kTurnsPerLook = 64; // idle turns between two looks at the clock
+constexpr unsigned kTurnsPerLook = 64; // between two looks at the clock of a thread that does not lead a wait
 constexpr nanoseconds kFollowerNap = std::chrono::milliseconds(50);
 
 // How often this thread has given its core to another one without sleep, in a yield or by force.
@@ -29,6 +29,7 @@ Scheduler::Scheduler(SchedulerOptions options)
   : options_(options)
   , nanoseconds_per_tick_(nanoseconds_per_tick())
   , lanes_(options.idle_share)
+  , idle_looks_(options.spin)
   , front_(EPOLLIN)
   , back_(EPOLLIN | EPOLLONESHOT)
   , foreign_(EPOLLIN, true) {}
@@ -221,32 +222,33 @@ bool Scheduler::wait(Condition until, Clock::time_point deadline) {
 bool Scheduler::lead(Condition until, Clock::time_point deadline) {
     const Lead leading(*this);
     Clock::time_point idle_since{};
-    unsigned idle = 0;
+    idle_looks_.restart();
     for (;;) {
         const std::uint32_t handled = turn();
         if (until.holds(until.self)) return true;
         if (handled > 0) {
-            idle = 0;
+            idle_looks_.restart();
             idle_since = {};
             // A busy loop looks at the clock too, now and then, or it would never end.
             if (!lanes_.take_clock_due()) continue;
-        } else if (++idle % kTurnsPerLook != 0 && !lanes_.crowd().polls()) {
+        } else if (!idle_looks_.count_turn() && !lanes_.crowd().polls()) {
             continue;
         }
         const auto now = Clock::now();
         if (now >= deadline || over()) return false;
         deferred_work_.look(now);
         if (handled > 0) continue;
+        idle_looks_.note(now);
         lanes_.glance();
         if (idle_since == Clock::time_point{}) idle_since = now;
         if (now - idle_since < options_.spin && !lanes_.crowd().polls()) continue;
         if (now - idle_since < options_.spin + options_.yield) {
-            idle = kTurnsPerLook - 1;
+            idle_looks_.look_next();
             yield();
             continue;
         }
         if (rest(until, deadline)) return true;
-        idle = 0;
+        idle_looks_.restart();
         idle_since = {};
     }
 }

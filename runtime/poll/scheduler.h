@@ -16,6 +16,7 @@
 #include "base/mutex.h"
 #include "poll/deferred_work.h"
 #include "poll/followers.h"
+#include "poll/idle_looks.h"
 #include "poll/lane_turns.h"
 #include "poll/sleeper.h"
 
@@ -169,6 +170,7 @@ class Scheduler {
 
     // The leader's own.
     LaneTurns lanes_;
+    IdleLooks idle_looks_;
     DeferredWork deferred_work_; ///< request() is anybody's
 
     Leadership lead_;
