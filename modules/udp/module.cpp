@@ -207,7 +207,8 @@ std::uint32_t Module::poll(std::uint32_t budget) {
         const module::Lock hold(mutex_);
         armed_ = false;
         sessions_.bury();
-        if (const auto now = Clock::now(); now >= sessions_.next()) sessions_.run(now, events);
+        if (sessions_.next() != Clock::time_point::max())
+            if (const auto now = Clock::now(); now >= sessions_.next()) sessions_.run(now, events);
     }
     for (const Event& event : events) tell(event);
     return handled + static_cast<std::uint32_t>(events.size());

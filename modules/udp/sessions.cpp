@@ -73,8 +73,6 @@ std::string why_over(const Session& session, const Options& options, Clock::time
     return {};
 }
 
-constexpr auto kDueFirst = [](const auto& one, const auto& other) { return one.next < other.next; };
-
 } // namespace
 
 Keys::Keys(const Handshake& handshake, bool dialed)
@@ -95,26 +93,22 @@ std::size_t Sessions::most() const noexcept {
 
 std::size_t Sessions::open() const noexcept {
     const auto is_open = [](const auto& each) { return each.second->state == State::open; };
-    std::ptrdiff_t sum = 0;
-    for (const Batch& batch : batches_)
-        sum += std::count_if(batch.sessions.begin(), batch.sessions.end(), is_open);
-    return static_cast<std::size_t>(sum);
+    return static_cast<std::size_t>(std::count_if(sessions_.begin(), sessions_.end(), is_open));
 }
 
 Session& Sessions::make(bool dialed, Handshake handshake, State state) {
     std::uint32_t own = 0;
-    while (own == 0 || batch_of(own).sessions.contains(own)) host_.random(host_.self, &own, sizeof own);
+    while (own == 0 || sessions_.contains(own)) host_.random(host_.self, &own, sizeof own);
     auto made = std::make_unique<Session>(Session{module_, dialed, std::move(handshake), state});
     made->own = own;
     made->times.began = Clock::now();
     made->times.pause = kFirstRetry;
-    return *batch_of(own).sessions.emplace(own, std::move(made)).first->second;
+    return *sessions_.emplace(own, std::move(made)).first->second;
 }
 
 Session* Sessions::find(std::uint32_t own, State one, State other) {
-    const auto& sessions = batch_of(own).sessions;
-    const auto found = sessions.find(own);
-    if (found == sessions.end()) return nullptr;
+    const auto found = sessions_.find(own);
+    if (found == sessions_.end()) return nullptr;
     const State state = found->second->state;
     return state == one || state == other ? found->second.get() : nullptr;
 }
@@ -299,7 +293,10 @@ std::int32_t Sessions::send(Session& session, std::span<const plexus_view> piece
     std::size_t size = 0;
     for (const plexus_view& piece : pieces) size += piece.size;
     if (size > session.most) return PLEXUS_TOO_LARGE;
-    if (session.keys->worn()) return PLEXUS_LINK_LOST; // run() ends it: another one has fresh keys
+    if (session.keys->worn()) { // run() ends it: another one has fresh keys
+        look_at(session, Clock::now());
+        return PLEXUS_LINK_LOST;
+    }
     const std::int32_t status = seal(session, Content::message, pieces, size);
     if (status == PLEXUS_OK) session.times.message = session.times.sent;
     return status;
@@ -329,6 +326,7 @@ Event Sessions::lose(Session& session, std::int32_t status, std::string why) {
         return {};
     }
     session.state = State::over;
+    forget_due(session);
     Event event;
     event.what = Event::What::lost;
     event.session = &session;
@@ -340,6 +338,7 @@ Event Sessions::lose(Session& session, std::int32_t status, std::string why) {
 void Sessions::end(Session& session) {
     if (session.state == State::pending) std::erase(pending_, &session);
     session.state = State::over;
+    forget_due(session);
     if (!std::exchange(session.given_up, true)) ended_.push_back(session.own);
 }
 
@@ -349,39 +348,37 @@ void Sessions::give_up(Session& session) {
 }
 
 void Sessions::end_all(bool tell) {
-    for (Batch& batch : batches_) {
-        for (const auto& [own, session] : batch.sessions) {
-            if (tell && session->state == State::open) say(*session, Content::bye);
-            session->state = State::over;
-        }
-        batch.next = Clock::time_point::max();
+    for (const auto& [own, session] : sessions_) {
+        if (tell && session->state == State::open) say(*session, Content::bye);
+        session->state = State::over;
+        session->times.due = Clock::time_point::max();
     }
+    due_.clear();
     pending_.clear();
 }
 
 void Sessions::bury() {
     for (const std::uint32_t own : std::exchange(ended_, {})) {
-        auto& sessions = batch_of(own).sessions;
-        const auto found = sessions.find(own);
+        const auto found = sessions_.find(own);
         hellos_.erase(found->second->hello);
-        sessions.erase(found);
+        sessions_.erase(found);
     }
 }
 
-Clock::time_point Sessions::next() const noexcept {
-    return std::min_element(batches_.begin(), batches_.end(), kDueFirst)->next;
+void Sessions::look_at(Session& session, Clock::time_point when) {
+    forget_due(session);
+    due_.emplace(when, &session);
+    session.times.due = when;
 }
 
-void Sessions::look_at(const Session& session, Clock::time_point when) noexcept {
-    Batch& batch = batch_of(session.own);
-    batch.next = std::min(batch.next, when);
+void Sessions::forget_due(Session& session) noexcept {
+    due_.erase({std::exchange(session.times.due, Clock::time_point::max()), &session});
 }
 
 void Sessions::run(Clock::time_point now, std::vector<Event>& events) {
-    Batch& batch = *std::min_element(batches_.begin(), batches_.end(), kDueFirst);
-    batch.next = Clock::time_point::max();
-    for (const auto& [own, session] : batch.sessions) {
-        if (session->given_up || session->state == State::over) continue;
+    for (std::size_t looked = 0; looked < kMostRun && next() <= now; ++looked) {
+        Session* const session = due_.begin()->second;
+        forget_due(*session);
         Event event = run(*session, now);
         if (event.what != Event::What::nothing) events.push_back(std::move(event));
     }

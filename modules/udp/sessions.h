@@ -11,13 +11,14 @@
 #include "udp/sealing.h"
 #include "udp/sockets.h"
 
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace plexus::udp {
@@ -57,6 +58,7 @@ struct Session {
         Clock::time_point message; ///< either way
         Clock::time_point retry;   ///< when the record is sent again
         Clock::duration pause;
+        Clock::time_point due = Clock::time_point::max(); ///< when run() looks at it
     };
 
     // The functions of the module's table. @thread any
@@ -105,10 +107,14 @@ class Sessions {
     void greet(Session& session) { say(session, Content::alive); }
     /// The host wants no more of it, or never did.
     void give_up(Session& session);
-    /// Looks at one eighth of the sessions, that in which one is due first. Appends what the host is to hear.
+    static constexpr std::size_t kMostRun = 64;
+    /// Looks at kMostRun of the sessions that are due, those first that have been so longest. Appends what
+    /// the host is to hear.
     void run(Clock::time_point now, std::vector<Event>& events);
     /// When run() is worth calling.
-    Clock::time_point next() const noexcept;
+    Clock::time_point next() const noexcept {
+        return due_.empty() ? Clock::time_point::max() : due_.begin()->first;
+    }
     /// Frees those that nobody can name any more. @thread progress, between two turns
     void bury();
     /// Says goodbye on all that are open, if `tell`, and ends them.
@@ -121,12 +127,6 @@ class Sessions {
     std::size_t most() const noexcept;
 
   private:
-    /// One eighth of the sessions, by the numbers of this side.
-    struct Batch {
-        std::unordered_map<std::uint32_t, std::unique_ptr<Session>> sessions;
-        Clock::time_point next = Clock::time_point::max(); ///< when one of them is due
-    };
-    Batch& batch_of(std::uint32_t own) noexcept { return batches_[own % batches_.size()]; }
     Session& make(bool dialed, module::Handshake handshake, Session::State state);
     Session* find(std::uint32_t own, Session::State one, Session::State other);
     Event refuse();
@@ -142,13 +142,15 @@ class Sessions {
     void send_record(Session& session);
     void start(Session& session, const Path& path);
     Event run(Session& session, Clock::time_point now);
-    void look_at(const Session& session, Clock::time_point when) noexcept;
+    void look_at(Session& session, Clock::time_point when);
+    void forget_due(Session& session) noexcept;
 
     Module* module_;
     const plexus_host& host_;
     const Options& options_;
     const Sockets& sockets_;
-    std::array<Batch, 8> batches_;
+    std::unordered_map<std::uint32_t, std::unique_ptr<Session>> sessions_; ///< by the numbers of this side
+    std::set<std::pair<Clock::time_point, Session*>> due_;                 ///< those that run() looks at
     std::unordered_map<std::string_view, Session*> hellos_; ///< accepted sessions by what they came by
     std::vector<std::uint32_t> ended_;                      ///< numbers of those that nobody names any more
     std::vector<Session*> pending_;                         ///< the oldest first

@@ -68,20 +68,21 @@ TEST_CASE("where the host lacks all addresses, none is bound") {
     std::string why;
     CHECK(sockets.bind(at({kLacking}), {}, why) == EADDRNOTAVAIL);
     CHECK(says(why, "nothing can be listened on at the configured addresses"));
+    CHECK(says(why, "set listen and interface to addresses that the command \"ip addr\" shows"));
     CHECK(sockets.count() == 0);
 }
 
 TEST_CASE("a port that is taken is named, and the next one of a range is used") {
+    constexpr std::uint16_t kNext = 200;
     Sockets first;
     std::string why;
-    REQUIRE(first.bind(at({"127.0.0.1"}), {}, why) == 0);
+    REQUIRE(first.bind(at({"127.0.0.1"}), with_ports(20'000, UINT16_MAX - kNext), why) == 0);
     const std::uint16_t port = first.port();
-    if (port > 65'000) return;
     Sockets second;
     CHECK(second.bind(at({"127.0.0.1"}), with_ports(port, port), why) == EADDRINUSE);
     CHECK(says(why, "port " + std::to_string(port) + " is taken (127.0.0.1:" + std::to_string(port)));
     CHECK(says(why, "set port to another one"));
-    const auto last = static_cast<std::uint16_t>(port + 200);
+    const auto last = static_cast<std::uint16_t>(port + kNext);
     CHECK(second.bind(at({"127.0.0.1"}), with_ports(port, last), why) == 0);
     CHECK(second.port() > port);
 }
