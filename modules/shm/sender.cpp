@@ -207,9 +207,9 @@ std::int32_t Sender::post(const Message& message, const CopyChoice::Pick& pick, 
 
 // True: the caller answers AGAIN, and the poller calls `writable` later. False: try again.
 bool Sender::block(const Wants& wants) {
-    want_consumed_.store(wants.consumed, std::memory_order_relaxed);
-    want_released_.store(wants.released, std::memory_order_relaxed);
-    want_fetched_.store(wants.fetched, std::memory_order_relaxed);
+    wanted_.consumed.store(wants.consumed, std::memory_order_relaxed);
+    wanted_.released.store(wants.released, std::memory_order_relaxed);
+    wanted_.fetched.store(wants.fetched, std::memory_order_relaxed);
     blocked_.store(true, std::memory_order_seq_cst); // [blocked]
     if ((gate_.load(std::memory_order_seq_cst) & kConnecting) == 0)
         out_->waiting.store(1, std::memory_order_seq_cst); // pairs with Receiver::made_room
@@ -220,9 +220,11 @@ bool Sender::block(const Wants& wants) {
 bool Sender::may_go_on() const noexcept {
     const std::uint32_t gate = gate_.load(std::memory_order_seq_cst);
     return gate == 0 &&
-           out_->consumed.load(std::memory_order_seq_cst) >= want_consumed_.load(std::memory_order_relaxed) &&
-           out_->released.load(std::memory_order_seq_cst) >= want_released_.load(std::memory_order_relaxed) &&
-           posted_.ended() >= want_fetched_.load(std::memory_order_relaxed);
+           out_->consumed.load(std::memory_order_seq_cst) >=
+               wanted_.consumed.load(std::memory_order_relaxed) &&
+           out_->released.load(std::memory_order_seq_cst) >=
+               wanted_.released.load(std::memory_order_relaxed) &&
+           posted_.ended() >= wanted_.fetched.load(std::memory_order_relaxed);
 }
 
 bool Sender::has_news() const noexcept {
@@ -249,7 +251,7 @@ std::uint64_t Sender::fetched() const noexcept {
 
 // Pairs with the store in Receiver::ask. A peer that asks for nothing that was posted gets no answer.
 bool Sender::is_asked() const noexcept {
-    return !posted_.is_empty() && out_->asked.load(std::memory_order_seq_cst) != answered_;
+    return !posted_.is_empty() && out_->asked.load(std::memory_order_seq_cst) != answered_.asked;
 }
 
 // Grows whenever the peer has taken something.
@@ -281,20 +283,23 @@ std::uint32_t Sender::settle(void* cookie, bool gone) {
 
 // Copies for the peer what it could not read of the oldest post, or says that this is lost.
 void Sender::answer() {
-    answered_ = out_->asked.load(std::memory_order_seq_cst);
-    if (part_.post != posted_.ended()) part_ = {posted_.ended(), 0};
+    answered_.asked = out_->asked.load(std::memory_order_seq_cst);
+    if (answered_.post != posted_.ended()) {
+        answered_.post = posted_.ended();
+        answered_.end = 0;
+    }
     const std::vector<plexus_view>& pieces = posted_.oldest().rest;
     std::uint64_t whole = 0;
     for (const plexus_view& piece : pieces) whole += piece.size;
     const std::uint64_t from = out_->wanted_from.load(std::memory_order_relaxed);
     // No receiver asks for what has come, what is lost, or what there is not.
-    if (from < part_.end) return;
+    if (from < answered_.end) return;
     if (from >= whole) return;
     const std::uint64_t size = std::min(whole - from, kMostPart);
-    part_.end = from + size;
+    answered_.end = from + size;
     const int reason = send_part(socket_, pieces, from, size);
     if (reason == 0) return;
-    part_.end = whole;
+    answered_.end = whole;
     if (send_packet(socket_, kLostPacket)) host_.log(host_.self, PLEXUS_ERROR, text_of_loss(reason).c_str());
 }
 

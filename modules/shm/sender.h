@@ -120,10 +120,15 @@ class Sender {
     struct Wants {
         std::uint64_t consumed = 0, released = 0, fetched = 0;
     };
-    /// What was copied last for a peer that could not read it.
-    struct Part {
-        std::uint64_t post = 0; // of PostedSends, the number of the message
-        std::uint64_t end = 0;  // bytes of it before this were copied, or are lost
+    /// The same while it waits; written by block(). [blocked]
+    struct Wanted {
+        std::atomic<std::uint64_t> consumed{0}, released{0}, fetched{0};
+    };
+    /// What was answered last to a peer that could not read a message.
+    struct Answered {
+        std::uint64_t asked = 0; // Direction::asked then
+        std::uint64_t post = 0;  // of PostedSends, the number of the message
+        std::uint64_t end = 0;   // bytes of it before this were copied, or are lost
     };
     /// What learned() has told last.
     struct Told {
@@ -184,11 +189,10 @@ class Sender {
     // [blocked] As [gate], with the peer's counters in Direction and its `waiting`. Whoever
     // takes it back, send() or the poller, acts on it: so `writable` comes once.
     alignas(kLineBytes) std::atomic<bool> blocked_{false};
-    std::atomic<std::uint64_t> want_consumed_{0}, want_released_{0}, want_fetched_{0};
+    Wanted wanted_;
 
     PostedSends posted_;
-    std::uint64_t answered_ = 0; // of Direction::asked
-    Part part_;
+    Answered answered_;
     std::atomic<std::uint64_t> stream_bytes_{0}; // what is left of the stream
     std::atomic<std::uint64_t> area_in_use_{0};  // for enquiries
     // [gate] publishes it to the poller: the peer's progress at which the stream got stuck.

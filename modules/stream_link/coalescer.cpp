@@ -42,7 +42,7 @@ void Coalescer::remove(Link& link) {
 void Coalescer::write() {
     while (!links_.empty()) {
         Link& link = *links_.front();
-        links_.erase(links_.begin());
+        links_.pop_front();
         link.coalesced = false;
         link.flush();
     }

@@ -94,7 +94,7 @@ class Channel : public detail::Channel {
     void release(Link& link) PLEXUS_EXCLUDES(mutex_);
     /// Null: all that are left of a module that is no more.
     std::vector<std::unique_ptr<Link>> take_out(const Link* link) PLEXUS_EXCLUDES(mutex_);
-    /// @thread any may count them
+    /// The links that are open now; whoever goes through them is on the progress thread. @thread any
     std::vector<Link*> open_links() const PLEXUS_EXCLUDES(mutex_);
 
     /// No link and none to come: dials, or waits for the peer where it can't be dialled. If the channel

@@ -50,7 +50,7 @@ class Route {
     /// True if frames of this pointer must not move to another method: falling back is forbidden, or the
     /// pointer asks for narrower boundaries than the file. @thread any
     bool stays() const PLEXUS_EXCLUDES(mutex_);
-    /// That frames left by last; null: none did.
+    /// That frames left by last; null: none did. @thread any
     transport::Channel* last_channel() const PLEXUS_EXCLUDES(mutex_);
 
     // Preferences. @thread any, one at a time
