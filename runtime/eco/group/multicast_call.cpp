@@ -143,8 +143,7 @@ class GroupState::MulticastCall {
         return true;
     }
 
-    /// The root's own datagrams come back, and those of later calls may come: all leave the socket before its
-    /// buffer is full.
+    /// Datagrams of later calls may come: they leave the socket before its buffer is full.
     void drain(multicast::Budget& budget) {
         while (const auto packet = channel_.receive(call_.number, budget)) tell_difference(packet->header);
     }

@@ -24,7 +24,9 @@ Channel::Channel(Socket socket, const Key& key, std::uint64_t group, std::uint32
   , me_(me)
   , agreed_(agreed)
   , limiter_(agreed.bytes_per_second, std::max<std::size_t>(kLeastBurst, agreed.payload + kOverhead))
-  , incoming_(agreed.payload + kOverhead + 1) {}
+  , incoming_(agreed.payload + kOverhead + 1) {
+    socket_.keep_out(group, me);
+}
 
 std::uint64_t Channel::count_of(std::uint64_t bytes) const noexcept {
     return std::max<std::uint64_t>(1, (bytes + agreed_.payload - 1) / agreed_.payload);

@@ -29,6 +29,10 @@ struct PacketHeader {
 
 inline constexpr std::size_t kHeaderBytes = 32;
 inline constexpr std::size_t kTagBytes = 16;
+/// Where in a datagram these fields begin.
+inline constexpr std::uint32_t kGroupAt = 4;
+inline constexpr std::uint32_t kSenderAt = 20;
+inline constexpr std::uint32_t kCountAt = 28;
 /// Bytes of a datagram beside its data.
 inline constexpr std::size_t kOverhead = kHeaderBytes + kTagBytes;
 

@@ -6,9 +6,12 @@
 #include <cerrno>
 #include <cstring>
 #include <ifaddrs.h>
+#include <iterator>
+#include <linux/filter.h>
 #include <memory>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <netinet/udp.h>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -130,6 +133,31 @@ std::optional<Socket> Socket::open(const Place& place, const Interface& at, std:
         !set(fd.get(), IPPROTO_IP, IP_MULTICAST_LOOP, yes))
         return refused("the interface can't send", kOtherInterface);
     return Socket(std::move(fd), place);
+}
+
+// A program of the classic BPF: it sees a datagram from its UDP header on. A load beyond the end drops it.
+void Socket::keep_out(std::uint64_t group, std::uint32_t own) noexcept {
+    constexpr std::uint32_t kData = sizeof(udphdr);
+    constexpr std::uint16_t kLoad = BPF_LD | BPF_W | BPF_ABS;
+    constexpr std::uint16_t kIfEqual = BPF_JMP | BPF_JEQ | BPF_K;
+    constexpr std::uint16_t kReturn = BPF_RET | BPF_K;
+    constexpr std::uint32_t kWhole = UINT32_MAX;
+    const auto high = static_cast<std::uint32_t>(group >> 32);
+    const auto low = static_cast<std::uint32_t>(group);
+    sock_filter steps[] = {
+        BPF_STMT(kLoad, kData + kGroupAt),     // 0
+        BPF_JUMP(kIfEqual, high, 0, 6),        // 1: another group: to 8
+        BPF_STMT(kLoad, kData + kGroupAt + 4), // 2
+        BPF_JUMP(kIfEqual, low, 0, 4),         // 3: another group: to 8
+        BPF_STMT(kLoad, kData + kSenderAt),    // 4
+        BPF_JUMP(kIfEqual, own, 0, 3),         // 5: another member: to 9
+        BPF_STMT(kLoad, kData + kCountAt),     // 6
+        BPF_JUMP(kIfEqual, 0, 1, 0),           // 7: a probe: to 9
+        BPF_STMT(kReturn, 0),                  // 8
+        BPF_STMT(kReturn, kWhole),             // 9
+    };
+    const sock_fprog program{std::size(steps), steps};
+    (void)set(fd_.get(), SOL_SOCKET, SO_ATTACH_FILTER, program);
 }
 
 std::uint32_t Socket::room_for(std::size_t datagram_bytes) const noexcept {

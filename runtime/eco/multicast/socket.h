@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The socket of a group for its multicast datagrams: one multicast address and port, one interface, never
-// beyond one router (TTL 1). A member hears its own datagrams, too. IPv4. No method blocks. @thread one
+// beyond one router (TTL 1). A member hears its own datagrams, too, unless keep_out() was called. IPv4. No
+// method blocks. @thread one
 #pragma once
 
 #include "base/unique_fd.h"
@@ -53,6 +54,11 @@ class Socket {
   public:
     /// Nothing: the system refuses; `why` says what, and what the operator can do.
     static std::optional<Socket> open(const Place& place, const Interface& at, std::string& why);
+
+    /// From now on the kernel drops what other groups send to this place, and what member `own` of this group
+    /// sends, but for probes: the receive buffer is left to the datagrams of others. Where the system permits
+    /// no filter, all come as before.
+    void keep_out(std::uint64_t group, std::uint32_t own) noexcept;
 
     /// Datagrams of this size that the receive buffer has room for; at least 1.
     std::uint32_t room_for(std::size_t datagram_bytes) const noexcept;

@@ -187,6 +187,20 @@ TEST_CASE("the plan by the refined map goes round the slow way") {
     CHECK(between(plan, kA0, kB0) == 0);
 }
 
+// Why what has drifted is measured a second time, each edge alone: see runtime/notes/0026.
+TEST_CASE("by probes inside clusters that were late once the plan keeps the slow way") {
+    const Map map = three_clusters();
+    const PlanRequest request{Operation::broadcast, 6, 0, 65536, 1, true};
+    const auto uses_of_slow_way = [&](double inside_clusters) {
+        std::vector<MeasuredEdge> edges{probe_of(map, kA0, kB0, 10), probe_of(map, kA1, kB1, 10)};
+        for (const auto& [one, other] : {std::pair(kA0, kA1), {kB0, kB1}, {kC0, kC1}})
+            edges.push_back(probe_of(map, one, other, inside_clusters));
+        return between(plan_eco(request, Network(refined(map, edges), kPlaces)), kA0, kB0);
+    };
+    CHECK(uses_of_slow_way(1) == 0);
+    CHECK(uses_of_slow_way(150) > 0);
+}
+
 TEST_CASE("the edges of a plan are measured once each, and those with most bytes if there are many") {
     const Network network(three_clusters(), {0, 0, 1, 2, 3, 4, 5});
     const auto edges = edges_of(plan({Operation::broadcast, 7, 0, 1000, 1, true}, {Pattern::star}), network);
