@@ -7,7 +7,7 @@
 // 13 context/added_modules.h: settings of modules that came later, refused modules
 // 14 transport/route.h: a pointer's preferences
 // 15 forward/hub.cpp: the hubs of this process
-// 16 context/closing_actions.h: what happens before a context closes
+// 16 context/closing_actions.h, context/shown_groups.h: what happens before a context closes, its groups
 // 17 bootstrap/manager/managed_job.cpp: what the process manager said
 // 18 transport/endpoint.h: table of peers, policy of the context
 // 19 bootstrap/job.cpp: the job's key

@@ -108,8 +108,9 @@ void AddedModules::add(const std::filesystem::path& file, const Parameters& para
 
 void AddedModules::add(const plexus_passport& passport, const Parameters& parameters) {
     refuse_in_turn();
-    const auto found = loader::admit(&passport, "the program's own");
-    const std::string origin = "the program's own " + (found ? (*found).name : std::string("module"));
+    const auto found = loader::admit(&passport, "the program's own module");
+    const std::string origin =
+        found ? fmt::format("the program's own module {}", (*found).name) : "the program's own module";
     add(origin, found, parameters, [&] { return modules_.take(&passport, origin); });
 }
 

@@ -8,6 +8,7 @@
 #include "config/settings.h"
 #include "context/added_modules.h"
 #include "context/closing_actions.h"
+#include "context/shown_groups.h"
 #include "counters/publisher.h"
 #include "forward/hub.h"
 #include "loader/modules.h"
@@ -53,6 +54,7 @@ class Core : public std::enable_shared_from_this<Core> {
     forward::Hub& hub() { return refuse_forked(), *stack_.hub; }
     bootstrap::Directory& directory() { return refuse_forked(), *meeting_.directory; }
     ClosingActions& closing_actions() { return refuse_forked(), closing_actions_; }
+    ShownGroups& shown_groups() { return refuse_forked(), shown_groups_; }
     std::string url() const;
 
     /// The lane of a method. @error bad_argument there is none (thrown)
@@ -107,6 +109,7 @@ class Core : public std::enable_shared_from_this<Core> {
     Meeting meeting_;
     std::shared_ptr<counters::Publisher> counters_; ///< also of handlers that read it
     ClosingActions closing_actions_;
+    ShownGroups shown_groups_;
     bool closed_ = false;
 };
 

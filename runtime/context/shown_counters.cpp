@@ -6,6 +6,7 @@
 #include "transport/channel.h"
 
 #include <cerrno>
+#include <fmt/format.h>
 #include <iterator>
 #include <unistd.h>
 
@@ -58,15 +59,31 @@ constexpr ColumnSpec kPeerColumns[]{
     {"queued_messages", kGauge, "Messages that wait to be sent to the peer"},
     {"held_bytes", kGauge, "Memory of messages that wait, or that the peer has not confirmed"},
 };
-enum TableIndex : std::size_t { kContextTable, kMethodTable, kPeerTable };
+constexpr ColumnSpec kGroupColumns[]{
+    {"group", kText, "The group, by the same name in all members", 2},
+    {"rank", kGauge, "The rank of this member"},
+    {"members", kGauge, "Members of the group"},
+    {"broken", kGauge, "1: a member has failed or called something else, so no call can end well"},
+    {"under_way", kGauge, "Collective calls that have begun here and have not ended"},
+    {"message_calls", kCount, "Collective calls by messages that have begun here"},
+    {"memory_calls", kCount, "Those through memory that all members share"},
+    {"hierarchical_calls", kCount, "Those through memory inside hosts and by messages between"},
+    {"multicast_calls", kCount, "Those by IP multicast"},
+    {"call_bytes", kCount, "Bytes of one block of each of these calls, added up"},
+    {"refinements", kCount, "Changes of the group's map by what calls took"},
+};
+enum TableIndex : std::size_t { kContextTable, kMethodTable, kPeerTable, kGroupTable };
 /// In a job of thousands a reader sees the first, and how many are missing.
 constexpr std::size_t kMostMethods = 32;
 constexpr std::size_t kMostWays = 2048;
+constexpr std::size_t kMostGroups = 256;
 constexpr counters::TableSpec kTables[]{
     {"context", "The context as a whole", kContextColumns, 1},
     {"method", "What went by each method since the start, and how it is polled", kMethodColumns,
      kMostMethods},
     {"peer", "What went to and from each peer by each method", kPeerColumns, kMostWays},
+    {"group", "The groups of collective operations that the context is a member of", kGroupColumns,
+     kMostGroups},
 };
 
 // What the far side has chosen to send by is its own.
@@ -105,6 +122,16 @@ void put_method(Sample& sample, const transport::Interface& method, const poll::
     sample.put(method.query(nullptr, PLEXUS_QUERY_SHARED_BYTES));
 }
 
+void put_group(Sample& sample, const ShownGroup& group) {
+    sample.put(fmt::format("{:016x}", group.id)).put(group.rank).put(group.members);
+    sample.put(group.broken ? 1 : 0).put(group.under_way);
+    sample.put(group.calls.by_messages)
+        .put(group.calls.in_memory)
+        .put(group.calls.hierarchical)
+        .put(group.calls.by_multicast);
+    sample.put(group.bytes).put(group.refinements);
+}
+
 void sample_all(Core& core, Sample& sample) {
     const transport::Endpoint& here = core.endpoint();
     const auto& methods = here.interfaces();
@@ -131,6 +158,10 @@ void sample_all(Core& core, Sample& sample) {
                        went[i] += methods[i]->counts.kept());
     sample.begin(kContextTable);
     if (sample.add_row()) sample.put(others).put(lost).put(core.dispatcher().parked());
+    sample.begin(kGroupTable);
+    core.shown_groups().ask([&](const ShownGroup& group) {
+        if (sample.add_row()) put_group(sample, group);
+    });
 }
 
 } // namespace

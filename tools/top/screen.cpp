@@ -133,6 +133,43 @@ void add_peers(Lines& lines, const Seen& seen, const Seen* before) {
     if (table->left_out > 0) lines.push_back(fmt::format("  and {} more", table->left_out));
 }
 
+void add_groups(Lines& lines, const Seen& seen, const Seen* before) {
+    const CounterTable* const table = find_table(seen.sample, "group");
+    if (table == nullptr || table->rows.empty()) return;
+    const char* const per = before != nullptr ? "/s" : "";
+    TextTable shown({"group", "rank", "calls" + std::string(per), "bytes" + std::string(per), "under way",
+                     "in memory", "refined", ""});
+    const CounterTable* const past = before != nullptr ? find_table(before->sample, "group") : nullptr;
+    for (const Row& row : table->rows) {
+        const auto number = [&](const char* column) { return number_in(*table, row, column); };
+        const auto all_calls = [&](const Row& at) {
+            std::optional<double> sum;
+            for (const char* column :
+                 {"message_calls", "memory_calls", "hierarchical_calls", "multicast_calls"})
+                if (const auto calls = number_in(*table, at, column)) sum = sum.value_or(0) + *calls;
+            return sum;
+        };
+        const Row* const earlier = find_row(past, *table, row);
+        const double seconds = before != nullptr ? seconds_between(seen, *before) : 0;
+        const auto shown_number = [&](std::optional<double> now, std::optional<double> then) {
+            return show_number(before != nullptr ? rate(now, then, seconds) : now);
+        };
+        const auto calls = all_calls(row);
+        const auto in_memory = number("memory_calls");
+        shown.add(
+            {json::printable(text_in(*table, row, "group").substr(0, 8)),
+             show_number(number("rank")) + "/" + show_number(number("members")),
+             shown_number(calls, earlier != nullptr ? all_calls(*earlier) : std::nullopt),
+             shown_number(number("call_bytes"),
+                          earlier != nullptr ? number_in(*past, *earlier, "call_bytes") : std::nullopt),
+             show_number(number("under_way")),
+             calls && in_memory && *calls > 0 ? fmt::format("{:.0f} %", 100 * *in_memory / *calls) : "-",
+             show_number(number("refinements")), number("broken") == 1 ? "broken" : ""});
+    }
+    add_lines(lines, shown);
+    if (table->left_out > 0) lines.push_back(fmt::format("  and {} more groups", table->left_out));
+}
+
 std::string title_of(const Seen& seen, Time now) {
     const ContextLabel& label = seen.label;
     std::string title = fmt::format("Process {} ({}), context {}", label.process,
@@ -193,6 +230,7 @@ Lines show_contexts(const Look& now, const Look* before) {
         lines.push_back(title_of(seen, now.at));
         add_methods(lines, seen, past);
         add_peers(lines, seen, past);
+        add_groups(lines, seen, past);
     }
     add_refused(lines, now);
     return lines;

@@ -38,7 +38,7 @@ std::optional<double> sum_of(const CounterTable& table, std::string_view column)
 
 /// One line for each context.
 std::vector<std::string> show_list(const Look& now, const Look* before);
-/// Each context with its methods and its peers. Rates where `before` has the same context.
+/// Each context with its methods, its peers and its groups. Rates where `before` has the same context.
 std::vector<std::string> show_contexts(const Look& now, const Look* before);
 std::string show_json(const Look& now);
 /// The text format of Prometheus, version 0.0.4.

@@ -11,6 +11,7 @@
 #include "multicast/window.h"
 #include "plexus/future.h"
 #include "plexus/pointer.h"
+#include "plexus/shown_group.h"
 
 #include <array>
 #include <atomic>
@@ -69,14 +70,23 @@ struct PlannedCall {
     std::size_t whole_piece_bytes() const noexcept;
 };
 
-/// The signatures of a group's last calls by their numbers. Its owner's lock guards it.
+/// The calls of a group that have begun: how many, and the signatures of the last by their numbers. Its
+/// owner's lock guards it.
 class CallHistory {
   public:
     static constexpr std::size_t kCalls = 64;
 
     void add(std::uint32_t number, const Signature& signature) {
         past_[number % kCalls] = {number, signature};
+        ++(signature.memory         ? count_.in_memory
+           : signature.multicast    ? count_.by_multicast
+           : signature.hierarchical ? count_.hierarchical
+                                    : count_.by_messages);
+        bytes_ += signature.elements * signature.element_bytes;
     }
+    const ShownGroup::Calls& count() const noexcept { return count_; }
+    /// Of one block of each call, added up.
+    std::uint64_t bytes() const noexcept { return bytes_; }
     /// Null: the call has not begun, or is too old.
     const Signature* find(std::uint32_t number) const noexcept {
         const Past& found = past_[number % kCalls];
@@ -89,6 +99,8 @@ class CallHistory {
         Signature signature;
     };
     std::array<Past, kCalls> past_;
+    ShownGroup::Calls count_;
+    std::uint64_t bytes_ = 0;
 };
 
 struct Execution {

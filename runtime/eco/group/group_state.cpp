@@ -71,6 +71,20 @@ Execution* GroupState::find(std::uint32_t number) {
     return nullptr;
 }
 
+ShownGroup GroupState::shown() {
+    ShownGroup shown;
+    shown.id = id_;
+    shown.rank = me_;
+    shown.members = size();
+    shown.refinements = planner_.epoch();
+    const Lock hold(mutex_);
+    shown.under_way = static_cast<std::uint32_t>(calls_.size());
+    shown.broken = broken_.has_value();
+    shown.calls = past_.count();
+    shown.bytes = past_.bytes();
+    return shown;
+}
+
 std::string GroupState::why_broken() const { return broken_->second + "; the group is broken, make another"; }
 
 void GroupState::throw_broken() const { throw Error(broken_->first, why_broken()); }

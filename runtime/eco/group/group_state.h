@@ -112,6 +112,9 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
     std::vector<std::byte> repair(std::uint32_t call, std::uint32_t digest,
                                   std::span<const std::uint32_t> ranges) PLEXUS_EXCLUDES(mutex_);
     std::string text_of(std::uint32_t call) PLEXUS_EXCLUDES(mutex_);
+    ShownGroup shown() PLEXUS_EXCLUDES(mutex_);
+    /// It executes parts of another group's calls.
+    bool is_part() const noexcept { return !parent_.names.empty(); }
     Presence presence(std::uint32_t call, std::uint32_t digest) PLEXUS_EXCLUDES(mutex_);
     void take_early(std::vector<EarlyMessage> early) PLEXUS_EXCLUDES(mutex_);
     /// No call can end well any more. `tell`: informs the other members.

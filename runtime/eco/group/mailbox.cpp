@@ -91,6 +91,9 @@ std::shared_ptr<Mailbox> Mailbox::of(Context& context) {
         context.at_close([id = context.id()] {
             if (const auto open = known_mailbox(id)) open->close();
         });
+        context.show_groups([id = context.id()](const ShowGroup& show) {
+            if (const auto open = known_mailbox(id)) open->show(show);
+        });
     }
     entry.installed = true;
     entry.mailbox = mailbox;
@@ -336,14 +339,22 @@ void Mailbox::tell_broken(const GlobalPointer<Mailbox>& member, std::uint64_t id
         });
 }
 
+std::vector<std::shared_ptr<GroupState>> Mailbox::open_groups() const {
+    std::vector<std::shared_ptr<GroupState>> open;
+    const Lock hold(mutex_);
+    for (const auto& [id, group] : groups_)
+        if (auto held = group.lock()) open.push_back(std::move(held));
+    return open;
+}
+
+void Mailbox::show(const ShowGroup& show) const {
+    for (const auto& group : open_groups())
+        if (!group->is_part()) show(group->shown());
+}
+
 void Mailbox::close() {
     if (const auto monitor = any_monitor()) monitor->stop();
-    std::vector<std::shared_ptr<GroupState>> open;
-    {
-        const Lock hold(mutex_);
-        for (const auto& [id, group] : groups_)
-            if (auto held = group.lock()) open.push_back(std::move(held));
-    }
+    const std::vector<std::shared_ptr<GroupState>> open = open_groups();
     // All of them before any continuation runs, which may want to wait for another group.
     std::vector<std::function<void()>> ends;
     for (const auto& group : open)

@@ -10,6 +10,7 @@
 #include "group/monitor.h"
 #include "plexus/context.h"
 #include "plexus/eco/plan.h"
+#include "plexus/shown_group.h"
 
 #include <array>
 #include <cereal/types/vector.hpp>
@@ -132,12 +133,16 @@ class Mailbox : public std::enable_shared_from_this<Mailbox> {
     /// @thread any, under no lock @error the system provides no thread (thrown, std::system_error)
     Monitor& monitor() PLEXUS_EXCLUDES(mutex_);
 
+    /// The groups of this context that have not ended, for its counters. @thread any
+    void show(const ShowGroup& show) const PLEXUS_EXCLUDES(mutex_);
+
     /// The context closes: no timer runs any more, and the calls of all groups here end with closed. @thread
     /// any
     void close() PLEXUS_EXCLUDES(mutex_);
 
   private:
     struct Holder;
+    std::vector<std::shared_ptr<GroupState>> open_groups() const PLEXUS_EXCLUDES(mutex_);
     /// Null: none was needed yet.
     std::shared_ptr<Monitor> any_monitor() const PLEXUS_EXCLUDES(mutex_);
     struct Pending {

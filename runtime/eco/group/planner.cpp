@@ -140,6 +140,11 @@ void Planner::learn_map(Network network, std::uint64_t map_number, std::uint32_t
     schedules_.clear();
 }
 
+std::uint32_t Planner::epoch() const {
+    const Lock hold(mutex_);
+    return epoch_;
+}
+
 std::shared_ptr<const PlannedCall> Planner::prepare(const CollectiveArgs& args, const Algorithm& algorithm,
                                                     bool blocking) {
     const std::uint64_t elements = check(args, members_, me_);

@@ -36,6 +36,8 @@ class Planner {
     void learn_hosts(bool one_host) PLEXUS_EXCLUDES(mutex_);
     /// The members' places in the map. `map_number` is the same where the map is. `epoch`: of a refined map.
     void learn_map(Network network, std::uint64_t map_number, std::uint32_t epoch) PLEXUS_EXCLUDES(mutex_);
+    /// Of the map that plans follow now.
+    std::uint32_t epoch() const PLEXUS_EXCLUDES(mutex_);
 
     /// Messages above this leave in pieces of about this size, the same on all members.
     std::size_t piece_bytes() const noexcept { return one_host_ ? kNearPiece : kFarPiece; }

@@ -70,6 +70,32 @@ TEST_CASE("plexus top lists contexts in lines, and shows methods and peers of th
     CHECK(count_of(chosen, "queued") == 2);
 }
 
+TEST_CASE("plexus top shows the groups of the chosen, in lines and to Prometheus") {
+    RunningJob job("TESTED_TOP_GROUPS", {});
+    const std::string chosen = look({job.id()});
+    CHECK(count_of(chosen, "under way") == 2);
+    CHECK(count_of(chosen, " 0/2 ") == 1);
+    CHECK(count_of(chosen, " 1/2 ") == 1);
+    const auto calls = [&] {
+        std::string why;
+        const auto all = read_exposition(look({"--prometheus", job.id()}), why);
+        INFO(why);
+        REQUIRE(all);
+        CHECK(all->at("plexus_group_members").type == "gauge");
+        double sum = 0;
+        for (const char* way : {"message", "memory", "hierarchical", "multicast"})
+            for (const auto& [labels, value] :
+                 all->at("plexus_group_" + std::string(way) + "_calls_total").values) {
+                CHECK(labels.at("group").size() == 16);
+                sum += value;
+            }
+        return sum;
+    };
+    const double first = calls();
+    CHECK(first > 0);
+    CHECK(eventually(20s, [&] { return calls() >= first + 20; }));
+}
+
 TEST_CASE("a wrong command line of plexus top ends with 2 and one sentence") {
     struct Wrong {
         Words words;

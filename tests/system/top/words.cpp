@@ -9,14 +9,14 @@
 namespace plexus::testing {
 namespace {
 
-Words run_words(const Words& settings) {
+Words run_words(const char* program, const Words& settings) {
     Words words{"run", "-n", "2"};
     for (const std::string& each : settings) {
         words.emplace_back("--set");
         words.push_back(each);
     }
     words.emplace_back("--");
-    words.emplace_back(std::getenv("TESTED_TOP"));
+    words.emplace_back(std::getenv(program));
     return words;
 }
 
@@ -34,8 +34,8 @@ std::vector<std::string> elements(const std::string& list) {
 
 } // namespace
 
-SendingJob::SendingJob(const Words& settings)
-  : command_(run_words(settings)) {
+RunningJob::RunningJob(const char* program, const Words& settings)
+  : command_(run_words(program, settings)) {
     INFO(command_.err());
     REQUIRE(command_.says("going"));
     for (const std::string& each : contexts_in(look_json({})))

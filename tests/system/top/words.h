@@ -9,11 +9,11 @@
 
 namespace plexus::testing {
 
-/// A job of two, one of which sends to the other. It has begun to when this returns.
-class SendingJob {
+/// A job of two, which has begun to work when this returns.
+class RunningJob {
   public:
-    /// `settings`: of both processes.
-    explicit SendingJob(const Words& settings);
+    /// `program`: the variable that says where it is; `settings`: of both processes.
+    RunningJob(const char* program, const Words& settings);
 
     Command& command() noexcept { return command_; }
     /// What the launcher calls it.
@@ -22,6 +22,11 @@ class SendingJob {
   private:
     Command command_;
     std::string id_;
+};
+/// One sends to the other.
+struct SendingJob : RunningJob {
+    explicit SendingJob(const Words& settings)
+      : RunningJob("TESTED_TOP", settings) {}
 };
 
 /// What one look says; it has to be one that succeeds.
