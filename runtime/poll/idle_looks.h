@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// After how many idle turns a thread that spins looks at the clock: many where a turn is a read of memory,
+// After how many idle turns a thread that waits looks at the clock: many where a turn is a read of memory,
 // few where each is a system call or runs slowly, so that a spin ends about when it should. Pure arithmetic,
 // no clock of its own.
 #pragma once
@@ -9,48 +9,49 @@
 
 namespace plexus::poll {
 
-/// The leader's own.
+/// Of one wait.
 class IdleLooks {
   public:
     using Time = std::chrono::steady_clock::time_point;
     static constexpr unsigned kMostTurns = 64;
 
-    /// `spin`: how long the thread spins before it yields. Two looks are at most about an eighth of that
-    /// apart.
-    explicit IdleLooks(std::chrono::nanoseconds spin) noexcept
-      : far_(std::max<std::chrono::nanoseconds>(spin / 8, std::chrono::microseconds(1))) {}
+    /// `spin`: how long the thread spins before it yields. As soon as the time of a turn is known, two looks
+    /// are at most an eighth of that apart, or one turn. `turns`: what an earlier wait has found.
+    explicit IdleLooks(std::chrono::nanoseconds spin, unsigned turns = kMostTurns) noexcept
+      : far_(std::max<std::chrono::nanoseconds>(spin / 8, std::chrono::microseconds(1)))
+      , turns_(turns) {
+        restart();
+    }
 
+    /// Between two looks.
+    unsigned turns() const noexcept { return turns_; }
     /// Something was handled, or the thread has slept: turns are counted anew.
-    void restart() noexcept {
-        left_ = turns_;
-        last_ = {};
-    }
-    /// The next idle turn looks: the thread has yielded.
-    void look_next() noexcept {
-        left_ = 1;
-        last_ = {};
-    }
+    void restart() noexcept { count_from(turns_, {}); }
+    /// The thread has yielded: the next idle turn looks.
+    void look_next(Time now) noexcept { count_from(1, now); }
     /// Counts an idle turn. True: a look is due.
     bool count_turn() noexcept { return --left_ == 0; }
-    /// A look was taken. All turns since the one before were idle ones, or restart() or look_next() was
-    /// called.
+    /// A look was taken, after an idle turn that was counted.
     void note(Time now) noexcept {
         if (last_ != Time{}) {
-            if (now - last_ > far_) {
-                turns_ = std::max(1u, turns_ / 2);
-            } else if (now - last_ < far_ / 4) {
-                turns_ = std::min(kMostTurns, turns_ * 2);
-            }
+            const auto turn = (now - last_) / (counted_ - left_);
+            turns_ = turn * kMostTurns <= far_ ? kMostTurns
+                                               : static_cast<unsigned>(std::max<long>(1, far_ / turn));
         }
-        last_ = now;
-        left_ = turns_;
+        count_from(turns_, now);
     }
 
   private:
+    void count_from(unsigned turns, Time now) noexcept {
+        counted_ = left_ = turns;
+        last_ = now;
+    }
+
     const std::chrono::nanoseconds far_;
-    unsigned turns_ = kMostTurns; ///< between two looks
-    unsigned left_ = kMostTurns;  ///< until the next one
-    Time last_{};                 ///< of the look before; none: something else happened since
+    unsigned turns_;       ///< between two looks
+    unsigned counted_ = 0; ///< from here down
+    unsigned left_ = 0;    ///< until the next look
+    Time last_{};          ///< when the count began; none: it began with something else than an idle turn
 };
 
 } // namespace plexus::poll

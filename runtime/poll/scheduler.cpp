@@ -29,7 +29,6 @@ Scheduler::Scheduler(SchedulerOptions options)
   : options_(options)
   , nanoseconds_per_tick_(nanoseconds_per_tick())
   , lanes_(options.idle_share)
-  , idle_looks_(options.spin)
   , front_(EPOLLIN)
   , back_(EPOLLIN | EPOLLONESHOT)
   , foreign_(EPOLLIN, true) {}
@@ -222,33 +221,34 @@ bool Scheduler::wait(Condition until, Clock::time_point deadline) {
 bool Scheduler::lead(Condition until, Clock::time_point deadline) {
     const Lead leading(*this);
     Clock::time_point idle_since{};
-    idle_looks_.restart();
+    IdleLooks looks(options_.spin, idle_turns_);
     for (;;) {
         const std::uint32_t handled = turn();
         if (until.holds(until.self)) return true;
         if (handled > 0) {
-            idle_looks_.restart();
+            looks.restart();
             idle_since = {};
             // A busy loop looks at the clock too, now and then, or it would never end.
             if (!lanes_.take_clock_due()) continue;
-        } else if (!idle_looks_.count_turn() && !lanes_.crowd().polls()) {
+        } else if (!looks.count_turn() && !lanes_.crowd().polls()) {
             continue;
         }
         const auto now = Clock::now();
         if (now >= deadline || over()) return false;
         deferred_work_.look(now);
         if (handled > 0) continue;
-        idle_looks_.note(now);
+        looks.note(now);
+        idle_turns_ = looks.turns();
         lanes_.glance();
         if (idle_since == Clock::time_point{}) idle_since = now;
         if (now - idle_since < options_.spin && !lanes_.crowd().polls()) continue;
         if (now - idle_since < options_.spin + options_.yield) {
-            idle_looks_.look_next();
             yield();
+            looks.look_next(Clock::now());
             continue;
         }
         if (rest(until, deadline)) return true;
-        idle_looks_.restart();
+        looks.restart();
         idle_since = {};
     }
 }

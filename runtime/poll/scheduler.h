@@ -170,8 +170,8 @@ class Scheduler {
 
     // The leader's own.
     LaneTurns lanes_;
-    IdleLooks idle_looks_;
-    DeferredWork deferred_work_; ///< request() is anybody's
+    unsigned idle_turns_ = IdleLooks::kMostTurns; ///< between two looks, as the last wait found it
+    DeferredWork deferred_work_;                  ///< request() is anybody's
 
     Leadership lead_;
     std::atomic<bool> woken_{false}; ///< wake() was called since the last arm()

@@ -16,7 +16,7 @@ constexpr nanoseconds kSpin = 100us;
 /// A thread that spins, each of whose idle turns takes as long as `turn` says.
 struct Spinner {
     nanoseconds turn{0};
-    IdleLooks looks{kSpin};
+    IdleLooks looks = IdleLooks(kSpin);
     IdleLooks::Time now{1s};
 
     /// Turns until the next look.
@@ -56,15 +56,15 @@ TEST_CASE("where turns are short the clock is read every 64 turns, and again so 
     spinner.turn = 1ms; // the thread lost its core
     CHECK(spinner.look() == IdleLooks::kMostTurns);
     spinner.turn = 50ns;
-    CHECK(spinner.look() == IdleLooks::kMostTurns / 2);
+    CHECK(spinner.look() == 1);
     CHECK(spinner.look() == IdleLooks::kMostTurns);
 }
 
 TEST_CASE("the turn after a yield looks, and what happened between two looks is no idle turn") {
     Spinner spinner{50ns};
     (void)spinner.look();
-    spinner.looks.look_next();
     spinner.now += 10ms; // others ran
+    spinner.looks.look_next(spinner.now);
     CHECK(spinner.look() == 1);
     CHECK(spinner.look() == IdleLooks::kMostTurns);
     spinner.looks.restart();
@@ -73,14 +73,30 @@ TEST_CASE("the turn after a yield looks, and what happened between two looks is 
     CHECK(spinner.look() == IdleLooks::kMostTurns);
 }
 
-TEST_CASE("a thread that is not to spin looks at each turn, unless turns take next to nothing") {
-    IdleLooks looks(0ns);
-    IdleLooks::Time now{1s};
-    for (int i = 0; i < 200; ++i) {
-        now += 2us;
-        if (looks.count_turn()) looks.note(now);
+TEST_CASE("a thread that is not to spin yields after a microsecond, or one turn") {
+    for (const nanoseconds turn : {100ns, 2000ns}) {
+        Spinner spinner{turn, IdleLooks(0ns)};
+        (void)spinner.look();
+        spinner.looks.look_next(spinner.now); // yields after each look
+        CHECK(spinner.look() == 1);
+        spinner.looks.restart(); // something came
+        CHECK(spinner.look() == (turn == 100ns ? 10 : 1));
     }
-    CHECK(looks.count_turn());
+}
+
+TEST_CASE("turns that are looked at before their number is reached count as what they are") {
+    Spinner spinner{1us};
+    (void)spinner.look();
+    const auto look_after = [&](unsigned turns) { // others poll: each turn looks
+        for (unsigned i = 0; i < turns; ++i) {
+            spinner.now += 1us;
+            (void)spinner.looks.count_turn();
+        }
+        spinner.looks.note(spinner.now);
+        return spinner.looks.turns();
+    };
+    CHECK(look_after(3) == 12); // an eighth of 100 us
+    CHECK(look_after(1) == 12);
 }
 
 } // namespace idle_looks_test
