@@ -141,7 +141,9 @@ std::int32_t Module::connect(plexus_view descriptor, const plexus_id& peer, void
 std::int32_t Module::send(Session& session, std::span<const plexus_view> pieces) {
     const module::Lock hold(mutex_);
     if (closing_) return PLEXUS_LINK_LOST;
-    return sessions_.send(session, pieces);
+    const std::int32_t status = sessions_.send(session, pieces);
+    if (status == PLEXUS_LINK_LOST && std::exchange(armed_, false)) poller_.wake(); // it may be due now
+    return status;
 }
 
 void Module::disconnect(Session& session) {

@@ -406,7 +406,9 @@ Event Sessions::run(Session& session, Clock::time_point now) {
         say(session, Content::alive);
         session.times.sent = now; // also if there was no room
     }
-    look_at(session, std::min(times.sent + options_.keep_alive, times.heard + options_.silence));
+    auto next = std::min(times.sent + options_.keep_alive, times.heard + options_.silence);
+    if (options_.idle.count() != 0) next = std::min(next, times.message + options_.idle);
+    look_at(session, next);
     return {};
 }
 

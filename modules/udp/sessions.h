@@ -108,8 +108,7 @@ class Sessions {
     /// The host wants no more of it, or never did.
     void give_up(Session& session);
     static constexpr std::size_t kMostRun = 64;
-    /// Looks at kMostRun of the sessions that are due, those first that have been so longest. Appends what
-    /// the host is to hear.
+    /// Looks at kMostRun sessions that are due at most, the earliest first. Appends what the host is to hear.
     void run(Clock::time_point now, std::vector<Event>& events);
     /// When run() is worth calling.
     Clock::time_point next() const noexcept {

@@ -11,6 +11,7 @@
 #include <asio/ip/address.hpp>
 #include <cstring>
 #include <net/if.h>
+#include <poll.h>
 #include <sched.h>
 #include <span>
 #include <sys/ioctl.h>
@@ -82,6 +83,25 @@ TEST_CASE("messages that find the receiver's socket full are counted by the rece
         pair.pump(10s, [&] { return pair.to_a->received() + pair.b.query(PLEXUS_QUERY_DROPPED) >= kMany; }));
     CHECK(pair.to_a->received() > 0);
     CHECK(pair.a.query(PLEXUS_QUERY_DROPPED) == 0);
+}
+
+TEST_CASE("a dial wakes who sleeps, and a sleep ends when its hello is to be sent again") {
+    BareHost host(udp());
+    BareHost silent(udp()); // nobody polls it
+    const auto is_awake = [&] {
+        pollfd item{host.wait_fd(), POLLIN, 0};
+        return ::poll(&item, 1, 0) == 1;
+    };
+    constexpr std::uint64_t kLong = 3'600'000'000'000;
+    std::uint64_t sleep_ns = kLong;
+    REQUIRE(host.arm(&sleep_ns) == PLEXUS_OK);
+    CHECK(sleep_ns == kLong); // nothing is due
+    CHECK_FALSE(is_awake());
+    REQUIRE(host.connect(silent.descriptor(), silent.id()) != nullptr);
+    CHECK(is_awake());
+    host.poll();
+    const std::int32_t armed = host.arm(&sleep_ns);
+    CHECK((armed == PLEXUS_AGAIN || sleep_ns < kLong));
 }
 
 TEST_CASE("strangers take no more of a poll than its budget, and are counted") {

@@ -87,6 +87,21 @@ TEST_CASE("a port that is taken is named, and the next one of a range is used") 
     CHECK(second.port() > port);
 }
 
+TEST_CASE("a peer is reached by the socket in whose network it is, or by the first of its kind") {
+    Sockets sockets;
+    std::string why;
+    REQUIRE(sockets.bind(at({"127.0.0.1", "127.0.1.1"}), {}, why) == 0);
+    const auto socket_to = [&](const char* peer) {
+        const auto path = sockets.path_to({asio::ip::make_address(peer), 7});
+        return path ? static_cast<int>(path->socket) : -1;
+    };
+    CHECK(socket_to("127.0.0.9") == 0);
+    CHECK(socket_to("127.0.1.9") == 1);
+    CHECK(socket_to("127.0.2.9") == 0);
+    CHECK(socket_to("192.0.2.1") == -1); // loopback does not lead there
+    CHECK(socket_to("::1") == -1);
+}
+
 TEST_CASE("a port that needs a privilege is an error of its own") {
     Process child([](Channel&) { return port_1_without_privileges(); });
     const int result = child.wait(20s).value_or(-1);
