@@ -91,6 +91,7 @@ class GroupState::MulticastCall {
                 if (!send(header)) return false;
             }
             drain(budget);
+            if (is_late(Clock::now())) continue;
             if (burst.empty())
                 group_.wait(call_);
             else
@@ -119,7 +120,9 @@ class GroupState::MulticastCall {
                 confirm(root, confirmed);
             }
             if (window.complete()) return true;
-            const std::uint64_t now = nanoseconds(Clock::now());
+            const Clock::time_point time = Clock::now();
+            if (is_late(time)) continue;
+            const std::uint64_t now = nanoseconds(time);
             const std::uint32_t below = timer.ask_below(window, count_, now);
             const bool paced = below == count_ && now - heard_at_ < pause_; // the rate, and no loss
             if (below > 0 && !paced) ask(window, timer, root, below);
@@ -239,6 +242,13 @@ class GroupState::MulticastCall {
         }
     }
 
+    /// The call's deadline has passed, perhaps while datagrams keep coming: the group is broken now.
+    bool is_late(Clock::time_point now) {
+        const bool late = now >= call_.wait.deadline;
+        if (late) group_.expire(call_);
+        return late;
+    }
+
     /// A wait has ended.
     void wake(Rank root, const multicast::ReceiveWindow& window) {
         turn_ = 0;
@@ -254,9 +264,7 @@ class GroupState::MulticastCall {
         if (context.progress() == 0 && group_.crowded()) std::this_thread::yield();
         if (turn_ < kIdleTurns) return;
         const Clock::time_point now = Clock::now();
-        if (now >= call_.wait.deadline) {
-            group_.expire(call_);
-        } else if (now - asked_after_ >= group_.options_.watch) {
+        if (now - asked_after_ >= group_.options_.watch) {
             asked_after_ = now;
             {
                 const Lock hold(group_.mutex_);

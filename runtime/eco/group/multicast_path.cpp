@@ -125,8 +125,7 @@ void GroupState::make_multicast() {
     std::string why;
     auto socket = multicast::Socket::open(place, at, why);
     const std::uint32_t payload = multicast::payload_bytes(at);
-    // Of the receive buffer half: what came for a later call, and what others send to the same place, needs
-    // room.
+    // Of the receive buffer half: what came for a later call needs room.
     const std::uint32_t room = socket ? socket->room_for(payload + multicast::kOverhead) / 2 : 0;
     std::array<std::uint32_t, 3> agreed{socket ? 1u : 0u, payload, std::max<std::uint32_t>(1, room)};
     self.all_reduce(std::span(agreed), Min{}); // and all have opened theirs

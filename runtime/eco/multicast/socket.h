@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The socket of a group for its multicast datagrams: one multicast address and port, one interface, never
-// beyond one router (TTL 1). A member hears its own datagrams, too, unless keep_out() was called. IPv4. No
-// method blocks. @thread one
+// beyond one router (TTL 1). A member hears its own datagrams, too; after keep_out() of these only the
+// probes. IPv4. No method blocks. @thread one
 #pragma once
 
 #include "base/unique_fd.h"
@@ -56,7 +56,7 @@ class Socket {
     static std::optional<Socket> open(const Place& place, const Interface& at, std::string& why);
 
     /// From now on the kernel drops what other groups send to this place, and what member `own` of this group
-    /// sends, but for probes: the receive buffer is left to the datagrams of others. Where the system permits
+    /// sends, except probes: the receive buffer is left to the datagrams of others. Where the system permits
     /// no filter, all come as before.
     void keep_out(std::uint64_t group, std::uint32_t own) noexcept;
 

@@ -188,7 +188,7 @@ TEST_CASE("the plan by the refined map goes round the slow way") {
 }
 
 // Why what has drifted is measured a second time, each edge alone: see runtime/notes/0026.
-TEST_CASE("by probes inside clusters that were late once the plan keeps the slow way") {
+TEST_CASE("if probes inside clusters came late once, the plan by the refined map keeps the slow way") {
     const Map map = three_clusters();
     const PlanRequest request{Operation::broadcast, 6, 0, 65536, 1, true};
     const auto uses_of_slow_way = [&](double inside_clusters) {
