@@ -213,10 +213,10 @@ class PLEXUS_API Context {
     /// forked child. What it waits for here ends with `closed` after half of progress.close_timeout. What it
     /// throws is logged. @thread any; the action runs on the one that closes @error closed (thrown)
     void at_close(std::function<void()> action);
-    /// Among this context's counters are from now on the groups that `groups` names, whenever somebody reads
-    /// the counters: for libraries that have groups of contexts. `groups` runs on the counters' thread, is
-    /// not to wait for progress, and may run once more after it was replaced, until the context has closed.
-    /// What it throws is logged. @thread any @error closed in a forked child (thrown)
+    /// From now on this context's counters include the groups that `groups` reports, beside those of earlier
+    /// calls: for libraries that have groups of contexts. `groups` is called on the counters' thread for each
+    /// read until the context has closed, which waits for it: it must not block. What it throws is logged.
+    /// @thread any @error closed in a forked child (thrown)
     void show_groups(GroupSource groups);
 
     /// A descriptor for a foreign event loop, readable when progress() would find something

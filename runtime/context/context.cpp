@@ -63,7 +63,7 @@ void Context::install(const detail::RequestInfo& request, std::unique_ptr<detail
 }
 
 void Context::at_close(std::function<void()> action) { core_->closing_actions().add(std::move(action)); }
-void Context::show_groups(GroupSource groups) { core_->shown_groups().set(std::move(groups)); }
+void Context::show_groups(GroupSource groups) { core_->shown_groups().add(std::move(groups)); }
 
 void Context::publish_bytes(std::string_view name, const std::vector<std::byte>& bytes) {
     core_->directory().publish(name, bytes).value();

@@ -176,6 +176,7 @@ void Core::close() {
     stack_.transport->close(deadline);
     if (counters_ != nullptr) counters_->stop(); // it looks at what ends now
     counters_.reset();
+    shown_groups_.clear();
     meeting_.directory.reset();
     stack_.scheduler->stop();
     if (stack_.hub != nullptr) stack_.hub->close();

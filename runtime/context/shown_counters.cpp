@@ -63,27 +63,30 @@ constexpr ColumnSpec kGroupColumns[]{
     {"group", kText, "The group, by the same name in all members", 2},
     {"rank", kGauge, "The rank of this member"},
     {"members", kGauge, "Members of the group"},
-    {"broken", kGauge, "1: a member has failed or called something else, so no call can end well"},
+    {"broken", kGauge,
+     "1: a call of it has failed, or a member has closed, so no call can end well any more"},
     {"under_way", kGauge, "Collective calls that have begun here and have not ended"},
-    {"message_calls", kCount, "Collective calls by messages that have begun here"},
+    {"message_calls", kCount,
+     "Collective calls by messages that have begun here, those that set the group up too"},
     {"memory_calls", kCount, "Those through memory that all members share"},
     {"hierarchical_calls", kCount, "Those through memory inside hosts and by messages between"},
     {"multicast_calls", kCount, "Those by IP multicast"},
-    {"call_bytes", kCount, "Bytes of one block of each of these calls, added up"},
-    {"refinements", kCount, "Changes of the group's map by what calls took"},
+    {"call_bytes", kCount, "Sum of element count times element size over all calls; not traffic"},
+    {"refinements", kCount, "Times the group's map was changed after measuring calls"},
 };
-enum TableIndex : std::size_t { kContextTable, kMethodTable, kPeerTable, kGroupTable };
+enum TableIndex : std::size_t { kContextTable, kMethodTable, kGroupTable, kPeerTable };
 /// In a job of thousands a reader sees the first, and how many are missing.
 constexpr std::size_t kMostMethods = 32;
 constexpr std::size_t kMostWays = 2048;
-constexpr std::size_t kMostGroups = 256;
+constexpr std::size_t kMostGroups = 128;
+/// Readers on other hosts get all words up to the last that is not zero: the largest table is the last.
 constexpr counters::TableSpec kTables[]{
     {"context", "The context as a whole", kContextColumns, 1},
     {"method", "What went by each method since the start, and how it is polled", kMethodColumns,
      kMostMethods},
-    {"peer", "What went to and from each peer by each method", kPeerColumns, kMostWays},
     {"group", "The groups of collective operations that the context is a member of", kGroupColumns,
      kMostGroups},
+    {"peer", "What went to and from each peer by each method", kPeerColumns, kMostWays},
 };
 
 // What the far side has chosen to send by is its own.

@@ -93,12 +93,15 @@ void Publisher::loop() noexcept {
 
 void Publisher::answer() noexcept {
     Sample sample(area_);
+    const auto warn = [](const char* why) noexcept {
+        try {
+            log::warn("counters", "a sample for a reader is not whole: {}", why);
+        } catch (...) {} // no memory for the line
+    };
     try {
         work_(sample);
-    } catch (const std::exception& error) {
-        try {
-            log::warn("counters", "a sample for a reader is not whole: {}", error.what());
-        } catch (...) {} // no memory for the line
+    } catch (const std::exception& error) { warn(error.what()); } catch (...) {
+        warn("what was thrown is no std::exception");
     }
 }
 

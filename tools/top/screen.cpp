@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// For people: a line for each context, or each context with its methods and peers. Shows the counters that
-// people ask for; all of them are in the JSON.
+// For people: a line for each context, or each context with its methods, peers and groups. Shows the counters
+// that people ask for; all of them are in the JSON.
 #include "tools/common/json.h"
 #include "tools/common/quantity.h"
 #include "tools/common/text_table.h"
@@ -133,38 +133,39 @@ void add_peers(Lines& lines, const Seen& seen, const Seen* before) {
     if (table->left_out > 0) lines.push_back(fmt::format("  and {} more", table->left_out));
 }
 
+std::optional<double> calls_in(const CounterTable& table, const Row& row) {
+    std::optional<double> sum;
+    for (const char* column : {"message_calls", "memory_calls", "hierarchical_calls", "multicast_calls"})
+        if (const auto calls = number_in(table, row, column)) sum = sum.value_or(0) + *calls;
+    return sum;
+}
+
+/// Totals of calls even where there are rates: members are compared by them.
 void add_groups(Lines& lines, const Seen& seen, const Seen* before) {
     const CounterTable* const table = find_table(seen.sample, "group");
     if (table == nullptr || table->rows.empty()) return;
-    const char* const per = before != nullptr ? "/s" : "";
-    TextTable shown({"group", "rank", "calls" + std::string(per), "bytes" + std::string(per), "under way",
-                     "in memory", "refined", ""});
+    Lines head{"group", "rank", "calls"};
+    if (before != nullptr) head.emplace_back("calls/s");
+    head.insert(head.end(), {"under way", "in memory", "map changes", "state"});
+    TextTable shown(head);
     const CounterTable* const past = before != nullptr ? find_table(before->sample, "group") : nullptr;
     for (const Row& row : table->rows) {
         const auto number = [&](const char* column) { return number_in(*table, row, column); };
-        const auto all_calls = [&](const Row& at) {
-            std::optional<double> sum;
-            for (const char* column :
-                 {"message_calls", "memory_calls", "hierarchical_calls", "multicast_calls"})
-                if (const auto calls = number_in(*table, at, column)) sum = sum.value_or(0) + *calls;
-            return sum;
-        };
-        const Row* const earlier = find_row(past, *table, row);
-        const double seconds = before != nullptr ? seconds_between(seen, *before) : 0;
-        const auto shown_number = [&](std::optional<double> now, std::optional<double> then) {
-            return show_number(before != nullptr ? rate(now, then, seconds) : now);
-        };
-        const auto calls = all_calls(row);
+        const auto calls = calls_in(*table, row);
+        Lines cells{json::printable(text_in(*table, row, "group").substr(0, 8)),
+                    show_number(number("rank")) + "/" + show_number(number("members")), show_number(calls)};
+        if (before != nullptr) {
+            const Row* const earlier = find_row(past, *table, row);
+            const auto then = earlier != nullptr ? calls_in(*past, *earlier) : std::nullopt;
+            cells.push_back(show_number(rate(calls, then, seconds_between(seen, *before))));
+        }
+        cells.push_back(show_number(number("under_way")));
         const auto in_memory = number("memory_calls");
-        shown.add(
-            {json::printable(text_in(*table, row, "group").substr(0, 8)),
-             show_number(number("rank")) + "/" + show_number(number("members")),
-             shown_number(calls, earlier != nullptr ? all_calls(*earlier) : std::nullopt),
-             shown_number(number("call_bytes"),
-                          earlier != nullptr ? number_in(*past, *earlier, "call_bytes") : std::nullopt),
-             show_number(number("under_way")),
-             calls && in_memory && *calls > 0 ? fmt::format("{:.0f} %", 100 * *in_memory / *calls) : "-",
-             show_number(number("refinements")), number("broken") == 1 ? "broken" : ""});
+        cells.push_back(calls && in_memory && *calls > 0 ? fmt::format("{:.0f} %", 100 * *in_memory / *calls)
+                                                         : "-");
+        cells.push_back(show_number(number("refinements")));
+        cells.emplace_back(number("broken") == 1 ? "broken" : "ok");
+        shown.add(std::move(cells));
     }
     add_lines(lines, shown);
     if (table->left_out > 0) lines.push_back(fmt::format("  and {} more groups", table->left_out));

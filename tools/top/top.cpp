@@ -22,9 +22,10 @@ namespace plexus::tools {
 namespace {
 
 constexpr char kTopFooter[] =
-    "Without an argument: a line for each context of yours on this host. With one: the methods and\n"
-    "peers of the contexts of that process or job. On a terminal the figures are per second and\n"
-    "renewed until you interrupt; otherwise, and with --once, they are totals since the start.\n"
+    "Without an argument: a line for each context of yours on this host. With one: the methods,\n"
+    "peers and groups of the contexts of that process or job. On a terminal the figures are per\n"
+    "second and renewed until you interrupt; otherwise, and with --once, they are totals since the\n"
+    "start.\n"
     "The contexts are not stopped, and need not make progress. One that does not answer is shown\n"
     "with what it told before. The key `counters` says whether a context shows its counters.\n"
     "With a URL (plexus://host:port, where a context listens, or the directory of a job) all ranks\n"

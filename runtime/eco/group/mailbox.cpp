@@ -46,7 +46,7 @@ struct KnownContexts {
 };
 
 KnownContexts& contexts() {
-    static KnownContexts known;
+    static auto& known = *new KnownContexts; // outlives contexts that end at exit
     return known;
 }
 
@@ -342,13 +342,17 @@ void Mailbox::tell_broken(const GlobalPointer<Mailbox>& member, std::uint64_t id
 std::vector<std::shared_ptr<GroupState>> Mailbox::open_groups() const {
     std::vector<std::shared_ptr<GroupState>> open;
     const Lock hold(mutex_);
+    open.reserve(groups_.size()); // nothing may be thrown while the last reference to one is held here
     for (const auto& [id, group] : groups_)
         if (auto held = group.lock()) open.push_back(std::move(held));
     return open;
 }
 
 void Mailbox::show(const ShowGroup& show) const {
-    for (const auto& group : open_groups())
+    auto groups = open_groups();
+    std::sort(groups.begin(), groups.end(),
+              [](const auto& one, const auto& other) { return one->id() < other->id(); });
+    for (const auto& group : groups)
         if (!group->is_part()) show(group->shown());
 }
 

@@ -80,7 +80,54 @@ std::optional<CounterSample> sample_of(const Context& context) {
     return {};
 }
 
+const CounterTable& groups_in(const CounterSample& sample) {
+    return *std::find_if(sample.tables.begin(), sample.tables.end(),
+                         [](const CounterTable& table) { return table.name == "group"; });
+}
+
 } // namespace
+
+TEST_CASE("groups that libraries report are among a context's counters, as far as there is room") {
+    std::optional<Context> context(by("local"));
+    CHECK(groups_in(sample_of(*context).value()).rows.empty());
+    const auto held = std::make_shared<int>(0);
+    const auto reports = [&](std::uint64_t first, std::uint64_t last) {
+        context->show_groups([=](const ShowGroup& show) {
+            for (std::uint64_t id = first; id < last; ++id) {
+                ShownGroup group;
+                group.id = id;
+                group.members = 3 + static_cast<std::uint32_t>(*held);
+                show(group);
+            }
+        });
+    };
+    reports(1, 2);
+    reports(2, 200);
+    const CounterSample sample = sample_of(*context).value();
+    CHECK(sum_in(sample, "group", "members") == 3 * groups_in(sample).rows.size());
+    CHECK(groups_in(sample).rows.at(1).at(0).text == "0000000000000002");
+    CHECK(groups_in(sample).rows.size() + groups_in(sample).left_out == 199);
+    CHECK(groups_in(sample).left_out > 0);
+    context.reset();
+    CHECK(held.use_count() == 1); // what reports them has ended with the context
+}
+
+TEST_CASE("what a report of groups throws leaves the other counters as they are, and the context alive") {
+    const bool is_number = GENERATE(false, true);
+    const auto warned = expect_warning("a sample for a reader is not whole");
+    const Owner owner("local");
+    Context& context = const_cast<Context&>(owner.context);
+    context.show_groups([=](const ShowGroup& show) {
+        show({});
+        if (is_number) throw 42;
+        throw std::runtime_error("no groups today");
+    });
+    const CounterSample sample = sample_of(context).value();
+    CHECK(sample.fresh);
+    CHECK(groups_in(sample).rows.size() == 1);
+    CHECK(sum_in(sample, "method", "polls") + 1 > 0);
+    CHECK(warned.count() >= 1);
+}
 
 TEST_CASE("counters are read while connections open and contexts end") {
     const std::string method = GENERATE(as<std::string>{}, "local", "shm", "tcp");

@@ -116,6 +116,29 @@ TEST_CASE("random words behind a good beginning are read within what is there") 
     }
 }
 
+TEST_CASE("a table without room for its rows, of another width than its columns, or named twice is refused") {
+    Words words = good_words();
+    const std::size_t table = words[word_of(offsetof(Header, tables))];
+    const auto part = [&](std::size_t offset) -> std::uint64_t& { return words[table + word_of(offset)]; };
+    SECTION("it has more rows than there is room for") {
+        part(offsetof(TableWords, row_count)) = part(offsetof(TableWords, capacity)) + 1;
+        CHECK(why(words) == "the table pair has rows outside of the memory");
+    }
+    SECTION("its rows are wider") {
+        ++part(offsetof(TableWords, row_words));
+        CHECK(why(words) == "the table pair has rows of another width than its columns");
+    }
+    SECTION("two columns have one name") {
+        const std::size_t column = part(offsetof(TableWords, columns));
+        words[column + kColumnWords] = words[column];
+        CHECK(why(words) == "the table pair has two columns of one name");
+    }
+    SECTION("two tables have one name") {
+        words[table + kTableWords] = words[table];
+        CHECK(why(words) == "two tables have the name pair");
+    }
+}
+
 TEST_CASE("tables that share their rows make no more values than there are words") {
     // Sixteen tables, all of which have all of the memory as their rows.
     Words words = good_words();

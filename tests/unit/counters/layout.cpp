@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What is written into a context's memory is what a reader finds, with all that describes it.
 #include "counters/decode.h"
+#include "counters/question.h"
 #include "tables.h"
 
 #include "support/catch.h"
@@ -66,6 +67,16 @@ TEST_CASE("rows are those of the last sample, and rows without room are counted"
     }
 }
 
+TEST_CASE("a sample is not taken while it is written") {
+    Area area = Area::create(some_label(), kSomeTables).value();
+    {
+        Sample sample(area);
+        put_pair(sample, 1);
+        CHECK(take(area.memory(), Clock::now()).status() == Status::timed_out);
+    }
+    CHECK(take(area.memory(), Clock::now()));
+}
+
 TEST_CASE("a text that is too long is cut between two characters, and one that fits is whole") {
     Area area = Area::create(some_label(), kSomeTables).value();
     const auto stored = [&](std::string_view text) {
@@ -78,7 +89,8 @@ TEST_CASE("a text that is too long is cut between two characters, and one that f
     };
     CHECK(stored("").empty());
     CHECK(stored("0123456789abcdef") == "0123456789abcdef"); // all of its two words
-    CHECK(stored("short") == "short");                       // nothing of the earlier one is left
+    CHECK(stored("01234567") == "01234567");                 // nothing of the earlier one is left
+    CHECK(stored("short") == "short");
     CHECK(stored("0123456789abcdefg") == "0123456789abcdef");
     CHECK(stored("0123456789abcde\xc3\xa9") == "0123456789abcde"); // é would be cut in two
 }

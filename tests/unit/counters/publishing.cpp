@@ -2,6 +2,7 @@
 // A publisher and its readers: what is asked for is answered, whole, and by nobody who is gone.
 #include "counters/processes.h"
 #include "counters/publisher.h"
+#include "counters/question.h"
 #include "tables.h"
 
 #include "support/catch.h"
@@ -74,6 +75,46 @@ TEST_CASE("a reader is told what the counters are now, and nothing is read while
     const std::vector<RunningContext> all = RunningContext::all();
     CHECK(std::count_if(all.begin(), all.end(),
                         [](const auto& each) { return each.label().process == ::getpid(); }) == 1);
+}
+
+TEST_CASE("a question that comes while counters are read has an answer of its own") {
+    std::atomic<int> samples{0};
+    std::atomic<Header*> header{nullptr};
+    std::atomic<std::uint32_t> second{0};
+    const auto publisher = Publisher::start(some_label(), kSomeTables, [&](Sample& sample) {
+                               put_pair(sample, 1);
+                               if (++samples == 1) second = ask(*header);
+                           }).value();
+    const Memory memory = Memory::open(paths_of(::getpid())->at(0)).value();
+    header = &memory.header();
+    const auto is_answered = [&](std::uint32_t question) {
+        return wait(memory.header(), question, Clock::now() + kSoon, [] { return true; }).value();
+    };
+    CHECK(is_answered(ask(memory.header())));
+    CHECK(is_answered(second));
+    CHECK(samples == 2);
+}
+
+TEST_CASE("the numbers of questions start again after the highest") {
+    const Area area = Area::create(some_label(), kSomeTables).value();
+    Header& header = area.header();
+    header.asked = header.answered = UINT32_MAX;
+    const std::uint32_t question = ask(header);
+    CHECK(question == 0);
+    const auto is_answered = [&] {
+        return wait(header, question, Clock::now(), [] { return true; }).value();
+    };
+    CHECK_FALSE(is_answered());
+    header.answered = question;
+    CHECK(is_answered());
+}
+
+TEST_CASE("who asks a publisher that has stopped is told so, and does not wait") {
+    std::atomic<std::uint64_t> asked{0};
+    const auto publisher = counting(asked);
+    CHECK(publisher->words(Clock::now() + kSoon));
+    publisher->stop();
+    CHECK(publisher->words(Clock::now() + std::chrono::milliseconds(10)).status() == Status::peer_lost);
 }
 
 TEST_CASE("many readers at once find whole samples that only grow") {
