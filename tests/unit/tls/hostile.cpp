@@ -10,6 +10,7 @@
 #include <memory>
 #include <openssl/bio.h>
 #include <openssl/ssl.h>
+#include <utility>
 
 namespace hostile_test {
 
@@ -105,6 +106,35 @@ TEST_CASE("what is no TLS gets no link, small or large") {
     Attack attack;
     const auto junk = std::make_shared<Bytes>(size, std::byte{0x41});
     attack.villain.push(*attack.to_victim, junk);
+    CHECK(attack.is_dropped());
+    CHECK(expected.count() == 1);
+}
+
+TEST_CASE("who has a session and does not prove at whose end of it it is gets no link") {
+    const auto expected = expect_warning("another context answers in its place");
+    Attack attack({{}, {1, 2, 3}, {{"over", "tcp"}, {"handshake_timeout", "20 s"}}});
+    const BareHost self(method_of(plexus_passport), {{}, {1, 2, 3}, {{"listen", "127.0.0.1"}}});
+    const plexus::tls::Options options = *plexus::tls::read_options(self.table());
+    plexus::tls::Credentials credentials(self.table(), options);
+    REQUIRE(credentials.load().empty());
+    plexus::tls::Engine engine(credentials.make_session(true), 1 << 30);
+    const auto say = [&](plexus::tls::Block& block) {
+        if (!block.empty())
+            attack.villain.push(*attack.to_victim, std::make_shared<Bytes>(std::exchange(block, {})));
+    };
+    plexus::tls::Block out;
+    auto step = engine.shake({}, out);
+    say(out);
+    CHECK(pump({&attack.victim, &attack.villain}, 10s, [&] {
+        for (auto got = attack.to_victim->take(); got; got = attack.to_victim->take()) {
+            step = engine.shake(*got, out);
+            say(out);
+        }
+        return step != plexus::tls::Engine::Step::going;
+    }));
+    REQUIRE(step == plexus::tls::Engine::Step::done);
+    REQUIRE(engine.write(Bytes(32, std::byte{1}), out));
+    say(out);
     CHECK(attack.is_dropped());
     CHECK(expected.count() == 1);
 }

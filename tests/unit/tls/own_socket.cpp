@@ -2,6 +2,7 @@
 // The port of a context whose links have TCP connections of their own: what the program openssl, plain
 // sockets and somebody in the middle get from it.
 #include "authority.h"
+#include "common/proof.h"
 #include "guest.h"
 #include "stream_link/listener.h"
 #include "support/bare_host.h"
@@ -246,6 +247,35 @@ TEST_CASE("openssl s_client is refused with the reason: another authority, ended
             "alert certificate required");
     refused(settings, {"-tls1_2"}, "the peer speaks no TLS 1.3", "alert protocol version");
     refused({}, {"-tls1_3", "-psk_identity", "plexus job", "-psk", std::string(64, 'a')}, "", "alert");
+}
+
+TEST_CASE("openssl s_client with the job's key has a session under that key's own identity alone") {
+    if (std::getenv("TESTED_OPENSSL") == nullptr) SKIP_TEST("the program openssl is not installed");
+    const TmpDir folder;
+    BareHost host(method_of(plexus_passport), impatient({}));
+    std::string key;
+    for (const std::uint8_t byte :
+         plexus::module::proof_of(host.table(), "plexus tls 1 pre-shared key", 0, {})) {
+        key += "0123456789abcdef"[byte / 16];
+        key += "0123456789abcdef"[byte % 16];
+    }
+    const auto as = [&](const char* identity) {
+        return s_client(
+            host, folder,
+            {"-tls1_3", "-ciphersuites", "TLS_AES_128_GCM_SHA256", "-psk_identity", identity, "-psk", key});
+    };
+    const std::string known = as("plexus job");
+    CAPTURE(known);
+    CHECK(contains(known, "Protocol version: TLSv1.3"));
+    const auto expected = expect_warning("a connection from 127.0.0.1:");
+    for (const char* identity : {"plexus jo", "plexus jobs", "Client_identity", "plexus joB"}) {
+        const std::string said = as(identity);
+        CAPTURE(said);
+        CHECK(contains(said, "alert"));
+        CHECK_FALSE(contains(said, "Protocol version: TLSv1.3"));
+    }
+    CHECK(expected.count() == 4);
+    CHECK(host.incoming_count() == 0);
 }
 
 TEST_CASE("plain text, and records that no handshake begins with, are closed at once with a line") {

@@ -29,4 +29,16 @@ TEST_CASE("large messages go on when the inner link has room again at once") {
     CHECK(at_b.fault() == "");
 }
 
+TEST_CASE("a link that is given up still sends what it had accepted") {
+    const std::string over = GENERATE("", "tcp", "shm"); // nothing: connections of its own
+    CAPTURE(over);
+    Pair pair(method_of(plexus_passport), with({{"over", over}}), with({{"over", over}}));
+    const auto message = std::make_shared<Bytes>(std::size_t{8} << 20, std::byte{7});
+    REQUIRE(pair.a.send(*pair.to_b, message, 24, 2) == PLEXUS_POSTED);
+    pair.a.disconnect(*pair.to_b);
+    CHECK(pair.pump(10s, [&] { return pair.to_a->received() == 1 || pair.to_a->is_lost(); }));
+    CHECK((pair.to_a->take() == *message)); // not printed
+    CHECK(pair.pump(10s, [&] { return pair.to_b->completed() == 1; }));
+}
+
 } // namespace progress_test

@@ -104,7 +104,10 @@ TEST_CASE("certificates of another authority, ended, revoked or of other names a
     const Settings chooses = plus(good, "names", "other.example, *.elsewhere.example");
     refuses_client(good, chooses, "has none of the names allowed", "the peer refused: ");
     refuses_server(chooses, good, "has none of the names allowed", "the peer refused: ");
-    CHECK(told(good, plus(good, "names", "other.example,good.example")).empty());
+    refuses_server(plus(good, "names", "*.good.example"), good, "has none of the names allowed",
+                   "the peer refused: ");
+    for (const char* names : {"other.example,good.example", "good.example,other.example", "*.example"})
+        CHECK(told(good, plus(good, "names", names)).empty());
 }
 
 TEST_CASE("a member of an authority that was revoked itself is refused") {
@@ -213,6 +216,52 @@ TEST_CASE("certificates that are replaced count for new links, bad ones do not")
     }
     CHECK(told_bad);
     CHECK(told_new);
+}
+
+TEST_CASE("a new list of those who were revoked counts for new links") {
+    const TmpDir folder;
+    Authority authority(folder, "authority");
+    const Authority::Member bad = authority.sign("bad.example");
+    const std::string lists = folder.file("lists.crl", text_of(authority.revoke({})));
+    BareHost server(method_of(plexus_passport),
+                    with(plus(settings_of("", authority, authority.sign("good.example")), "crl", lists)));
+    BareHost client(method_of(plexus_passport), with(settings_of("", authority, bad)));
+    const auto refused = [&] {
+        End* const end = client.connect(server.descriptor(), server.id());
+        return end != nullptr &&
+               pump({&client, &server}, 10s, [&] { return end->is_open() || end->is_lost(); }) &&
+               end->is_lost();
+    };
+    CHECK_FALSE(refused());
+    const auto expected = expect_warning("certificate revoked");
+    folder.file("lists.crl", text_of(authority.revoke({bad})));
+    CHECK(eventually(10s, refused)); // files are looked at once a second
+}
+
+TEST_CASE("a file that is overwritten by one of the same size counts for new links") {
+    const TmpDir folder;
+    Authority first(folder, "first");
+    Authority second(folder, "second");
+    const auto padded = [](const Authority& authority) {
+        std::string text = text_of(authority.file());
+        text.resize(4096, '\n');
+        return text;
+    };
+    const std::string ca = folder.file("ca.pem", padded(first));
+    BareHost server(method_of(plexus_passport),
+                    with(plus(settings_of("", first, first.sign("member.example")), "ca", ca)));
+    BareHost young(method_of(plexus_passport),
+                   with(plus(settings_of("", second, second.sign("member.example")), "ca", first.file())));
+    const auto taken = [&] {
+        End* const end = young.connect(server.descriptor(), server.id());
+        return end != nullptr &&
+               pump({&young, &server}, 10s, [&] { return end->is_open() || end->is_lost(); }) &&
+               end->is_open();
+    };
+    const auto expected = expect_warning("unable to get local issuer certificate");
+    CHECK_FALSE(taken());
+    folder.file("ca.pem", padded(second));
+    CHECK(eventually(10s, taken)); // files are looked at once a second
 }
 
 TEST_CASE("files that could not be used for a while are read again, and the log says so once") {

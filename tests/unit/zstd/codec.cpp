@@ -46,6 +46,27 @@ TEST_CASE("what is packed unpacks to the same, however it is cut") {
         }
 }
 
+TEST_CASE("a head that is a part of the first of two pieces leaves the rest of that piece to be packed") {
+    const Bytes message = field(10'000);
+    const plexus_view pieces[] = {{message.data(), 100}, {message.data() + 100, message.size() - 100}};
+    Packer packer(1);
+    Bytes out(message.size());
+    out.resize(packer.pack(pieces, 64, out).value());
+    Bytes back(message.size() - 64);
+    Unpacker unpacker;
+    CHECK(unpacker.unpack(out, back) == nullptr);
+    CHECK(std::equal(back.begin(), back.end(), message.begin() + 64));
+}
+
+TEST_CASE("a byte that has changed in data that did not shrink is noticed") {
+    const Bytes message = noise(20'000);
+    Bytes damaged = packed(message);
+    damaged[damaged.size() / 2] ^= std::byte{1};
+    Bytes place(message.size());
+    Unpacker unpacker;
+    CHECK(unpacker.unpack(damaged, place) != nullptr);
+}
+
 TEST_CASE("what does not fit is not packed, in one piece or in many") {
     const Bytes message = noise(100'000);
     Packer packer(1);

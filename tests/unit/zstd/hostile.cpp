@@ -158,6 +158,24 @@ TEST_CASE("frames that end early, lie or are nothing but a mark break the link")
     CHECK(attack.lost_after(frame).find(why) != std::string::npos);
 }
 
+TEST_CASE("messages of at least the size of `from` travel compressed, smaller ones as they are") {
+    Attack attack; // who speaks the inner method sees what travels
+    const auto travelled = [&](std::size_t size) {
+        attack.victim.push(*attack.from_villain, std::make_shared<Bytes>(field(size)));
+        std::optional<Bytes> got;
+        CHECK(pump({&attack.victim, &attack.villain}, 10s,
+                   [&] { return (got = attack.to_victim->take()).has_value(); }));
+        return got.value_or(Bytes{});
+    };
+    CHECK(travelled(4095) == field(4095));
+    for (const std::size_t size : {std::size_t{4096}, std::size_t{100'000}, std::size_t{3'000'000}}) {
+        CAPTURE(size);
+        const Bytes frame = travelled(size);
+        CHECK(plexus::zstd::has_mark(frame));
+        CHECK(frame.size() < size / 2);
+    }
+}
+
 TEST_CASE("a message that begins with the mark by chance arrives as it is") {
     Pair pair(method_of(plexus_passport), kAlways, kAlways);
     const std::size_t size = GENERATE(std::size_t{8}, std::size_t{16}, std::size_t{100}, std::size_t{4096},

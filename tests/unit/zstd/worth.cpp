@@ -63,6 +63,7 @@ TEST_CASE("data that shrinks is compressed for a slow link and not for a fast on
     }
     CHECK(slow.saved > slow.sent / 2);
     CHECK(fast.touched < fast.sent / 500);
+    CHECK(fast.touched > 2 * 8192); // it is looked at again now and then
 }
 
 TEST_CASE("the border is where the processors take as long as the link saves") {
@@ -96,6 +97,20 @@ TEST_CASE("data that begins to shrink is noticed, and compressed from then on") 
     while (!sender.send(kMiB) && until < 200) ++until;
     CHECK(until < 64); // as much again as has passed, and once more for the mean
     for (int i = 0; i < 20; ++i) CHECK(sender.send(kMiB));
+}
+
+TEST_CASE("data that stops to shrink after it did is looked at again as soon as at first") {
+    Sender sender{kSlow, 1.0};
+    for (int i = 0; i < 64; ++i) CHECK_FALSE(sender.send(kMiB));
+    sender.ratio = 0.3;
+    for (int i = 0; i < 200 && !sender.send(kMiB);) ++i;
+    for (int i = 0; i < 20; ++i) CHECK(sender.send(kMiB));
+    sender.ratio = 1.0;
+    for (int i = 0; i < 4; ++i) CHECK_FALSE(sender.send(kMiB));
+    sender.ratio = 0.3;
+    int until = 0;
+    while (!sender.send(kMiB) && until < 200) ++until;
+    CHECK(until < 8);
 }
 
 TEST_CASE("a link that becomes slow is not left to the end of a pause") {
@@ -147,6 +162,16 @@ TEST_CASE("time without a look is no time in which a link was slow") {
     rate.pause();
     rate.look(100'001'000'000, 500, 7);
     CHECK(rate.per_second() == 7);
+}
+
+TEST_CASE("messages that pass without a look do not make a link look slow") {
+    Worth worth(false);
+    worth.rate.look(1'000'000, 0, 7);
+    worth.rate.accepted(1000);
+    worth.measured(8192, 8192, 1000); // does not shrink
+    REQUIRE(worth.passes(4096));
+    worth.rate.look(100'001'000'000, 500, 7);
+    CHECK(worth.rate.per_second() == 7);
 }
 
 TEST_CASE("a link that empties its queue carries at least what it took") {
