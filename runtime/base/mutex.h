@@ -15,7 +15,7 @@
 // 21 request/dispatcher.h, request/reporter.h: what the program has installed
 // 22 request/names.cpp: numbers of request names
 // 24 request/objects.h: handles of bound objects
-// 25 forward/hub.h: what may be relayed
+// 25 forward/hub.h, forward/renewals.h: what may be relayed, who relays now
 // 26 memory/remote_key_cache.h: remote keys of peers' memory
 // 27 memory/region_leases.h: leases of bound memory to peers
 // 30 transport/channel.h: a channel

@@ -56,7 +56,10 @@ Result<void> AddedModules::open(const loader::Module& module, const Parameters& 
         there + wanted.size() > DescriptorTable::kMaxRows)
         log::warn("transport", "the table of this context is full: {} of the {} rows of {} are left out",
                   there + wanted.size() - DescriptorTable::kMaxRows, wanted.size(), module.name);
-    endpoint().append_rows(wanted);
+    endpoint().change_own_table([&](DescriptorTable& table) {
+        for (const Descriptor& row : wanted)
+            if (table.size() < DescriptorTable::kMaxRows) table.push_back(row);
+    });
     log::info("transport", "method {} was added ({})", module.name, module.origin);
     return {};
 }

@@ -18,6 +18,7 @@
 #include "wire/bytes.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -47,6 +48,8 @@ inline constexpr std::size_t kMostPiece = 128 * 1024 - 2 * kHopCost;
 /// with room for more.
 inline constexpr std::uint64_t kBesideWindows = 1 << 20;
 inline constexpr std::size_t kMostRecord = 256;
+/// So long the forwarders and the far end may take to answer who asks for a link, and that one to confirm.
+inline constexpr auto kOpening = std::chrono::seconds(10);
 /// Two pieces are always under way.
 inline constexpr std::uint64_t kLeastWindow = 2 * (kLeastPiece + kHopCost);
 

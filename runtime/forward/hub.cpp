@@ -8,7 +8,6 @@
 #include "plexus/caller.h"
 
 #include <algorithm>
-#include <future>
 #include <thread>
 
 namespace plexus::forward {
@@ -19,8 +18,6 @@ constexpr const char* kMethod = "forward";
 constexpr auto kRetryHops = std::chrono::milliseconds(1);
 /// A forwarder that was lost, or did not answer, is told of this context again after so long.
 constexpr auto kRetryAttach = std::chrono::seconds(1);
-/// Whoever listens and relays has published that by then.
-constexpr auto kLookup = std::chrono::seconds(1);
 constexpr auto kAskAgain = std::chrono::milliseconds(100);
 /// One that says nothing keeps the others waiting for so long in each round.
 constexpr std::chrono::nanoseconds kLongestAsk = std::chrono::seconds(2);
@@ -59,22 +56,33 @@ void cut(LinkEnds& ends, LinkEnds::iterator which, const std::string& why) {
     end.cut(name, fmt::format("{} {}", name.neighbour->text(), why));
 }
 
-Result<Via> ask(const std::string& url, const bootstrap::Key& key, const ContextId& self,
-                Hub::Clock::time_point deadline) {
-    auto directory = bootstrap::join(url, key, self, deadline);
-    if (!directory) return directory.failure();
-    std::promise<Result<bootstrap::Bytes>> answer;
-    auto answered = answer.get_future();
-    (*directory)
-        ->lookup(Hub::kPublished, std::min(deadline, Hub::Clock::now() + kLookup),
-                 [&](Result<bootstrap::Bytes> found) { answer.set_value(std::move(found)); });
-    const Result<bootstrap::Bytes> found = answered.get();
-    if (!found)
-        return fail(found.status(), "the context that listens there relays nothing (forward.allow): {}",
-                    found.failure().why);
-    auto via = decode(*found);
-    if (via && via->hub.context == self) return fail(Status::bad_config, "it is this context itself");
-    return via;
+void cut_all(LinkEnds& ends, Neighbour& neighbour) {
+    for (;;) {
+        const auto first = ends.lower_bound({&neighbour, 0, false});
+        if (first == ends.end() || first->first.neighbour != &neighbour) return;
+        cut(ends, first, "is lost");
+    }
+}
+
+std::unique_ptr<Neighbour> make_neighbour(const Via& via, transport::Endpoint& endpoint) {
+    GlobalPointer<Hub> there{
+        via.hub, endpoint.way(endpoint.peer(via.hub.context), transport::KnownTable::make(via.table))};
+    return std::make_unique<Neighbour>(std::move(there), via.url);
+}
+
+// Rows of the method that led through the former forwarder.
+void lead_through(const Renewals::Answer& renewed, DescriptorTable& table) {
+    for (std::size_t at = 0; at < table.size(); ++at) {
+        Descriptor row = table[at];
+        const auto before = means_row(kMethod, row.method) ? decode(row.bytes) : Result<Via>(Failure{});
+        if (!before || before->hub.context != renewed.lost) continue;
+        Via now = renewed.now;
+        now.instance = before->instance;
+        row.bytes = encode(std::move(now), wire::kLongestDescriptor);
+        if (row.bytes.empty()) continue;
+        table.erase(at);
+        table.insert(at, std::move(row));
+    }
 }
 
 } // namespace
@@ -84,8 +92,8 @@ Hub::Hub(request::Dispatcher& dispatcher, transport::Endpoint& endpoint, const b
   : dispatcher_(dispatcher)
   , endpoint_(endpoint)
   , key_(key)
-  , lookup_time_(lookup_time)
-  , rules_(std::make_shared<const ForwardRules>()) {
+  , renewals_(key_, endpoint.self())
+  , lookup_time_(lookup_time) {
     Lock hold(hubs_mutex);
     hubs()[endpoint.self()] = this;
 }
@@ -114,8 +122,9 @@ Result<void> Hub::find_forwarders(const std::string& urls) {
         auto left = static_cast<std::int64_t>(asked.size());
         for (const std::string& url : asked) {
             const auto now = Clock::now();
-            auto via = ask(url, key_, endpoint_.self(),
-                           now + std::min<std::chrono::nanoseconds>((deadline - now) / left--, kLongestAsk));
+            auto via = ask_forwarder(
+                url, key_, endpoint_.self(),
+                now + std::min<std::chrono::nanoseconds>((deadline - now) / left--, kLongestAsk));
             if (via)
                 forwarders_.push_back(std::move(*via));
             else
@@ -159,9 +168,7 @@ void Hub::serve() {
                                              }));
     dispatcher_.observe(*this, kHop.info()); // links whose hops are lost end with a reason
     for (const Via& via : forwarders_) {
-        GlobalPointer<Hub> there{
-            via.hub, endpoint_.way(endpoint_.peer(via.hub.context), transport::KnownTable::make(via.table))};
-        neighbours_.try_emplace(via.hub.context, std::make_unique<Neighbour>(std::move(there)));
+        neighbours_.try_emplace(via.hub.context, make_neighbour(via, endpoint_));
     }
 }
 
@@ -195,21 +202,11 @@ Result<wire::Bytes> Hub::published() const {
 }
 
 void Hub::close() {
+    renewals_.stop();
     relays_.clear();
     ends_.clear();
     neighbours_.clear();
     own_ = {};
-}
-
-void Hub::set_rules(ForwardRules rules) {
-    auto fresh = std::make_shared<const ForwardRules>(std::move(rules));
-    Lock hold(rules_mutex_);
-    rules_.swap(fresh);
-}
-
-std::shared_ptr<const ForwardRules> Hub::rules() const {
-    Lock hold(rules_mutex_);
-    return rules_;
 }
 
 std::string Hub::text() const {
@@ -224,11 +221,11 @@ Neighbour* Hub::find(const ContextId& context) {
     return found == neighbours_.end() ? nullptr : found->second.get();
 }
 
-Neighbour* Hub::reach(const Via& via) {
+Neighbour* Hub::reach(const Via& row) {
+    take_renewed();
+    const Via& via = renewals_.current(row);
     auto& slot = neighbours_[via.hub.context];
-    if (slot == nullptr)
-        slot = std::make_unique<Neighbour>(GlobalPointer<Hub>(
-            via.hub, endpoint_.way(endpoint_.peer(via.hub.context), transport::KnownTable::make(via.table))));
+    if (slot == nullptr) slot = make_neighbour(via, endpoint_);
     revive(*slot);
     return slot->introduce(own_) ? slot.get() : nullptr;
 }
@@ -242,7 +239,7 @@ void Hub::say(const LinkName& to, const Hop& hop) {
 // Windows bound the data that waits for a neighbour. One that makes this context say more, and takes nothing
 // of it, is given up.
 void Hub::say_close(const LinkName& to, Status status, std::string_view why) {
-    if (to.neighbour->queued() > most_queued(rules()->memory)) {
+    if (to.neighbour->queued() > most_queued(rules_.get()->memory)) {
         log::warn("forward", "{} asks for more than it takes, and is given up", to.neighbour->text());
         to.neighbour->mark_lost();
     }
@@ -260,10 +257,13 @@ void Hub::run() {
     const auto now = Clock::now();
     if (now < next_attach_) return;
     next_attach_ = Clock::time_point::max();
+    take_renewed();
     for (const auto& [id, each] : neighbours_)
         if (!each->introduced && (is_one_of(forwarders_, id) || has_links(ends_, *each))) {
             revive(*each);
-            if (!each->introduce(own_)) next_attach_ = now + kRetryAttach;
+            if (each->introduce(own_)) continue;
+            renewals_.ask(id, each->url());
+            next_attach_ = now + kRetryAttach;
         }
 }
 
@@ -277,11 +277,27 @@ std::chrono::nanoseconds Hub::time_left() const {
 // Every link by that neighbour ends.
 void Hub::lose(Neighbour& neighbour) {
     neighbour.mark_lost();
+    renewals_.ask(neighbour.id(), neighbour.url());
     if (is_one_of(forwarders_, neighbour.id())) next_attach_ = Clock::now() + kRetryAttach;
-    for (;;) {
-        const auto first = ends_.lower_bound({&neighbour, 0, false});
-        if (first == ends_.end() || first->first.neighbour != &neighbour) return;
-        cut(ends_, first, "is lost");
+    cut_all(ends_, neighbour);
+}
+
+// Where one relayed that was lost, another does now: rows that name the former lead to the new one.
+void Hub::take_renewed() {
+    for (const Renewals::Answer& each : renewals_.take()) {
+        const ContextId& fresh = each.now.hub.context;
+        log::info("forward", "{} relays now where {} did", each.now.text(), short_text(each.lost));
+        if (Neighbour* const former = find(each.lost)) {
+            former->mark_lost();
+            cut_all(ends_, *former);
+            neighbours_.erase(each.lost);
+        }
+        if (!is_one_of(forwarders_, each.lost)) continue;
+        for (Via& via : forwarders_)
+            if (via.hub.context == each.lost) via = each.now;
+        neighbours_.try_emplace(fresh, make_neighbour(each.now, endpoint_));
+        next_attach_ = Clock::now();
+        endpoint_.change_own_table([&](DescriptorTable& table) { lead_through(each, table); });
     }
 }
 

@@ -9,6 +9,7 @@
 #include "bootstrap/key.h"
 #include "forward/neighbour.h"
 #include "forward/relays.h"
+#include "forward/renewals.h"
 #include "forward/via.h"
 #include "plexus/module/abi.h"
 #include "request/dispatcher.h"
@@ -37,6 +38,25 @@ class Acceptor {
 };
 
 using LinkEnds = std::map<LinkName, HopEnd*>;
+
+/// What a context relays. @thread any
+class Rules {
+  public:
+    void set(ForwardRules rules) PLEXUS_EXCLUDES(mutex_) {
+        auto fresh = std::make_shared<const ForwardRules>(std::move(rules));
+        const Lock hold(mutex_);
+        rules_.swap(fresh);
+    }
+    std::shared_ptr<const ForwardRules> get() const PLEXUS_EXCLUDES(mutex_) {
+        const Lock hold(mutex_);
+        return rules_;
+    }
+
+  private:
+    mutable RankedMutex<25> mutex_;
+    std::shared_ptr<const ForwardRules>
+        rules_ PLEXUS_GUARDED_BY(mutex_) = std::make_shared<const ForwardRules>();
+};
 
 class Hub final : public request::Observer {
   public:
@@ -73,8 +93,7 @@ class Hub final : public request::Observer {
     void close();
 
     /// @thread any
-    void set_rules(ForwardRules rules) PLEXUS_EXCLUDES(rules_mutex_);
-    std::shared_ptr<const ForwardRules> rules() const PLEXUS_EXCLUDES(rules_mutex_);
+    Rules& rules() noexcept { return rules_; }
 
     /// Hops wait for room. @thread any
     bool waits() const noexcept { return waits_.load(std::memory_order_relaxed); }
@@ -84,9 +103,9 @@ class Hub final : public request::Observer {
 
     // @thread progress
     Neighbour* find(const ContextId& context);
-    /// The neighbour that a row leads through, who knows this context from now on. Null: there is no way to
-    /// it.
-    Neighbour* reach(const Via& via);
+    /// The neighbour that a row leads through, or who relays now where that one did. It knows this context
+    /// from now on. Null: there is no way to it.
+    Neighbour* reach(const Via& row);
     void bind(const LinkName& name, HopEnd& end) { ends_[name] = &end; }
     void unbind(const LinkName& name) { ends_.erase(name); }
     void say(const LinkName& to, const Hop& hop);
@@ -106,12 +125,14 @@ class Hub final : public request::Observer {
   private:
     void take_attach(const GlobalPointer<Hub>& from);
     void take_hop(std::uint8_t kind, std::uint32_t number, std::uint64_t value, wire::View bytes);
+    void take_renewed();
     void lose(Neighbour& neighbour);
     void revive(Neighbour& neighbour);
 
     request::Dispatcher& dispatcher_;
     transport::Endpoint& endpoint_;
     const bootstrap::Key key_;
+    Renewals renewals_;
     const std::chrono::nanoseconds lookup_time_;
     std::vector<Via> forwarders_;
     std::vector<Acceptor*> modules_;
@@ -122,8 +143,7 @@ class Hub final : public request::Observer {
     Clock::time_point next_attach_ = Clock::time_point::max();
     std::atomic<bool> waits_{
         false}; ///< the leader sets it: a neighbour has hops that found no room, or is newly lost
-    mutable RankedMutex<25> rules_mutex_;
-    std::shared_ptr<const ForwardRules> rules_ PLEXUS_GUARDED_BY(rules_mutex_);
+    Rules rules_;
 };
 
 } // namespace plexus::forward

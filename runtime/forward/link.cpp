@@ -12,8 +12,6 @@
 namespace plexus::forward {
 namespace {
 
-/// So long the forwarders and the far end may take to answer, and whoever asked to confirm.
-constexpr auto kOpening = std::chrono::seconds(10);
 /// A link that was given up still sends what it had accepted for so long.
 constexpr auto kLinger = std::chrono::seconds(1);
 constexpr std::size_t kMostHandled = 64; // hops of one link in a turn

@@ -11,11 +11,14 @@ namespace plexus::forward {
 
 class Neighbour {
   public:
-    explicit Neighbour(GlobalPointer<Hub> pointer)
-      : pointer_(std::move(pointer)) {}
+    /// `url`: where it was found if it is a forwarder, or empty.
+    explicit Neighbour(GlobalPointer<Hub> pointer, std::string url = {})
+      : pointer_(std::move(pointer))
+      , url_(std::move(url)) {}
 
     const ContextId& id() const noexcept { return pointer_.context(); }
     const GlobalPointer<Hub>& pointer() const noexcept { return pointer_; }
+    const std::string& url() const noexcept { return url_; }
     /// "context 0123abcd (ocean)"
     std::string text() const;
     std::string name() const;
@@ -61,6 +64,7 @@ class Neighbour {
     Status try_send(std::uint8_t kind, std::uint32_t number, const Hop& hop);
 
     GlobalPointer<Hub> pointer_;
+    const std::string url_;
     std::uint32_t last_number_ = 0;
     bool lost_ = false;
     std::deque<Waiting> queue_; ///< see Hub::say_close()

@@ -33,7 +33,8 @@ std::string Relays::refusal(const ForwardRules& rules, const Neighbour* to, cons
 }
 
 void Relays::open(const LinkName& from, const Hop& hop, const Destination& to) {
-    const auto rules = hub_.rules();
+    const auto rules = hub_.rules().get();
+    if (relays_.size() >= rules->links) end_late();
     Neighbour* const target = hub_.find(to.context);
     if (const std::string why = refusal(*rules, target, to.context); !why.empty()) {
         log::info("forward", "{} asked in vain: {}", from.neighbour->text(), why);
@@ -86,7 +87,9 @@ bool Relays::Relay::count(std::size_t from, const Hop& hop) {
     }
     case Kind::credit: {
         std::uint64_t& under_way = under_way_[1 - from];
-        if (hop.number == 0 || hop.number > under_way || !hop.bytes.empty()) return false;
+        // Ends give it back in quarters of the window: smaller ones could fill the memory of this context.
+        if (hop.number < window_ / 4 || !hop.bytes.empty()) return false;
+        if (hop.number > under_way) return false;
         under_way -= hop.number;
         return true;
     }
@@ -101,6 +104,17 @@ void Relays::Relay::cut(const LinkName& from, const std::string& why) {
     const bool first = from == sides_[0];
     owner_.end(*this, {!first, first},
                fmt::format("{} has lost {}: {}", owner_.hub_.text(), from.neighbour->text(), why));
+}
+
+// Their ends have given up, or never meant to open them.
+void Relays::end_late() {
+    const auto began_before = Clock::now() - kOpening;
+    for (std::size_t i = relays_.size(); i-- > 0;) {
+        Relay& relay = *relays_[i];
+        if (!relay.is_open() && relay.began < began_before)
+            end(relay, {true, true},
+                fmt::format("{} ended the link: it was not opened in time", hub_.text()));
+    }
 }
 
 // `tell`: the sides that hear why.

@@ -24,6 +24,7 @@ class Relays {
     void clear() { relays_.clear(); }
 
   private:
+    using Clock = std::chrono::steady_clock;
     class Relay final : public HopEnd {
       public:
         Relay(Relays& owner, const LinkName& from, const LinkName& to, std::uint64_t window)
@@ -34,6 +35,10 @@ class Relays {
         void cut(const LinkName& from, const std::string& why) override;
         const ContextId* far_end() const override { return nullptr; }
         const LinkName& side(std::size_t which) const noexcept { return sides_[which]; }
+        /// Both ends have said all that belongs to the opening.
+        bool is_open() const noexcept { return confirmed_; }
+
+        const Clock::time_point began = Clock::now();
 
       private:
         bool count(std::size_t from, const Hop& hop);
@@ -48,6 +53,7 @@ class Relays {
 
     /// Empty: the rules allow it.
     std::string refusal(const ForwardRules& rules, const Neighbour* to, const ContextId& context) const;
+    void end_late();
     void end(Relay& relay, const std::array<bool, 2>& tell, const std::string& why);
 
     Hub& hub_;

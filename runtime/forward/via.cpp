@@ -5,12 +5,13 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace plexus::forward {
 namespace {
 
-constexpr std::uint8_t kVersion = 1;
+constexpr std::uint8_t kVersion = 2;
 constexpr std::string_view kMethod = "forward"; // rows of other methods over it are not looked into
 constexpr std::size_t kLongestName = 31;
 
@@ -61,6 +62,7 @@ wire::Bytes encode(Via via, std::size_t limit) {
         out.u8(kVersion);
         out.u8(via.instance);
         out.text(std::string_view(via.name).substr(0, kLongestName));
+        out.text(via.url);
         out.raw(via.hub.context.bytes.data(), via.hub.context.bytes.size());
         out.u64(via.hub.key);
         out.u32(via.hub.handle);
@@ -68,6 +70,7 @@ wire::Bytes encode(Via via, std::size_t limit) {
         const wire::Bytes table = wire::encode_table(via.table);
         out.raw(table.data(), table.size());
         if (bytes.size() <= limit) return bytes;
+        if (!std::exchange(via.url, {}).empty()) continue;
         if (via.table.empty()) return {};
         std::size_t longest = 0;
         for (std::size_t row = 1; row < via.table.size(); ++row)
@@ -83,13 +86,15 @@ Result<Via> decode(wire::View bytes) {
     via.instance = in.u8();
     const std::string_view name = in.text();
     if (name.size() <= kLongestName) via.name = name;
+    const std::string_view url = in.text();
+    if (url.size() <= kLongestUrl) via.url = url;
     const wire::View id = in.raw(via.hub.context.bytes.size());
     if (in.ok()) std::copy(id.begin(), id.end(), reinterpret_cast<std::byte*>(via.hub.context.bytes.data()));
     via.hub.key = in.u64();
     via.hub.handle = in.u32();
     via.hub.generation = in.u32();
     auto table = in.ok() && known ? wire::decode_table(in.rest()) : std::nullopt;
-    if (!table || !table->prescribed().empty() || name.size() > kLongestName)
+    if (!table || !table->prescribed().empty() || name.size() > kLongestName || url.size() > kLongestUrl)
         return fail(Status::bad_archive, "not a row of this version of the method");
     via.table = std::move(*table);
     return via;

@@ -12,13 +12,16 @@
 
 namespace plexus::forward {
 
+inline constexpr std::size_t kLongestUrl = 255;
 /// A row may lead through so many forwarders, one behind the other.
 inline constexpr unsigned kMostHops = 8;
 
 struct Via {
     std::uint8_t instance =
-        0;                 ///< which module of the owner takes the links: a method may work over `forward`
-    std::string name;      ///< the forwarder's key `name`, or empty
+        0;            ///< which module of the owner takes the links: a method may work over `forward`
+    std::string name; ///< the forwarder's key `name`, or empty
+    std::string
+        url{}; ///< where the forwarder was found: whoever loses it asks there who relays now; or empty
     detail::Target hub;    ///< the forwarder's object that hop requests are for
     DescriptorTable table; ///< the forwarder's own
 
@@ -26,7 +29,8 @@ struct Via {
     std::string text() const;
 };
 
-/// At most `limit` bytes: of the forwarder's rows the longest are left out first. Empty: not even none fits.
+/// At most `limit` bytes: the URL is left out first, then the longest of the forwarder's rows. Empty: it does
+/// not fit without any of these.
 wire::Bytes encode(Via via, std::size_t limit);
 /// @error bad_archive it is none, or of another version
 Result<Via> decode(wire::View bytes);

@@ -41,13 +41,8 @@ void Endpoint::seal_table(const std::vector<method::ListItem>& order) {
     own_table_.set(KnownTable::make(std::move(table)));
 }
 
-void Endpoint::append_rows(const std::vector<Descriptor>& rows) {
-    DescriptorTable table = own_table()->table;
-    for (const Descriptor& row : rows)
-        if (table.size() < DescriptorTable::kMaxRows) table.push_back(row);
-    const auto known = KnownTable::make(std::move(table));
-    own_table_.set(known);
-    peer(self_)->learn(known, true);
+void Endpoint::change_own_table(const std::function<void(DescriptorTable&)>& change) {
+    peer(self_)->learn(own_table_.change(change), true);
 }
 
 Interface* Endpoint::find_interface(std::string_view name) const noexcept {
@@ -194,6 +189,19 @@ std::vector<Attention> AttentionList::take() {
 std::shared_ptr<const KnownTable> OwnTable::get() const {
     Lock hold(mutex_);
     return table_;
+}
+
+std::shared_ptr<const KnownTable> OwnTable::change(const std::function<void(DescriptorTable&)>& change) {
+    for (;;) {
+        const auto before = get();
+        DescriptorTable table = before->table;
+        change(table);
+        auto after = KnownTable::make(std::move(table));
+        const Lock hold(mutex_);
+        if (table_ != before) continue; // another thread has changed it
+        table_ = after;
+        return after;
+    }
 }
 
 void OwnTable::set(std::shared_ptr<const KnownTable> table) {

@@ -121,6 +121,9 @@ class OwnTable {
   public:
     std::shared_ptr<const KnownTable> get() const PLEXUS_EXCLUDES(mutex_);
     void set(std::shared_ptr<const KnownTable> table) PLEXUS_EXCLUDES(mutex_);
+    /// Gives the table that it becomes. `change` may run several times.
+    std::shared_ptr<const KnownTable> change(const std::function<void(DescriptorTable&)>& change)
+        PLEXUS_EXCLUDES(mutex_);
 
   private:
     mutable RankedMutex<35> mutex_;
@@ -141,9 +144,9 @@ class Endpoint {
     /// Builds the own table from what was added: the rows that `order` names, as it orders them. @thread
     /// setup
     void seal_table(const std::vector<method::ListItem>& order);
-    /// Rows of a method that was added later go behind those of the own table: for links and pointers that
-    /// are made from now on. @thread one
-    void append_rows(const std::vector<Descriptor>& rows);
+    /// Changes the own table, for links and pointers that are made from now on. `change` may run several
+    /// times. @thread any
+    void change_own_table(const std::function<void(DescriptorTable&)>& change);
     /// What routes keep alive: the context that this is part of.
     void set_keeper(std::weak_ptr<detail::Core> keeper) { keeper_ = std::move(keeper); }
     std::shared_ptr<detail::Core> keeper() const noexcept { return keeper_.lock(); }

@@ -105,27 +105,44 @@ TEST_CASE(
     CHECK(killed == all);
 }
 
-// It is another context at the same address: those who start after it reach each other through it.
-TEST_CASE("a forwarder that is killed and started again at its address serves whoever starts after it") {
+// It is another context at the same address: rows that name the first lead to the second.
+TEST_CASE(
+    "a forwarder that is killed and started again at its address serves who was there, and who comes then") {
     const KeyFile key;
     const auto ignored = expect_warning("");
     Gate first(key, "gate");
     Gate second(key, "gate", Gate::Later{}); // forked before there are threads
     const std::string url = first.url();
-    Target before(behind(url, {{"job.key_file", key.path()}}));
-    Context source(by("tcp, forward", {{"job.key_file", key.path()}, {"limits.reconnect", "300 ms"}}));
+    Target target(behind(url, {{"job.key_file", key.path()}}));
+    const auto source_options = [&] {
+        return by("tcp, forward", {{"job.key_file", key.path()},
+                                   {"limits.reconnect", "300 ms"},
+                                   {"fallback", "forbid"}}); // as if there were no direct way
+    };
+    Context source(source_options());
     source.on_error([](const Error&) {});
-    const auto old = handed(source, before.pointer());
-    CHECK(within(old.call(twice, 1)) == 2);
+    const auto far = handed(source, target.pointer());
+    CHECK(within(far.call(twice, 1)) == 2);
     first.process().kill(SIGKILL);
     CHECK(first.process().code(kLimit) == 128 + SIGKILL);
+    CHECK(refusal_of(far.call(twice, 2)).status == Status::peer_lost);
     second.listen_at(url);
     REQUIRE(second.url() == url);
-    Target after(behind(url, {{"job.key_file", key.path()}}));
-    auto fresh = handed(source, after.pointer());
-    fresh.use("forward");
-    CHECK(within(fresh.call(twice, 2)) == 4);
+    CHECK(eventually(kLimit, [&] { return refusal_of(far.call(twice, 3)).status == Status::ok; }));
+    CHECK(far.method() == "forward:gate");
+
+    // The target's own row names the present forwarder: who gets its pointer now does not ask for the first.
+    Context newcomer(source_options());
+    const auto fresh = handed(newcomer, target.pointer());
+    CHECK(within(fresh.call(twice, 4)) == 8);
     CHECK(fresh.method() == "forward:gate");
+
+    // A pointer of before still leads there, in a context that has never met the first forwarder.
+    Context stranger(source_options());
+    stranger.on_error([](const Error&) {});
+    const auto old = handed(stranger, far);
+    CHECK(eventually(kLimit, [&] { return refusal_of(old.call(twice, 5)).status == Status::ok; }));
+    CHECK(old.method() == "forward:gate");
 }
 
 } // namespace forward_killed_test

@@ -71,6 +71,18 @@ TEST_CASE("a forwarder that says nothing does not use up the time of the next on
     CHECK(far.method() == "forward:gate");
 }
 
+TEST_CASE("forwarders of one name have labels of their own") {
+    Context first(gate_options("gate"));
+    Context second(gate_options("gate"));
+    Target target(behind(first.url() + ", " + second.url()));
+    Context source(by("tcp, forward"));
+    const auto far = handed(source, target.pointer());
+    CHECK(within(far.call(twice, 4)) == 8);
+    CHECK(far.method() == "forward:1");
+    INFO(far.explain());
+    CHECK(far.explain().find("forward:2: applies") != std::string::npos);
+}
+
 TEST_CASE("a forwarder that does not answer in time is attached to when it does, with or without a thread") {
     const std::string thread = GENERATE(as<std::string>{}, "true", "false");
     CAPTURE(thread);

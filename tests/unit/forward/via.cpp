@@ -13,6 +13,7 @@ Via gate(std::uint8_t digit, DescriptorTable table) {
     Via via;
     via.instance = 1;
     via.name = "gate";
+    via.url = "plexus://gate:7000";
     via.hub = {};
     via.hub.context.bytes.fill(digit);
     via.hub.key = 77;
@@ -40,6 +41,7 @@ TEST_CASE("a row says through whom, which object there, and how that one is reac
     REQUIRE(after);
     CHECK(after->instance == 1);
     CHECK(after->text() == "gate (03030303)");
+    CHECK(after->url == before.url);
     CHECK(after->hub == before.hub);
     CHECK(after->table == before.table);
 }
@@ -58,6 +60,19 @@ TEST_CASE("of a forwarder's rows the longest are left out until the others fit")
     CHECK(encode(via, 20).empty());
 }
 
+TEST_CASE("where a row and a URL do not fit together, the URL is left out before any row") {
+    Via via = gate(3, row("wire", 40));
+    const std::size_t with = encode(via, 1024).size();
+    const auto without = decode(encode(via, with - 1));
+    REQUIRE(without);
+    CHECK(without->url.empty());
+    CHECK(without->table == via.table);
+    via.url.assign(kLongestUrl, 'u');
+    CHECK(decode(encode(via, 1024)));
+    via.url += 'u';
+    CHECK_FALSE(decode(encode(via, 1024)));
+}
+
 TEST_CASE("bytes that are no row are refused, wherever they end") {
     wire::Bytes bytes = encode(gate(3, row("wire", 40)), 1024);
     for (std::size_t size = 0; size < bytes.size(); ++size)
@@ -72,6 +87,9 @@ TEST_CASE("the forwarders on the way are counted") {
     const ContextId self{};
     CHECK(hops(one, self).value() == 1);
     CHECK(hops(two, self).value() == 2);
+    Via fork = gate(3, behind(two)); // by way of both, or of the second of them alone
+    fork.table.push_back({"forward:one", encode(one, 1024), {}});
+    CHECK(hops(fork, self).value() == 2);
 }
 
 TEST_CASE("a way through this context, twice through one, or through too many is refused with the reason") {

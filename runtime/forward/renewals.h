@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Who relays now at an address whose forwarder was lost: another context, if the forwarder was started again.
+// Asks the directory there on a thread of its own, which ends when it has asked all; who wants to know looks
+// for the answers.
+#pragma once
+
+#include "base/mutex.h"
+#include "base/result.h"
+#include "bootstrap/key.h"
+#include "forward/via.h"
+
+#include <atomic>
+#include <chrono>
+#include <deque>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace plexus::forward {
+
+/// What the directory at this URL says of its forwarder; blocks. @thread any
+/// @error what directories say, bad_config it relays nothing, or is `self`
+Result<Via> ask_forwarder(const std::string& url, const bootstrap::Key& key, const ContextId& self,
+                          std::chrono::steady_clock::time_point deadline);
+
+class Renewals {
+  public:
+    struct Answer {
+        ContextId lost;
+        Via now;
+    };
+
+    Renewals(const bootstrap::Key& key, const ContextId& self)
+      : key_(key)
+      , self_(self) {}
+    ~Renewals() { stop(); }
+    Renewals(const Renewals&) = delete;
+    Renewals& operator=(const Renewals&) = delete;
+
+    /// Asks at `url`, where forwarder `lost` was found, unless that is to be asked already, or much is.
+    /// Without a thread in the system nobody is asked. @thread one
+    void ask(const ContextId& lost, const std::string& url) PLEXUS_EXCLUDES(mutex_);
+    /// Asks no more. Waits for the question that is under way, a second at most. @thread one
+    void stop() PLEXUS_EXCLUDES(mutex_);
+    /// What has been answered since the last call, by others than were lost. @thread one
+    std::vector<Answer> take() PLEXUS_EXCLUDES(mutex_);
+    /// The row itself, or what take() gave last of the forwarder that it names. Valid until the next take().
+    /// @thread one
+    const Via& current(const Via& row) const noexcept;
+
+  private:
+    struct Question {
+        ContextId lost;
+        std::string url;
+    };
+    std::optional<Via> answer_to(const Question& question) const noexcept;
+    void answer_all() noexcept PLEXUS_EXCLUDES(mutex_);
+
+    const bootstrap::Key& key_;
+    const ContextId self_;
+    std::vector<Answer> known_; ///< what take() has given, the newest last
+    std::thread thread_;
+    std::atomic<bool> any_{false}; // a hint for take(): it is set after an answer was added
+    RankedMutex<25> mutex_;
+    bool stopped_ PLEXUS_GUARDED_BY(mutex_) = false;
+    bool asks_ PLEXUS_GUARDED_BY(mutex_) = false; ///< the thread has not ended, or will ask once more
+    std::deque<Question> questions_ PLEXUS_GUARDED_BY(mutex_); ///< the first is under way
+    std::vector<Answer> answers_ PLEXUS_GUARDED_BY(mutex_);
+};
+
+} // namespace plexus::forward
