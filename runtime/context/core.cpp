@@ -154,7 +154,7 @@ void Core::forward(ForwardRules rules) {
                 "forward.memory of {} bytes is too little for {} links (forward.links): each needs {}",
                 rules.memory, rules.links, 2 * forward::kLeastWindow));
     const bool relays = !rules.allow.empty();
-    stack_.hub->rules().set(std::move(rules));
+    stack_.hub->rules.set(std::move(rules));
     if (relays)
         meeting_.directory->publish(forward::Hub::kPublished, stack_.hub->published().value()).value();
 }

@@ -226,6 +226,7 @@ Neighbour* Hub::reach(const Via& row) {
     const Via& via = renewals_.current(row);
     auto& slot = neighbours_[via.hub.context];
     if (slot == nullptr) slot = make_neighbour(via, endpoint_);
+    if (slot->lost()) renewals_.ask(row.hub.context, row.url);
     revive(*slot);
     return slot->introduce(own_) ? slot.get() : nullptr;
 }
@@ -233,13 +234,13 @@ Neighbour* Hub::reach(const Via& row) {
 void Hub::say(const LinkName& to, const Hop& hop) {
     const std::uint8_t kind = static_cast<std::uint8_t>(hop.kind) | (to.mine ? 0 : kYours);
     to.neighbour->send(kind, to.number, hop);
-    if (to.neighbour->waits() || to.neighbour->lost()) waits_.store(true, std::memory_order_relaxed);
+    if (to.neighbour->waits() || to.neighbour->unsettled()) waits_.store(true, std::memory_order_relaxed);
 }
 
 // Windows bound the data that waits for a neighbour. One that makes this context say more, and takes nothing
 // of it, is given up.
 void Hub::say_close(const LinkName& to, Status status, std::string_view why) {
-    if (to.neighbour->queued() > most_queued(rules_.get()->memory)) {
+    if (to.neighbour->queued() > most_queued(rules.get()->memory)) {
         log::warn("forward", "{} asks for more than it takes, and is given up", to.neighbour->text());
         to.neighbour->mark_lost();
     }
@@ -251,7 +252,7 @@ void Hub::run() {
     if (waits_.load(std::memory_order_relaxed) && waits_.exchange(false, std::memory_order_relaxed))
         for (const auto& [id, each] : neighbours_) {
             if (!each->retry()) waits_ = true;
-            if (each->lost()) lose(*each);
+            if (each->unsettled()) lose(*each);
         }
     if (next_attach_ == Clock::time_point::max()) return;
     const auto now = Clock::now();
@@ -277,21 +278,26 @@ std::chrono::nanoseconds Hub::time_left() const {
 // Every link by that neighbour ends.
 void Hub::lose(Neighbour& neighbour) {
     neighbour.mark_lost();
+    neighbour.settle();
     renewals_.ask(neighbour.id(), neighbour.url());
-    if (is_one_of(forwarders_, neighbour.id())) next_attach_ = Clock::now() + kRetryAttach;
+    if (is_one_of(forwarders_, neighbour.id()))
+        next_attach_ = std::min(next_attach_, Clock::now() + kRetryAttach);
     cut_all(ends_, neighbour);
 }
 
-// Where one relayed that was lost, another does now: rows that name the former lead to the new one.
+// Another forwarder has taken the place of one that was lost: rows that name that one lead to it.
 void Hub::take_renewed() {
     for (const Renewals::Answer& each : renewals_.take()) {
         const ContextId& fresh = each.now.hub.context;
-        log::info("forward", "{} relays now where {} did", each.now.text(), short_text(each.lost));
         if (Neighbour* const former = find(each.lost)) {
-            former->mark_lost();
+            if (former->introduced && !former->lost()) { // it is back
+                renewals_.forget(each.lost);
+                continue;
+            }
             cut_all(ends_, *former);
             neighbours_.erase(each.lost);
         }
+        log::info("forward", "{} relays now where {} did", each.now.text(), short_text(each.lost));
         if (!is_one_of(forwarders_, each.lost)) continue;
         for (Via& via : forwarders_)
             if (via.hub.context == each.lost) via = each.now;
@@ -310,6 +316,7 @@ void Hub::revive(Neighbour& neighbour) {
 
 // While there was no link, it may have taken this context for lost, and have forgotten it.
 void Hub::peer_arrived(const transport::Peer& peer) {
+    renewals_.forget(peer.id);
     Neighbour* const neighbour = find(peer.id);
     if (neighbour == nullptr || !std::exchange(neighbour->introduced, false)) return;
     if (is_one_of(forwarders_, peer.id) || has_links(ends_, *neighbour)) next_attach_ = Clock::now();

@@ -93,7 +93,7 @@ class Hub final : public request::Observer {
     void close();
 
     /// @thread any
-    Rules& rules() noexcept { return rules_; }
+    Rules rules;
 
     /// Hops wait for room. @thread any
     bool waits() const noexcept { return waits_.load(std::memory_order_relaxed); }
@@ -106,6 +106,9 @@ class Hub final : public request::Observer {
     /// The neighbour that a row leads through, or who relays now where that one did. It knows this context
     /// from now on. Null: there is no way to it.
     Neighbour* reach(const Via& row);
+    /// A link that this row was to lead to was not opened: whoever relays in the place of the row's forwarder
+    /// may be another one than meant.
+    void doubt(const Via& row) noexcept { renewals_.forget(row.hub.context); }
     void bind(const LinkName& name, HopEnd& end) { ends_[name] = &end; }
     void unbind(const LinkName& name) { ends_.erase(name); }
     void say(const LinkName& to, const Hop& hop);
@@ -143,7 +146,6 @@ class Hub final : public request::Observer {
     Clock::time_point next_attach_ = Clock::time_point::max();
     std::atomic<bool> waits_{
         false}; ///< the leader sets it: a neighbour has hops that found no room, or is newly lost
-    Rules rules_;
 };
 
 } // namespace plexus::forward

@@ -237,6 +237,8 @@ void Link::refuse(std::int32_t status, const std::string& why) {
 
 void Link::end(std::int32_t status, const std::string& why) {
     if (state_ == State::over) return;
+    if (state_ == State::opening)
+        if (const auto row = decode(row_bytes_)) owner_.hub().doubt(*row);
     state_ = State::over;
     set_due(Clock::time_point::max());
     if (name_.neighbour != nullptr) owner_.hub().unbind(name_);

@@ -76,7 +76,7 @@ class Link final : public HopEnd {
 
     Module& owner_;
     LinkName name_;
-    wire::Bytes row_bytes_; ///< until asked
+    wire::Bytes row_bytes_; ///< of who asks
     State state_;
     const std::uint32_t row_ = 0;
     void* cookie_ = nullptr;

@@ -38,11 +38,15 @@ class Neighbour {
     /// No row reaches it: send() does nothing any more.
     bool lost() const noexcept { return lost_; }
     void mark_lost() noexcept {
+        unsettled_ = unsettled_ || !lost_;
         lost_ = true;
         introduced = false;
         queue_.clear();
         queued_ = 0;
     }
+    /// It was lost, and its links have not been ended.
+    bool unsettled() const noexcept { return unsettled_; }
+    void settle() noexcept { unsettled_ = false; }
     /// It has said how it is reached, perhaps anew.
     void found(const GlobalPointer<Hub>& by) {
         pointer_ = by;
@@ -67,6 +71,7 @@ class Neighbour {
     const std::string url_;
     std::uint32_t last_number_ = 0;
     bool lost_ = false;
+    bool unsettled_ = false;
     std::deque<Waiting> queue_; ///< see Hub::say_close()
     std::uint64_t queued_ = 0;
 };

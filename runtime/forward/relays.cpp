@@ -33,7 +33,7 @@ std::string Relays::refusal(const ForwardRules& rules, const Neighbour* to, cons
 }
 
 void Relays::open(const LinkName& from, const Hop& hop, const Destination& to) {
-    const auto rules = hub_.rules().get();
+    const auto rules = hub_.rules.get();
     if (relays_.size() >= rules->links) end_late();
     Neighbour* const target = hub_.find(to.context);
     if (const std::string why = refusal(*rules, target, to.context); !why.empty()) {

@@ -9,8 +9,8 @@
 #include <csignal>
 #include <exception>
 #include <future>
+#include <new>
 #include <pthread.h>
-#include <system_error>
 
 namespace plexus::forward {
 namespace {
@@ -20,6 +20,7 @@ using Clock = std::chrono::steady_clock;
 /// Whoever listens and relays has published that by then.
 constexpr auto kLookup = std::chrono::seconds(1);
 constexpr auto kLongestQuestion = std::chrono::seconds(1);
+constexpr auto kAskAgain = std::chrono::seconds(1);
 constexpr std::size_t kMostQuestions = 16;
 constexpr std::size_t kMostKnown = 64;
 
@@ -53,12 +54,22 @@ void Renewals::stop() {
     if (thread_.joinable()) thread_.join();
 }
 
+// Each question once a second, and so many different ones.
+bool Renewals::may_ask(const Question& question) {
+    const auto now = Clock::now();
+    while (!asked_.empty() && now - asked_.front().at >= kAskAgain) asked_.pop_front();
+    const bool is_new = std::none_of(asked_.begin(), asked_.end(),
+                                     [&](const Asked& each) { return each.question == question; });
+    if (question.url.empty() || !is_new || asked_.size() == kMostQuestions) return false;
+    asked_.push_back({question, now});
+    return true;
+}
+
 void Renewals::ask(const ContextId& lost, const std::string& url) {
+    if (!may_ask({lost, url})) return;
     {
         const Lock hold(mutex_);
-        const bool is_asked = std::any_of(questions_.begin(), questions_.end(),
-                                          [&](const Question& each) { return each.lost == lost; });
-        if (stopped_ || url.empty() || is_asked || questions_.size() == kMostQuestions) return;
+        if (stopped_ || questions_.size() == kMostQuestions) return;
         questions_.push_back({lost, url});
         if (std::exchange(asks_, true)) return;
     }
@@ -69,7 +80,7 @@ void Renewals::ask(const ContextId& lost, const std::string& url) {
     ::pthread_sigmask(SIG_SETMASK, &all, &before); // the program's signals are not for it
     try {
         thread_ = std::thread([this] { answer_all(); });
-    } catch (const std::system_error&) {
+    } catch (const std::exception&) {
         const Lock hold(mutex_);
         questions_.clear();
         asks_ = false;
@@ -96,15 +107,22 @@ void Renewals::answer_all() noexcept {
                 asks_ = false;
                 return;
             }
-            question = questions_.front();
+            question = std::move(questions_.front());
+            questions_.pop_front();
         }
         std::optional<Via> now = answer_to(question);
-        const Lock hold(mutex_);
-        questions_.pop_front();
-        if (!now || now->hub.context == question.lost) continue;
-        answers_.push_back({question.lost, std::move(*now)});
-        any_.store(true, std::memory_order_relaxed);
+        if (now && now->hub.context != question.lost) add({question.lost, std::move(*now)});
     }
+}
+
+void Renewals::add(Answer answer) noexcept {
+    try {
+        const Lock hold(mutex_);
+        std::erase_if(answers_, [&](const Answer& each) { return each.lost == answer.lost; });
+        if (answers_.size() == kMostKnown) return;
+        answers_.push_back(std::move(answer));
+        any_.store(true, std::memory_order_relaxed);
+    } catch (const std::bad_alloc&) {} // it is asked again
 }
 
 std::vector<Renewals::Answer> Renewals::take() {
@@ -117,7 +135,8 @@ std::vector<Renewals::Answer> Renewals::take() {
     }
     for (const Answer& each : fresh) {
         for (Answer& earlier : known_)
-            if (earlier.now.hub.context == each.lost) earlier.now = each.now;
+            if (earlier.now.hub.context == each.lost && earlier.now.url == each.now.url)
+                earlier.now = each.now;
         std::erase_if(known_, [&](const Answer& earlier) { return earlier.lost == each.lost; });
         if (known_.size() == kMostKnown) known_.erase(known_.begin());
         known_.push_back(each);
@@ -126,9 +145,14 @@ std::vector<Renewals::Answer> Renewals::take() {
 }
 
 const Via& Renewals::current(const Via& row) const noexcept {
-    const auto found = std::find_if(known_.begin(), known_.end(),
-                                    [&](const Answer& each) { return each.lost == row.hub.context; });
+    const auto found = std::find_if(known_.begin(), known_.end(), [&](const Answer& each) {
+        return each.lost == row.hub.context && each.now.url == row.url;
+    });
     return found == known_.end() ? row : found->now;
+}
+
+void Renewals::forget(const ContextId& lost) noexcept {
+    std::erase_if(known_, [&](const Answer& each) { return each.lost == lost; });
 }
 
 } // namespace plexus::forward

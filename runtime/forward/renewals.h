@@ -39,34 +39,46 @@ class Renewals {
     Renewals(const Renewals&) = delete;
     Renewals& operator=(const Renewals&) = delete;
 
-    /// Asks at `url`, where forwarder `lost` was found, unless that is to be asked already, or much is.
-    /// Without a thread in the system nobody is asked. @thread one
+    /// Asks at `url`, where forwarder `lost` was found, unless that was asked less than a second ago, or much
+    /// is to be asked. Without a thread in the system nobody is asked. @thread one
     void ask(const ContextId& lost, const std::string& url) PLEXUS_EXCLUDES(mutex_);
-    /// Asks no more. Waits for the question that is under way, a second at most. @thread one
+    /// Asks no more. Waits for the question that is under way: a second at most, and as long as the system
+    /// takes to find the address of a name. @thread one
     void stop() PLEXUS_EXCLUDES(mutex_);
-    /// What has been answered since the last call, by others than were lost. @thread one
+    /// The last answer to each question that was answered since the last call, if another forwarder than the
+    /// lost one relays. @thread one
     std::vector<Answer> take() PLEXUS_EXCLUDES(mutex_);
-    /// The row itself, or what take() gave last of the forwarder that it names. Valid until the next take().
-    /// @thread one
+    /// The row itself, or what take() gave last of the forwarder and the URL that it names. Valid until the
+    /// next take(). @thread one
     const Via& current(const Via& row) const noexcept;
+    /// Rows that name this forwarder are as they are again. @thread one
+    void forget(const ContextId& lost) noexcept;
 
   private:
     struct Question {
         ContextId lost;
         std::string url;
+        bool operator==(const Question&) const = default;
     };
+    struct Asked {
+        Question question;
+        std::chrono::steady_clock::time_point at;
+    };
+    bool may_ask(const Question& question);
     std::optional<Via> answer_to(const Question& question) const noexcept;
+    void add(Answer answer) noexcept PLEXUS_EXCLUDES(mutex_);
     void answer_all() noexcept PLEXUS_EXCLUDES(mutex_);
 
     const bootstrap::Key& key_;
     const ContextId self_;
     std::vector<Answer> known_; ///< what take() has given, the newest last
+    std::deque<Asked> asked_;   ///< lately
     std::thread thread_;
     std::atomic<bool> any_{false}; // a hint for take(): it is set after an answer was added
     RankedMutex<25> mutex_;
     bool stopped_ PLEXUS_GUARDED_BY(mutex_) = false;
     bool asks_ PLEXUS_GUARDED_BY(mutex_) = false; ///< the thread has not ended, or will ask once more
-    std::deque<Question> questions_ PLEXUS_GUARDED_BY(mutex_); ///< the first is under way
+    std::deque<Question> questions_ PLEXUS_GUARDED_BY(mutex_);
     std::vector<Answer> answers_ PLEXUS_GUARDED_BY(mutex_);
 };
 

@@ -41,6 +41,21 @@ Result<unsigned> count(const Via& via, std::vector<ContextId>& seen) {
     return fail(Status::no_method, "{} has no row by which it is reached", via.text());
 }
 
+// Of the forwarder's own rows by the method; false: none has one.
+bool forget_inner_url(DescriptorTable& table) {
+    for (std::size_t at = 0; at < table.size(); ++at) {
+        if (!means_row(kMethod, table[at].method)) continue;
+        auto inner = decode(table[at].bytes);
+        if (!inner || std::exchange(inner->url, {}).empty()) continue;
+        Descriptor row = table[at];
+        row.bytes = encode(std::move(*inner), row.bytes.size());
+        table.erase(at);
+        table.insert(at, std::move(row));
+        return true;
+    }
+    return false;
+}
+
 } // namespace
 
 std::string short_text(const ContextId& id) {
@@ -70,7 +85,7 @@ wire::Bytes encode(Via via, std::size_t limit) {
         const wire::Bytes table = wire::encode_table(via.table);
         out.raw(table.data(), table.size());
         if (bytes.size() <= limit) return bytes;
-        if (!std::exchange(via.url, {}).empty()) continue;
+        if (!std::exchange(via.url, {}).empty() || forget_inner_url(via.table)) continue;
         if (via.table.empty()) return {};
         std::size_t longest = 0;
         for (std::size_t row = 1; row < via.table.size(); ++row)

@@ -29,7 +29,7 @@ struct Via {
     std::string text() const;
 };
 
-/// At most `limit` bytes: the URL is left out first, then the longest of the forwarder's rows. Empty: it does
+/// At most `limit` bytes: URLs are left out first, then the longest of the forwarder's rows. Empty: it does
 /// not fit without any of these.
 wire::Bytes encode(Via via, std::size_t limit);
 /// @error bad_archive it is none, or of another version

@@ -42,7 +42,13 @@ void Endpoint::seal_table(const std::vector<method::ListItem>& order) {
 }
 
 void Endpoint::change_own_table(const std::function<void(DescriptorTable&)>& change) {
-    peer(self_)->learn(own_table_.change(change), true);
+    // Whoever changes it at the same time may learn in another order.
+    for (auto known = own_table_.change(change);;) {
+        peer(self_)->learn(known, true);
+        auto now = own_table();
+        if (now == known) return;
+        known = std::move(now);
+    }
 }
 
 Interface* Endpoint::find_interface(std::string_view name) const noexcept {

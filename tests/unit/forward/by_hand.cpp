@@ -242,7 +242,7 @@ TEST_CASE("links that nobody opens keep no place for longer than their ends may 
     CHECK(three.next(*three.asked).kind == Kind::confirm);
     const Ends silent = three.asked_for(2);
     std::uint32_t number = 3;
-    CHECK(eventually(kLimit, [&] { // as soon as that time is over
+    CHECK(eventually(2 * kLimit, [&] { // as soon as that time is over
         three.asking.open(number++, *three.asked);
         return three.next(three.asking).ends_with("it was not opened in time");
     }));

@@ -73,6 +73,24 @@ TEST_CASE("where a row and a URL do not fit together, the URL is left out before
     CHECK_FALSE(decode(encode(via, 1024)));
 }
 
+TEST_CASE("the URL of an inner row is left out before the row is") {
+    const Via one = gate(1, row("wire", 40));
+    const Via two = gate(2, behind(one));
+    Via without = two;
+    without.url.clear();
+    const auto inner_of = [&](std::size_t limit) {
+        const auto after = decode(encode(two, limit));
+        REQUIRE(after);
+        REQUIRE(after->table.size() == 1);
+        return decode(after->table[0].bytes).value();
+    };
+    const std::size_t size = encode(without, 1024).size();
+    CHECK(inner_of(size).url == one.url);
+    CHECK(inner_of(size - 1).url.empty());
+    CHECK(inner_of(size - one.url.size()).table == one.table);
+    CHECK(decode(encode(two, size - one.url.size() - 1)).value().table.empty());
+}
+
 TEST_CASE("bytes that are no row are refused, wherever they end") {
     wire::Bytes bytes = encode(gate(3, row("wire", 40)), 1024);
     for (std::size_t size = 0; size < bytes.size(); ++size)

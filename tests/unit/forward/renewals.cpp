@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Who relays now where a forwarder was lost: what directories say, which rows it holds for, and for how long.
+#include "forward/renewals.h"
+
+#include "bootstrap/directory.h"
+#include "forward/hub.h"
+#include "support/catch.h"
+#include "support/eventually.h"
+
+#include <memory>
+
+namespace renewals_test {
+
+using namespace plexus;
+using namespace plexus::forward;
+using namespace plexus::testing;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+ContextId context(std::uint8_t digit) {
+    ContextId id;
+    id.bytes.fill(digit);
+    return id;
+}
+
+Via gate(std::uint8_t digit, std::string url = {}) {
+    Via via;
+    via.name = "gate";
+    via.url = std::move(url);
+    via.hub.context = context(digit);
+    via.table.push_back({"wire", std::vector<std::byte>(20), {}});
+    return via;
+}
+
+const bootstrap::Key& key() {
+    static const bootstrap::Key made = bootstrap::random_key();
+    return made;
+}
+
+/// A directory whose forwarder is this one.
+class Address {
+  public:
+    explicit Address(std::uint8_t digit)
+      : server_(bootstrap::DirectoryServer::listen("plexus://127.0.0.1:0", key(), 1).value())
+      , view_(server_->local()) {
+        relay(digit);
+    }
+    std::string url() const { return server_->url(); }
+    void relay(std::uint8_t digit) { view_->publish(Hub::kPublished, encode(gate(digit), 1024)).value(); }
+
+  private:
+    std::unique_ptr<bootstrap::DirectoryServer> server_;
+    std::shared_ptr<bootstrap::Directory> view_;
+};
+
+/// What is answered next; a question is asked again as long as there is no answer.
+std::vector<Renewals::Answer> answered(Renewals& renewals, std::uint8_t lost, const std::string& url) {
+    std::vector<Renewals::Answer> answers;
+    eventually(20s, [&] {
+        renewals.ask(context(lost), url);
+        answers = renewals.take();
+        return !answers.empty();
+    });
+    return answers;
+}
+
+} // namespace
+
+TEST_CASE("rows lead to whoever relays where their forwarder was found, until that is forgotten") {
+    const Address here(2);
+    Renewals renewals(key(), context(9));
+    const Via row = gate(1, here.url());
+    CHECK(&renewals.current(row) == &row);
+    const auto answers = answered(renewals, 1, here.url());
+    REQUIRE(answers.size() == 1);
+    CHECK(answers[0].lost == context(1));
+    CHECK(answers[0].now.hub.context == context(2));
+    CHECK(answers[0].now.url == here.url());
+    CHECK(renewals.current(row).hub.context == context(2));
+    const Via elsewhere = gate(1, "plexus://10.0.0.1:7000"); // a row that somebody else has written
+    CHECK(&renewals.current(elsewhere) == &elsewhere);
+    const Via another = gate(3, here.url());
+    CHECK(&renewals.current(another) == &another);
+    renewals.forget(context(1));
+    CHECK(&renewals.current(row) == &row);
+}
+
+TEST_CASE("rows of a forwarder that was started several times lead to the last, also in a circle") {
+    Address here(2);
+    Renewals renewals(key(), context(9));
+    const Via first = gate(1, here.url());
+    const Via second = gate(2, here.url());
+    REQUIRE(answered(renewals, 1, here.url()).size() == 1);
+    here.relay(3);
+    REQUIRE(answered(renewals, 2, here.url()).size() == 1);
+    CHECK(renewals.current(first).hub.context == context(3));
+    CHECK(renewals.current(second).hub.context == context(3));
+    here.relay(1);
+    REQUIRE(answered(renewals, 3, here.url()).size() == 1);
+    CHECK(renewals.current(first).hub.context == context(1));
+    CHECK(renewals.current(second).hub.context == context(1));
+}
+
+TEST_CASE("nothing follows where the lost one relays itself, nobody does, or the own context") {
+    const Address here(2);
+    const Address own(9);
+    Renewals renewals(key(), context(9));
+    renewals.ask(context(2), here.url());
+    renewals.ask(context(1), own.url());
+    renewals.ask(context(1), "plexus://127.0.0.1:1");
+    renewals.ask(context(1), "no url");
+    renewals.ask(context(1), "");
+    REQUIRE(answered(renewals, 5, here.url()).size() == 1); // asked behind the others
+    CHECK(renewals.take().empty());
+}
+
+TEST_CASE("the same is asked once a second, and no more than a few things at a time") {
+    const Address here(2);
+    Renewals renewals(key(), context(9));
+    const auto start = Clock::now();
+    std::size_t answers = 0;
+    for (int i = 0; i < 200; ++i) {
+        renewals.ask(context(1), here.url());
+        std::this_thread::sleep_for(1ms);
+        answers += renewals.take().size();
+    }
+    if (Clock::now() - start < 1s) CHECK(answers == 1);
+    for (std::uint8_t lost = 10; lost < 100; ++lost) renewals.ask(context(lost), here.url());
+    CHECK_FALSE(eventually(500ms, [&] { return (answers += renewals.take().size()) > 17; }));
+}
+
+TEST_CASE("nothing is asked any more behind the end") {
+    const Address here(2);
+    Renewals renewals(key(), context(9));
+    REQUIRE(answered(renewals, 1, here.url()).size() == 1);
+    renewals.stop();
+    renewals.ask(context(5), here.url());
+    CHECK_FALSE(eventually(50ms, [&] { return !renewals.take().empty(); }));
+    renewals.stop();
+}
+
+} // namespace renewals_test
