@@ -180,7 +180,7 @@ void Engine::check_times() {
     links_.each([&](Link& link) {
         if (paused) link.watch.heard = now_;
         link.check_times(now_);
-        turn_.timed = turn_.timed || link.is_opening() || link.receiver.is_suspect();
+        turn_.timed = turn_.timed || is_opening(link.state) || link.receiver.is_suspect();
     });
 }
 
@@ -346,7 +346,7 @@ std::uint32_t Engine::carry() {
     const auto now = Clock::now();
     for (Link* const link : carrying) {
         // Asked for a connection again and again, a library tries one each time: ever more seldom.
-        if (link->is_opening() || link->state == Link::State::over) {
+        if (is_opening(link->state) || link->state == Link::State::over) {
             if (now < link->watch.next_try) {
                 lists_.carrying.push_back(link);
                 continue;
@@ -368,7 +368,7 @@ std::uint32_t Engine::tell_writable() {
     for (Link* const link : waiting) {
         if (!link->has_room(retry)) {
             lists_.want_room.push_back(link);
-        } else if (link->is_open() && !link->is_given_up()) {
+        } else if (link->state == Link::State::open && !link->is_given_up()) {
             ++handled;
             host_.writable(link->cookie);
         }
@@ -417,7 +417,7 @@ bool Engine::is_under_way() const {
             link.receiver.peer_said_bye())
             return;
         const Hold hold(link.port.lock);
-        const bool only_sends = link.is_opening() || link.state == Link::State::failing;
+        const bool only_sends = is_opening(link.state) || link.state == Link::State::failing;
         out = out || (only_sends ? link.port.is_sending(*link.peer()) : !link.sender.is_idle());
     });
     return out;
@@ -446,7 +446,7 @@ void Engine::drain() {
     };
     wait_until(Clock::now() + settings_.linger);
     links_.each([&](Link& link) {
-        if (link.sender.far().slot == kNoSlot || link.receiver.peer_said_bye() || link.watch.exited) return;
+        if (link.sender.far.slot == kNoSlot || link.receiver.peer_said_bye() || link.watch.exited) return;
         if (link.state != Link::State::over) link.say(Kind::bye);
     });
     // A few turns for the goodbyes, also where the time is up, and no more: a peer that misses one
@@ -481,9 +481,10 @@ std::int32_t Engine::arm(std::uint64_t& sleep_ns) {
     if (!lists_.carrying.empty() || !lists_.ending.empty()) sleep_ns = std::min(sleep_ns, kShortNs);
     links_.each([&](const Link& link) {
         const bool seen = link.peer() != nullptr && link.peer()->is_seen();
-        const bool unheard = !link.port.traits().wakes && link.is_open() && !link.peer()->sees_us;
+        const bool unheard =
+            !link.port.traits().wakes && link.state == Link::State::open && !link.peer()->sees_us;
         if (unheard) sleep_ns = std::min(sleep_ns, kShortNs);
-        if (link.is_opening()) sleep_ns = std::min(sleep_ns, kOpeningNs);
+        if (is_opening(link.state)) sleep_ns = std::min(sleep_ns, kOpeningNs);
         if (link.receiver.is_suspect()) sleep_ns = std::min(sleep_ns, kSuspectNs);
         if (!seen && settings_.dead_after.count() > 0)
             sleep_ns = std::min(sleep_ns, static_cast<std::uint64_t>(settings_.dead_after.count()) / 6);

@@ -136,7 +136,7 @@ void Link::greet(Opening opening, const End& far, std::unique_ptr<Peer> its_peer
         const Hold hold(port.lock);
         peer_ = std::move(its_peer);
         state = State::greeting;
-        sender.open(far);
+        sender.far = far;
         credit.open(far.window);
     }
     say(Kind::answer, opening_->answer(mine, peer_->is_seen()));
@@ -149,7 +149,7 @@ void Link::take_answer(ByteView body) {
     peer_->sees_us = answer.sees;
     {
         const Hold hold(port.lock);
-        sender.open(answer.end); // so that the peer can be told of the end
+        sender.far = answer.end; // so that the peer can be told of the end
         credit.open(answer.end.window);
     }
     if (verdict.status != PLEXUS_OK) return lose(verdict.status, verdict.why);
@@ -196,7 +196,7 @@ void Link::arrived(Message& message, bool& kept) {
         }
         return;
     }
-    if (!is_alive()) return;
+    if (!is_alive(state)) return;
     watch.heard = engine.now();
     watch.asked = false;
     watch.silent = 0;
@@ -277,7 +277,7 @@ void Link::leave() {
         watch.deadline = Clock::now() + engine.settings().linger;
     } else if (state == State::connecting && opening_ != nullptr) {
         return; // its answer, or connect_timeout, is waited for: the peer can be told then, and has wired up
-    } else if (is_opening()) {
+    } else if (is_opening(state)) {
         lose(PLEXUS_LINK_LOST, "given up");
     }
     engine.look_after(*this);
@@ -351,7 +351,7 @@ bool Link::try_to_end(bool& freed) {
 
 bool Link::may_tell_peer() {
     const Hold hold(port.lock);
-    return peer_ != nullptr && sender.far().slot != kNoSlot && !receiver.peer_said_bye() && !watch.exited &&
+    return peer_ != nullptr && sender.far.slot != kNoSlot && !receiver.peer_said_bye() && !watch.exited &&
            watch.status != PLEXUS_WRONG_PEER && !peer_->has_ended() && !sender.is_broken();
 }
 

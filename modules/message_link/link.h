@@ -61,9 +61,6 @@ class Link {
     /// Ends what is under way by callbacks.
     void end_everything();
 
-    bool is_open() const noexcept { return state == State::open; }
-    bool is_alive() const noexcept { return state == State::open || state == State::leaving; }
-    bool is_opening() const noexcept { return state == State::connecting || state == State::greeting; }
     bool is_given_up() const noexcept { return given_up_.load(std::memory_order_relaxed); }
     Peer* peer() const noexcept { return peer_.get(); }
     const plexus_host& host() const noexcept;
@@ -110,5 +107,13 @@ class Link {
     // before may still be running.
     std::atomic<bool> given_up_{false};
 };
+
+/// Messages are moved.
+constexpr bool is_alive(Link::State state) noexcept {
+    return state == Link::State::open || state == Link::State::leaving;
+}
+constexpr bool is_opening(Link::State state) noexcept {
+    return state == Link::State::connecting || state == Link::State::greeting;
+}
 
 } // namespace plexus::message_link

@@ -17,7 +17,7 @@ constexpr auto kMostSuspect = std::chrono::seconds(1); // without a fetch that e
 
 Receiver::~Receiver() = default;
 
-bool Receiver::goes_on() const { return link_.is_alive() && !link_.engine.is_draining(); }
+bool Receiver::goes_on() const { return is_alive(link_.state) && !link_.engine.is_draining(); }
 
 bool Receiver::arrived(Message& message) {
     const bool is_bye = message.header.kind == Kind::bye;
@@ -37,7 +37,7 @@ bool Receiver::arrived(Message& message) {
                    "messages were lost or came out of order on their way through " + link_.port.name());
         return false;
     }
-    if (early || link_.is_opening()) {
+    if (early || is_opening(link_.state)) {
         order_.keep(number, &message);
         return true;
     }
@@ -154,7 +154,7 @@ void Receiver::begin_announced(ByteView body) {
 // Asks for as much as there is room for; called again whenever a fetch is over.
 void Receiver::fetch_more() {
     if (landings_.empty() || landings_.front()->fetch == nullptr || landings_.front()->where == nullptr ||
-        !link_.is_open() || !goes_on())
+        link_.state != Link::State::open || !goes_on())
         return;
     Landing& landing = *landings_.front();
     Fetch& fetch = *landing.fetch;
@@ -280,7 +280,7 @@ void Receiver::finish_first() {
             over->fetch->memory.reset();
         }
         const bool stale = over->where != nullptr && link_.peer()->is_seen() &&
-                           link_.peer()->revision(link_.sender.far().slot) != over->fetch->note.revision;
+                           link_.peer()->revision(link_.sender.far.slot) != over->fetch->note.revision;
         if (stale) over->status = PLEXUS_MESSAGE_LOST;
     }
     if (over->where != nullptr && !link_.is_given_up())

@@ -16,9 +16,7 @@ bool Sender::has_most_large() const noexcept { return offers_.size() + posted_ >
 
 bool Sender::may_post() const { return unsaid_.empty() && link_.credit.may_send(); }
 
-Header Sender::header(Kind kind) const {
-    return {far_.token, far_.slot, kind, number_, link_.credit.taken()};
-}
+Header Sender::header(Kind kind) const { return {far.token, far.slot, kind, number_, link_.credit.taken()}; }
 
 void Sender::count(const Header& header) {
     link_.credit.told(header.taken);

@@ -22,10 +22,6 @@ class Sender {
     explicit Sender(Link& link)
       : link_(link) {}
 
-    /// The far end, once it is known.
-    void open(const End& far) noexcept { far_ = far; }
-    const End& far() const noexcept { return far_; }
-
     /// plexus_ops::send, for a link that is open.
     std::int32_t send(const plexus_view* pieces, std::uint32_t count, std::uint64_t size, void* token);
     /// Sends a message of the protocol, without regard to credit. What finds no room is kept, and goes first.
@@ -62,6 +58,7 @@ class Sender {
     bool has_unsaid() const noexcept { return !unsaid_.empty(); }
 
     std::uint64_t queued_bytes() const PLEXUS_MODULE_ANNOTATION(no_thread_safety_analysis);
+    End far;                     ///< once it is known
     bool wants_carrying = false; ///< the engine's: the link is on its list of those, or will be
 
   private:
@@ -95,7 +92,6 @@ class Sender {
     bool push_part();
 
     Link& link_;
-    End far_;
     std::uint16_t number_ = 0;
     std::uint32_t next_offer_ = 0;
     std::uint32_t posted_ = 0;
