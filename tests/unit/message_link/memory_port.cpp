@@ -40,12 +40,31 @@ struct Arrived : Message {
     std::shared_ptr<Transfer> transfer;
 };
 
+std::unique_ptr<Arrived> packet_of(const Header& header, const plexus_view* pieces, std::uint32_t count,
+                                   std::size_t size, std::shared_ptr<Transfer> transfer, std::uint64_t rest) {
+    auto arrived = std::make_unique<Arrived>();
+    arrived->packet.resize(kHeaderBytes + size);
+    header.write(arrived->packet.data());
+    std::byte* out = arrived->packet.data() + kHeaderBytes;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        if (pieces[i].size > 0) std::memcpy(out, pieces[i].data, pieces[i].size);
+        out += pieces[i].size;
+    }
+    arrived->header = Header::read(arrived->packet.data());
+    arrived->body = arrived->packet.data() + kHeaderBytes;
+    arrived->size = size;
+    arrived->rest = rest;
+    arrived->transfer = std::move(transfer);
+    return arrived;
+}
+
 /// Where a port is sent to. Outlives it while others know it.
 struct Mailbox {
     std::uint64_t address = 0;
     const module::OwnedFd wake_fd{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
     std::mutex mutex; // what follows; taken under a port's lock
     bool open = true;
+    bool exited = false;
     std::deque<std::unique_ptr<Arrived>> packets;
     std::map<std::uint64_t, plexus_view> offered;
 
@@ -76,15 +95,25 @@ std::shared_ptr<Mailbox> mailbox_at(ByteView descriptor) {
 }
 
 struct MemoryPeer final : Peer {
-    MemoryPeer(Link& its_link, std::shared_ptr<Mailbox> its_box)
+    using All = std::vector<MemoryPeer*>; // of one port
+
+    MemoryPeer(Link& its_link, std::shared_ptr<Mailbox> its_box, All& all)
       : Peer(its_link)
-      , box(std::move(its_box)) {}
+      , box(std::move(its_box))
+      , all_(all) {
+        all_.push_back(this);
+    }
+    ~MemoryPeer() override { std::erase(all_, this); }
     bool has_ended() const override {
         const std::lock_guard hold(box->mutex);
         return !box->open;
     }
     const std::shared_ptr<Mailbox> box;
     std::uint16_t number = 0; // of the next copy
+    bool end_told = false;
+
+  private:
+    All& all_;
 };
 MemoryPeer& ours(Peer& peer) { return static_cast<MemoryPeer&>(peer); }
 
@@ -128,8 +157,7 @@ class MemoryPort final : public Port, public Fetching, public Carrying {
         status = PLEXUS_LINK_LOST;
         why = "nobody is at that address";
         if (box == nullptr) return nullptr;
-        auto peer = std::make_unique<MemoryPeer>(link, std::move(box));
-        return peer;
+        return std::make_unique<MemoryPeer>(link, std::move(box), peers_);
     }
 
     std::size_t poll(Event* out, std::size_t most) override {
@@ -140,6 +168,7 @@ class MemoryPort final : public Port, public Fetching, public Carrying {
             events_.pop_front();
         }
         tell_carried(out, most, count);
+        tell_ended(out, most, count);
         const std::lock_guard box(box_->mutex);
         for (; count < most && !box_->packets.empty(); ++count) {
             const std::size_t reach =
@@ -250,24 +279,6 @@ class MemoryPort final : public Port, public Fetching, public Carrying {
         std::uint64_t bytes;
     };
 
-    static std::unique_ptr<Arrived> packet_of(const Header& header, const plexus_view* pieces,
-                                              std::uint32_t count, std::size_t size,
-                                              std::shared_ptr<Transfer> transfer, std::uint64_t rest) {
-        auto arrived = std::make_unique<Arrived>();
-        arrived->packet.resize(kHeaderBytes + size);
-        header.write(arrived->packet.data());
-        std::byte* out = arrived->packet.data() + kHeaderBytes;
-        for (std::uint32_t i = 0; i < count; ++i) {
-            if (pieces[i].size > 0) std::memcpy(out, pieces[i].data, pieces[i].size);
-            out += pieces[i].size;
-        }
-        arrived->header = Header::read(arrived->packet.data());
-        arrived->body = arrived->packet.data() + kHeaderBytes;
-        arrived->size = size;
-        arrived->rest = rest;
-        arrived->transfer = std::move(transfer);
-        return arrived;
-    }
     Outcome post(Peer& peer, Header header, const plexus_view* pieces, std::uint32_t count, std::size_t size,
                  const std::shared_ptr<Transfer>& transfer, std::string& why, std::uint64_t rest = 0) {
         Mailbox& box = *ours(peer).box;
@@ -300,6 +311,14 @@ class MemoryPort final : public Port, public Fetching, public Carrying {
             each = carried_.erase(each);
         }
     }
+    void tell_ended(Event* out, std::size_t most, std::size_t& count) const {
+        for (MemoryPeer* const each : peers_) {
+            const std::lock_guard hold(each->box->mutex);
+            if (count == most || !each->box->exited || std::exchange(each->end_told, true)) continue;
+            out[count].what = Event::What::ended;
+            out[count++].peer = each;
+        }
+    }
     static Event sent(const Carried& each, bool well) {
         Event event;
         event.what = Event::What::sent;
@@ -325,6 +344,7 @@ class MemoryPort final : public Port, public Fetching, public Carrying {
     std::deque<Event> events_;
     std::vector<Carried> carried_;
     std::vector<std::unique_ptr<Arrived>> held_; // the engine has them
+    MemoryPeer::All peers_;
     std::uint64_t last_key_ = 0;
     std::minstd_rand random_{5};
 };
@@ -407,6 +427,19 @@ void break_memory_port(ByteView descriptor) {
     const auto box = mailbox_at(descriptor);
     const std::lock_guard hold(box->mutex);
     box->open = false;
+}
+
+void end_memory_process(ByteView descriptor) {
+    const auto box = mailbox_at(descriptor);
+    const std::lock_guard hold(box->mutex);
+    box->exited = true;
+}
+
+void slip_in(ByteView descriptor, const Header& header) {
+    const auto box = mailbox_at(descriptor);
+    const std::lock_guard hold(box->mutex);
+    box->packets.push_back(packet_of(header, nullptr, 0, 0, nullptr, 0));
+    box->ring();
 }
 
 } // namespace plexus::testing

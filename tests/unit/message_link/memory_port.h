@@ -9,6 +9,7 @@
 //   window, eager, connect_timeout, handshake_timeout, dead_after, linger: as for libfabric
 #pragma once
 
+#include "message_link/wire.h"
 #include "support/bare_host.h"
 
 namespace plexus::testing {
@@ -20,5 +21,12 @@ BareOptions memory(std::map<std::string, std::string> settings);
 
 /// Lets the port fail for whom it is named by `descriptor`: its messages are not taken any more.
 void break_memory_port(ByteView descriptor);
+
+/// Lets whoever has a link to the port learn that its process has ended, though what it had sent may still
+/// lie there.
+void end_memory_process(ByteView descriptor);
+
+/// Sends the port a message without a body, as somebody who has no link to it.
+void slip_in(ByteView descriptor, const message_link::Header& header);
 
 } // namespace plexus::testing

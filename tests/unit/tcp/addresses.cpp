@@ -9,6 +9,7 @@
 #include "stream_link/addresses.h"
 #include "stream_link/descriptor.h"
 
+#include <algorithm>
 #include <arpa/inet.h>
 #include <cstring>
 #include <net/if.h>
@@ -69,6 +70,37 @@ TEST_CASE("a port that is taken is named, with what to do") {
     const std::string error = open_error({{"port", port}}, PLEXUS_BUSY);
     CHECK(error.find("Address already in use") != std::string::npos);
     CHECK(error.find("set port to another one") != std::string::npos);
+    CHECK(open_error({{"port", port + "-" + port}}, PLEXUS_BUSY).find("is taken") != std::string::npos);
+}
+
+TEST_CASE("a port is free for the next context as soon as its context has ended, whatever links it had") {
+    std::string port;
+    {
+        BareHost first(tcp(), with({{"listen", "127.0.0.1"}}));
+        port = std::to_string(port_of(first));
+        BareHost peer(tcp());
+        End* far = nullptr;
+        REQUIRE(link_up(peer, first, &far) != nullptr);
+        first.disconnect(*far); // who closes first has the remains of the connection
+        REQUIRE(pump({&peer, &first}, 10s, [&] { return first.query(PLEXUS_QUERY_LINKS) == 0; }));
+    }
+    BareHost second(tcp(), with({{"listen", "127.0.0.1"}, {"port", port}}));
+    CHECK(std::to_string(port_of(second)) == port);
+}
+
+TEST_CASE("each address that is listened on leads to the context") {
+    BareHost to(tcp());
+    const Descriptor all = descriptor_of(to);
+    for (const auto& address : all.addresses) {
+        CAPTURE(address.to_string());
+        Descriptor one = all;
+        one.addresses = {address};
+        BareHost from(tcp());
+        End* const end = from.connect(bytes_of(one), to.id());
+        REQUIRE(end != nullptr);
+        REQUIRE(pump({&from, &to}, 10s, [&] { return end->is_open() || end->is_lost(); }));
+        CHECK(end->is_open());
+    }
 }
 
 TEST_CASE("a range of ports is tried until one is free") {
@@ -85,6 +117,8 @@ TEST_CASE("bad values are refused in words that say what would do") {
     const auto expected = expect_warning("");
     CHECK(open_error({{"port", "seven"}}).find("a range such as 7000-7100") != std::string::npos);
     CHECK(open_error({{"port", "7100-7000"}}).find("range") != std::string::npos);
+    CHECK(open_error({{"port", "0-7000"}}).find("range") != std::string::npos);
+    CHECK(open_error({{"port", "65536"}}).find("range") != std::string::npos);
     CHECK(open_error({{"sndbuf", "lots"}}).find("a size") != std::string::npos);
     CHECK(open_error({{"linger", "-1 s"}}).find("a duration") != std::string::npos);
     CHECK(open_error({{"interface", "nosuch0"}}).find("nosuch0") != std::string::npos);
@@ -97,6 +131,34 @@ TEST_CASE("a descriptor that is followed by more bytes, or is cut short, is none
     CHECK_FALSE(Descriptor::decode({bytes.data(), bytes.size() - 1}));
     bytes.push_back(std::byte{0});
     CHECK_FALSE(Descriptor::decode({bytes.data(), bytes.size()}));
+}
+
+TEST_CASE("a descriptor names as many addresses as fit, and none that nobody can be at") {
+    BareHost host(tcp());
+    Descriptor there = descriptor_of(host);
+    const auto after = [&] {
+        const Bytes bytes = bytes_of(there);
+        return Descriptor::decode({bytes.data(), bytes.size()});
+    };
+    there.addresses.clear();
+    for (std::uint32_t i = 1; i < Descriptor::kMostAddresses + 5; ++i)
+        there.addresses.emplace_back(asio::ip::address_v4(0x0a000000 + i));
+    const auto named = after();
+    REQUIRE(named);
+    CHECK(named->addresses.size() == Descriptor::kMostAddresses);
+    CHECK(std::equal(named->addresses.begin(), named->addresses.end(), there.addresses.begin()));
+    for (const char* nowhere : {"0.0.0.0", "::", "224.0.0.1", "ff02::1"}) {
+        CAPTURE(nowhere);
+        there.addresses = {asio::ip::make_address(nowhere)};
+        CHECK_FALSE(after());
+    }
+}
+
+TEST_CASE("a peer of this host is looked for at loopback first") {
+    BareHost host(tcp());
+    Descriptor there = descriptor_of(host);
+    there.addresses = {asio::ip::make_address("10.1.2.3"), asio::ip::make_address("127.0.0.1")};
+    CHECK(there.reachable_from(there.where).front().is_loopback());
 }
 
 TEST_CASE("by default only loopback is listened on, and only here it means anything") {
@@ -192,6 +254,38 @@ TEST_CASE("a peer that its own host refuses at an address beyond loopback is los
         End* end = from.connect(bytes_of(there), target.id());
         if (end == nullptr || !pump({&from}, 10s, [&] { return end->is_lost(); })) return 1;
         return end->lost_status() == PLEXUS_PEER_LOST ? 0 : 2;
+    });
+    const auto code = child.wait(20s);
+    if (code == 77) SKIP_TEST("no network namespace can be made here");
+    CHECK(code == 0);
+}
+
+TEST_CASE("a peer of which one address refuses, and another one is silent, need not have ended") {
+    BareHost deaf(tcp(), with({{"listen", "127.0.0.1"}})); // nobody accepts
+    Descriptor there = descriptor_of(deaf);
+    there.addresses.push_back(asio::ip::make_address("127.0.0.2"));
+    BareHost from(tcp(), with({{"connect_timeout", "300 ms"}}));
+    End* const end = from.connect(bytes_of(there), deaf.id());
+    REQUIRE(end != nullptr);
+    REQUIRE(pump({&from}, 10s, [&] { return end->is_lost(); }));
+    CHECK(end->lost_status() == PLEXUS_LINK_LOST);
+}
+
+TEST_CASE("a link-local address, and an interface that is down, are not used") {
+    Process child([](Channel&) {
+        if (!enter_own_network("169.254.7.7")) return 77;
+        const auto has = [](const char* text) {
+            const auto all = plexus::stream_link::interfaces();
+            return std::any_of(all.begin(), all.end(),
+                               [&](const auto& one) { return one.address == asio::ip::make_address(text); });
+        };
+        if (!has("127.0.0.1")) return 1;
+        if (has("169.254.7.7")) return 2;
+        const plexus::UniqueFd control(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+        ifreq request{};
+        std::strcpy(request.ifr_name, "lo");
+        if (::ioctl(control.get(), SIOCSIFFLAGS, &request) != 0) return 3;
+        return has("127.0.0.1") ? 4 : 0;
     });
     const auto code = child.wait(20s);
     if (code == 77) SKIP_TEST("no network namespace can be made here");

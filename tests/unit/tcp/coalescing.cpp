@@ -182,6 +182,29 @@ TEST_CASE("an answer does not wait for handlers behind its own that take long") 
     CHECK(at_once);
 }
 
+TEST_CASE("a quick answer does not wait for a handler that takes long each time") {
+    BareHost* at = nullptr;
+    RawPeer* peer = nullptr;
+    std::size_t sent = 0;
+    bool at_once = true;
+    Burst burst([&](End& end) {
+        if (sent % 2 == 1) { // the second one of each burst
+            at_once = at_once && eventually(5s, [&] { return peer->received_bytes() == sent * kFrame; });
+            std::this_thread::sleep_for(2ms);
+        }
+        answer(*at, end);
+        ++sent;
+    });
+    at = &burst.host;
+    peer = &burst.peer;
+    for (int round = 0; round < 10; ++round) {
+        burst.say(2);
+        REQUIRE(burst.turned_until([&] { return sent == burst.handled; }));
+        REQUIRE(eventually(5s, [&] { return peer->received_bytes() == sent * kFrame; }));
+    }
+    CHECK(at_once);
+}
+
 TEST_CASE(
     "answers that were coalesced leave also if the host gives up the link, or the peer does, meanwhile") {
     std::size_t heard = 0;

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 namespace queues_test {
@@ -117,6 +118,22 @@ TEST_CASE("a link whose socket takes no more bytes ends, although nothing is to 
     CHECK(pair.a.send(*pair.to_b, std::make_shared<const Bytes>(40), 24, 2) == PLEXUS_LINK_LOST);
     CHECK(pump({&pair.a}, 5s, [&] { return pair.to_b->is_lost(); })); // the other side says nothing
     CHECK(pair.to_b->lost_status() == PLEXUS_LINK_LOST);
+}
+
+TEST_CASE("what is set on a link holds for its socket") {
+    Pair pair(tcp());
+    const int fd = connected_to(port_of(pair.b));
+    REQUIRE(fd >= 0);
+    const auto nodelay = [&] {
+        int value = -1;
+        socklen_t size = sizeof value;
+        return ::getsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &value, &size) == 0 && value != 0;
+    };
+    CHECK(nodelay());
+    CHECK(pair.a.set(*pair.to_b, "nodelay", "false") == PLEXUS_OK);
+    CHECK_FALSE(nodelay());
+    CHECK(pair.a.set(*pair.to_b, "nodelay", "true") == PLEXUS_OK);
+    CHECK(nodelay());
 }
 
 } // namespace queues_test

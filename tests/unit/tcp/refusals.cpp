@@ -119,6 +119,17 @@ TEST_CASE("a peer that reads the greeting and closes does not hold the key") {
     CHECK(f.end->lost_why().find("key") != std::string::npos);
 }
 
+TEST_CASE("a context of another job closes in order, so that who connected learns that its key is another") {
+    BareOptions other;
+    other.key = {9, 9, 9};
+    BareHost from(tcp(), other);
+    BareHost to(tcp());
+    End* const end = from.connect(to.descriptor(), to.id());
+    REQUIRE(end != nullptr);
+    REQUIRE(pump({&from, &to}, 10s, [&] { return end->is_lost(); }));
+    CHECK(end->lost_status() == PLEXUS_DENIED);
+}
+
 TEST_CASE(
     "a peer whose process ends after it has read the greeting is lost, and is not said to lack the key") {
     Fixture f;

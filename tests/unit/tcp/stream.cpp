@@ -143,6 +143,8 @@ TEST_CASE("socket parameters change while a link runs, others do not") {
     CHECK(pair.a.set(*pair.to_b, "nodelay", "false") == PLEXUS_OK);
     CHECK(pair.a.set(*pair.to_b, "nodelay", "perhaps", &why) == PLEXUS_BAD_ARGUMENT);
     CHECK(pair.a.set(*pair.to_b, "rcvbuf", "a lot", &why) == PLEXUS_BAD_ARGUMENT);
+    CHECK(pair.a.set(*pair.to_b, "sndbuf", "0", &why) ==
+          PLEXUS_BAD_ARGUMENT); // the system's own can't come back
     CHECK(pair.a.set(*pair.to_b, "port", "1", &why) == PLEXUS_UNSUPPORTED);
     CHECK(why.find("starts") != std::string::npos);
     CHECK(pair.a.set(*pair.to_b, "colour", "red", &why) == PLEXUS_BAD_ARGUMENT);
