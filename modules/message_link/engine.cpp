@@ -13,6 +13,7 @@ namespace plexus::message_link {
 namespace {
 
 constexpr int kMostStrangers = 256;
+constexpr std::size_t kMostHellos = 1024; // that wait
 constexpr std::uint32_t kTurnsBetweenRetries = 16;
 constexpr std::uint32_t kTurnsBetweenClocks = 64;
 
@@ -164,6 +165,7 @@ std::int32_t Engine::poll(std::uint32_t budget) {
         if (std::exchange(port.has_progressed, false) && handled == 0) handled = 1;
         if (port.is_shut()) handled += tell_closed(port);
     }
+    if (!strangers_.hellos.empty()) handled += take_hellos();
     if (turn_.timed && (woke || turn_.number % kTurnsBetweenClocks == 0)) check_times();
     if (!lists_.carrying.empty()) handled += carry();
     if (!lists_.want_room.empty()) handled += tell_writable();
@@ -245,11 +247,16 @@ void Engine::receive(Port& port, Message& message) {
 }
 
 void Engine::take_hello(Port& port, ByteView body) {
-    if (is_closing() || is_draining() || strangers_.count >= kMostStrangers || port.is_shut()) return;
+    if (is_closing() || is_draining() || port.is_shut()) return;
     Hello hello;
     Opening opening(host_);
     const auto verdict = opening.take_hello(body, hello);
     if (verdict.status == PLEXUS_AGAIN) return turn_away(verdict.why);
+    if (strangers_.count >= kMostStrangers) { // a hello is said once
+        if (strangers_.hellos.size() < kMostHellos)
+            strangers_.hellos.emplace_back(&port, Bytes(body.begin(), body.end()));
+        return;
+    }
     auto made = std::make_unique<Link>(*this, port, nullptr, plexus_id{}, Bytes{});
     std::int32_t status = PLEXUS_LINK_LOST;
     std::string why;
@@ -268,6 +275,16 @@ void Engine::take_hello(Port& port, ByteView body) {
     } else if (port.traits().same_eager && hello.end.eager != link.mine.eager) {
         link.lose(PLEXUS_LINK_LOST, "its parameter eager has another value");
     }
+}
+
+std::uint32_t Engine::take_hellos() {
+    std::uint32_t taken = 0;
+    for (; !strangers_.hellos.empty() && strangers_.count < kMostStrangers; ++taken) {
+        const auto [port, body] = std::move(strangers_.hellos.front());
+        strangers_.hellos.pop_front();
+        take_hello(*port, body);
+    }
+    return taken;
 }
 
 // A line a minute: strangers may come often.
@@ -468,7 +485,8 @@ void Engine::drain() {
 // ---- sleeping
 
 std::int32_t Engine::arm(std::uint64_t& sleep_ns) {
-    if (!notes_.arm()) return PLEXUS_AGAIN;
+    if (!notes_.arm() || (!strangers_.hellos.empty() && strangers_.count < kMostStrangers))
+        return PLEXUS_AGAIN;
     turn_.slept = true;
     bool stalled = false;
     for (Link* const link : lists_.want_room) {

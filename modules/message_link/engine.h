@@ -10,6 +10,7 @@
 #include "message_link/settings.h"
 
 #include <array>
+#include <deque>
 
 namespace plexus::message_link {
 
@@ -79,9 +80,11 @@ class Engine : public Waker {
     struct Strangers {
         int count = 0; // links that have not proved themselves
         Clock::time_point quiet_until{};
+        std::deque<std::pair<Port*, Bytes>> hellos; // of members that wait for their number to fall
     };
 
     std::uint32_t take_notes();
+    std::uint32_t take_hellos();
     void check_times();
     std::uint32_t poll_port(Port& port, std::uint32_t budget);
     void take(Port& port, Event& event);

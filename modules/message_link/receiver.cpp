@@ -57,12 +57,12 @@ void Receiver::hand_over_early() {
     }
 }
 
-// A part belongs to the landing before it. Everything else waits for landings, except that
-// several large messages may land at a time.
+// A part belongs to the landing before it. Everything else waits for landings, except that several large
+// messages may land at a time. Parts that have not come before the goodbye do not come any more.
 bool Receiver::is_blocked(Kind kind) const {
     if (landings_.empty()) return false;
     const bool in_parts = landings_.front()->in_parts;
-    if (kind == Kind::part) return !in_parts;
+    if (kind == Kind::part || kind == Kind::bye) return !in_parts;
     const bool large = kind == Kind::announced || kind == Kind::carried;
     return in_parts || !large || landings_.size() >= link_.port.traits().most_landings;
 }

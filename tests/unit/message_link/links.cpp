@@ -191,6 +191,7 @@ TEST_CASE("a link that was given up ends after linger although its peer takes no
         pair.a.disconnect(*pair.to_b);
         CHECK(pump({&pair.a}, 20s, [&] { return has_no_links(pair.a); }));
         CHECK(pair.to_b->completed() == 1);
+        CHECK(pump({&pair.b}, 10s, [&] { return pair.to_a->is_lost(); })); // also where parts are missing
     }
 }
 
@@ -201,6 +202,16 @@ TEST_CASE("the peers of a context that ends learn it at once") {
     pair.b.destroy();
     CHECK(pump({&pair.a}, 10s, [&] { return pair.to_b->is_lost(); }));
     CHECK(pair.to_b->lost_why().find("closed the connection") != std::string::npos);
+}
+
+TEST_CASE("links of members that connect at once come about, also if they are more than may be unproved") {
+    BareHost from(memory_method(), memory({}));
+    BareHost to(memory_method(), memory({}));
+    std::vector<plexus::testing::End*> ends;
+    for (int i = 0; i < 600; ++i) ends.push_back(from.connect(to.descriptor(), to.id()));
+    CHECK(pump({&from, &to}, 20s, [&] {
+        return std::all_of(ends.begin(), ends.end(), [](const auto* end) { return end->is_open(); });
+    }));
 }
 
 // ---- sleeping
