@@ -173,17 +173,17 @@ void Hub::serve() {
 }
 
 void Hub::attach() {
-    std::vector<std::pair<Neighbour*, Future<void>>> asked;
+    std::vector<std::pair<ContextId, Future<void>>> asked;
     for (const Via& via : forwarders_) {
-        Neighbour& there = *neighbours_.at(via.hub.context);
-        asked.emplace_back(&there, there.pointer().with(deadline(lookup_time_)).call(kAttach, own_));
+        const Neighbour& there = *neighbours_.at(via.hub.context);
+        asked.emplace_back(there.id(), there.pointer().with(deadline(lookup_time_)).call(kAttach, own_));
     }
-    for (auto& [there, answer] : asked) {
+    for (auto& [id, answer] : asked) {
         try {
-            answer.get();
-            there->introduced = true;
+            answer.get(); // makes progress: another may have taken the forwarder's place by then
+            if (Neighbour* const there = find(id)) there->introduced = true;
         } catch (const Error& error) {
-            log::warn("forward", "{} does not know how this context is reached: {}", there->text(),
+            log::warn("forward", "forwarder {} does not know how this context is reached: {}", short_text(id),
                       error.what());
             next_attach_ = Clock::now() + kRetryAttach;
         }
@@ -221,29 +221,30 @@ Neighbour* Hub::find(const ContextId& context) {
     return found == neighbours_.end() ? nullptr : found->second.get();
 }
 
-Neighbour* Hub::reach(const Via& row) {
+Neighbour* Hub::reach(const Via& row, const ContextId& target) {
     take_renewed();
-    const Via& via = renewals_.current(row);
+    const Via& via = renewals_.current(row, target);
     auto& slot = neighbours_[via.hub.context];
     if (slot == nullptr) slot = make_neighbour(via, endpoint_);
-    if (slot->lost()) renewals_.ask(row.hub.context, row.url);
+    if (slot->lost()) renewals_.ask(via.hub.context, via.url);
     revive(*slot);
     return slot->introduce(own_) ? slot.get() : nullptr;
 }
 
+// Windows bound the data that waits for a neighbour. One that makes this context say more, and takes nothing
+// of it, is given up.
 void Hub::say(const LinkName& to, const Hop& hop) {
+    const bool is_data = hop.kind == Kind::data || hop.kind == Kind::more;
+    if (!is_data && to.neighbour->waits() && to.neighbour->queued() > most_queued(rules.get()->memory)) {
+        log::warn("forward", "{} asks for more than it takes, and is given up", to.neighbour->text());
+        to.neighbour->mark_lost();
+    }
     const std::uint8_t kind = static_cast<std::uint8_t>(hop.kind) | (to.mine ? 0 : kYours);
     to.neighbour->send(kind, to.number, hop);
     if (to.neighbour->waits() || to.neighbour->unsettled()) waits_.store(true, std::memory_order_relaxed);
 }
 
-// Windows bound the data that waits for a neighbour. One that makes this context say more, and takes nothing
-// of it, is given up.
 void Hub::say_close(const LinkName& to, Status status, std::string_view why) {
-    if (to.neighbour->queued() > most_queued(rules.get()->memory)) {
-        log::warn("forward", "{} asks for more than it takes, and is given up", to.neighbour->text());
-        to.neighbour->mark_lost();
-    }
     say(to, {Kind::close, static_cast<std::uint64_t>(status), std::as_bytes(std::span(why))});
 }
 
@@ -261,10 +262,9 @@ void Hub::run() {
     take_renewed();
     for (const auto& [id, each] : neighbours_)
         if (!each->introduced && (is_one_of(forwarders_, id) || has_links(ends_, *each))) {
-            revive(*each);
-            if (each->introduce(own_)) continue;
             renewals_.ask(id, each->url());
-            next_attach_ = now + kRetryAttach;
+            revive(*each);
+            if (!each->introduce(own_)) next_attach_ = now + kRetryAttach;
         }
 }
 
@@ -290,10 +290,6 @@ void Hub::take_renewed() {
     for (const Renewals::Answer& each : renewals_.take()) {
         const ContextId& fresh = each.now.hub.context;
         if (Neighbour* const former = find(each.lost)) {
-            if (former->introduced && !former->lost()) { // it is back
-                renewals_.forget(each.lost);
-                continue;
-            }
             cut_all(ends_, *former);
             neighbours_.erase(each.lost);
         }

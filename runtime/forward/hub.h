@@ -105,10 +105,11 @@ class Hub final : public request::Observer {
     Neighbour* find(const ContextId& context);
     /// The neighbour that a row leads through, or who relays now where that one did. It knows this context
     /// from now on. Null: there is no way to it.
-    Neighbour* reach(const Via& row);
-    /// A link that this row was to lead to was not opened: whoever relays in the place of the row's forwarder
-    /// may be another one than meant.
-    void doubt(const Via& row) noexcept { renewals_.forget(row.hub.context); }
+    Neighbour* reach(const Via& row, const ContextId& target);
+    /// By that row, and by way of `used`, no link to this target was opened: see Renewals::doubt().
+    void doubt(const Via& row, const ContextId& target, const ContextId& used) {
+        renewals_.doubt(row, target, used);
+    }
     void bind(const LinkName& name, HopEnd& end) { ends_[name] = &end; }
     void unbind(const LinkName& name) { ends_.erase(name); }
     void say(const LinkName& to, const Hop& hop);

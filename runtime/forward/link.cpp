@@ -25,7 +25,7 @@ wire::View view(const std::vector<std::uint8_t>& bytes) { return std::as_bytes(s
 
 Link::Link(Module& owner, wire::View row, const plexus_id& peer, void* cookie)
   : owner_(owner)
-  , row_bytes_(row.begin(), row.end())
+  , asked_{{row.begin(), row.end()}, {}}
   , state_(State::wanted)
   , cookie_(cookie)
   , far_(id_of(peer))
@@ -122,11 +122,14 @@ void Link::say(const Hop& hop) {
 }
 
 void Link::ask() {
-    const auto via = decode(row_bytes_);
-    Neighbour* const by = via ? owner_.hub().reach(*via) : nullptr;
+    const auto via = decode(asked_.row);
+    Neighbour* const by = via ? owner_.hub().reach(*via, far_) : nullptr;
     if (by == nullptr)
-        return end(PLEXUS_LINK_LOST,
-                   via ? "forwarder " + via->text() + " is not reached" : via.failure().why);
+        return end(PLEXUS_LINK_LOST, via ? "forwarder " + via->text() +
+                                               " is not reached: explain() says by which of its rows, and "
+                                               "the log why it was lost"
+                                         : via.failure().why);
+    asked_.by = by->id();
     name_ = {by, by->next_number(), true};
     owner_.hub().bind(name_, *this);
     state_ = State::opening;
@@ -237,8 +240,8 @@ void Link::refuse(std::int32_t status, const std::string& why) {
 
 void Link::end(std::int32_t status, const std::string& why) {
     if (state_ == State::over) return;
-    if (state_ == State::opening)
-        if (const auto row = decode(row_bytes_)) owner_.hub().doubt(*row);
+    if ((state_ == State::wanted || state_ == State::opening) && !given_up_)
+        if (const auto row = decode(asked_.row)) owner_.hub().doubt(*row, far_, asked_.by);
     state_ = State::over;
     set_due(Clock::time_point::max());
     if (name_.neighbour != nullptr) owner_.hub().unbind(name_);

@@ -76,7 +76,10 @@ class Link final : public HopEnd {
 
     Module& owner_;
     LinkName name_;
-    wire::Bytes row_bytes_; ///< of who asks
+    struct Asked {
+        wire::Bytes row; ///< by which the link is opened, or which is doubted
+        ContextId by;    ///< the forwarder that was asked
+    } asked_;
     State state_;
     const std::uint32_t row_ = 0;
     void* cookie_ = nullptr;

@@ -11,6 +11,7 @@ namespace plexus::forward {
 namespace {
 
 constexpr std::size_t kLongestReason = 4096;
+constexpr auto kLookAgain = std::chrono::seconds(1); // for links that were not opened
 
 } // namespace
 
@@ -33,8 +34,12 @@ std::string Relays::refusal(const ForwardRules& rules, const Neighbour* to, cons
 }
 
 void Relays::open(const LinkName& from, const Hop& hop, const Destination& to) {
+    if (hop.number < kLeastWindow)
+        return hub_.say_close(from, Status::bad_argument,
+                              fmt::format("a relayed link needs a window of {} bytes, and {} were asked for",
+                                          kLeastWindow, hop.number));
     const auto rules = hub_.rules.get();
-    if (relays_.size() >= rules->links) end_late();
+    if (relays_.size() >= rules->links && Clock::now() >= next_look_) end_late();
     Neighbour* const target = hub_.find(to.context);
     if (const std::string why = refusal(*rules, target, to.context); !why.empty()) {
         log::info("forward", "{} asked in vain: {}", from.neighbour->text(), why);
@@ -72,7 +77,7 @@ void Relays::Relay::take(const LinkName& from, const Hop& hop) {
 bool Relays::Relay::count(std::size_t from, const Hop& hop) {
     switch (hop.kind) {
     case Kind::opened:
-        if (from != 1 || opened_ || hop.bytes.size() > kMostRecord) return false;
+        if (from != 1 || opened_ || hop.bytes.size() > kMostRecord || hop.number < kLeastWindow) return false;
         opened_ = true;
         window_ = std::min(window_, hop.number);
         return true;
@@ -87,7 +92,7 @@ bool Relays::Relay::count(std::size_t from, const Hop& hop) {
     }
     case Kind::credit: {
         std::uint64_t& under_way = under_way_[1 - from];
-        // Ends give it back in quarters of the window: smaller ones could fill the memory of this context.
+        // Ends give it back in quarters of the window.
         if (hop.number < window_ / 4 || !hop.bytes.empty()) return false;
         if (hop.number > under_way) return false;
         under_way -= hop.number;
@@ -108,12 +113,15 @@ void Relays::Relay::cut(const LinkName& from, const std::string& why) {
 
 // Their ends have given up, or never meant to open them.
 void Relays::end_late() {
+    next_look_ = Clock::now() + kLookAgain;
     const auto began_before = Clock::now() - kOpening;
     for (std::size_t i = relays_.size(); i-- > 0;) {
         Relay& relay = *relays_[i];
         if (!relay.is_open() && relay.began < began_before)
             end(relay, {true, true},
-                fmt::format("{} ended the link: it was not opened in time", hub_.text()));
+                fmt::format("{} ended the link: it was not opened within {} s, and others need its place "
+                            "(forward.links)",
+                            hub_.text(), kOpening.count()));
     }
 }
 

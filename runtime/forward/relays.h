@@ -58,6 +58,7 @@ class Relays {
 
     Hub& hub_;
     std::vector<std::unique_ptr<Relay>> relays_;
+    Clock::time_point next_look_{}; ///< for those that were not opened
 };
 
 } // namespace plexus::forward

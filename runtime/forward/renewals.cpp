@@ -24,6 +24,10 @@ constexpr auto kAskAgain = std::chrono::seconds(1);
 constexpr std::size_t kMostQuestions = 16;
 constexpr std::size_t kMostKnown = 64;
 
+bool contains(const std::vector<ContextId>& all, const ContextId& one) noexcept {
+    return std::find(all.begin(), all.end(), one) != all.end();
+}
+
 } // namespace
 
 Result<Via> ask_forwarder(const std::string& url, const bootstrap::Key& key, const ContextId& self,
@@ -109,6 +113,7 @@ void Renewals::answer_all() noexcept {
             }
             question = std::move(questions_.front());
             questions_.pop_front();
+            asking_ = question;
         }
         std::optional<Via> now = answer_to(question);
         if (now && now->hub.context != question.lost) add({question.lost, std::move(*now)});
@@ -118,6 +123,7 @@ void Renewals::answer_all() noexcept {
 void Renewals::add(Answer answer) noexcept {
     try {
         const Lock hold(mutex_);
+        if (!std::exchange(asking_, std::nullopt)) return; // it was forgotten meanwhile
         std::erase_if(answers_, [&](const Answer& each) { return each.lost == answer.lost; });
         if (answers_.size() == kMostKnown) return;
         answers_.push_back(std::move(answer));
@@ -134,25 +140,50 @@ std::vector<Renewals::Answer> Renewals::take() {
         fresh.swap(answers_);
     }
     for (const Answer& each : fresh) {
-        for (Answer& earlier : known_)
-            if (earlier.now.hub.context == each.lost && earlier.now.url == each.now.url)
+        for (auto& [earlier, doubted] : known_)
+            if (earlier.now.hub.context == each.lost && earlier.now.url == each.now.url) {
                 earlier.now = each.now;
-        std::erase_if(known_, [&](const Answer& earlier) { return earlier.lost == each.lost; });
+                doubted.clear();
+            }
+        std::erase_if(known_, [&](const Known& earlier) { return earlier.answer.lost == each.lost; });
         if (known_.size() == kMostKnown) known_.erase(known_.begin());
-        known_.push_back(each);
+        known_.push_back({each, {}});
     }
     return fresh;
 }
 
-const Via& Renewals::current(const Via& row) const noexcept {
-    const auto found = std::find_if(known_.begin(), known_.end(), [&](const Answer& each) {
-        return each.lost == row.hub.context && each.now.url == row.url;
+Renewals::Known* Renewals::known(const Via& row) noexcept {
+    const auto found = std::find_if(known_.begin(), known_.end(), [&](const Known& each) {
+        return each.answer.lost == row.hub.context && each.answer.now.url == row.url;
     });
-    return found == known_.end() ? row : found->now;
+    return found == known_.end() ? nullptr : &*found;
 }
 
-void Renewals::forget(const ContextId& lost) noexcept {
-    std::erase_if(known_, [&](const Answer& each) { return each.lost == lost; });
+const Via& Renewals::current(const Via& row, const ContextId& target) noexcept {
+    const Known* const found = known(row);
+    return found == nullptr || contains(found->doubted, target) ? row : found->answer.now;
+}
+
+void Renewals::doubt(const Via& row, const ContextId& target, const ContextId& used) {
+    const bool is_rows_own =
+        (used == ContextId{} ? current(row, target).hub.context : used) == row.hub.context;
+    Known* const found = known(row);
+    if (found != nullptr) {
+        std::erase(found->doubted, target);
+        if (!is_rows_own) {
+            if (found->doubted.size() == kMostKnown) found->doubted.erase(found->doubted.begin());
+            found->doubted.push_back(target);
+        }
+    }
+    if (is_rows_own) ask(row.hub.context, row.url);
+}
+
+void Renewals::forget(const ContextId& lost) {
+    std::erase_if(known_, [&](const Known& each) { return each.answer.lost == lost; });
+    const Lock hold(mutex_);
+    std::erase_if(answers_, [&](const Answer& each) { return each.lost == lost; });
+    std::erase_if(questions_, [&](const Question& each) { return each.lost == lost; });
+    if (asking_ && asking_->lost == lost) asking_.reset();
 }
 
 } // namespace plexus::forward

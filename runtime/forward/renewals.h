@@ -48,11 +48,15 @@ class Renewals {
     /// The last answer to each question that was answered since the last call, if another forwarder than the
     /// lost one relays. @thread one
     std::vector<Answer> take() PLEXUS_EXCLUDES(mutex_);
-    /// The row itself, or what take() gave last of the forwarder and the URL that it names. Valid until the
-    /// next take(). @thread one
-    const Via& current(const Via& row) const noexcept;
-    /// Rows that name this forwarder are as they are again. @thread one
-    void forget(const ContextId& lost) noexcept;
+    /// By whom a target is reached: the row itself, or what take() gave last of the forwarder and the URL
+    /// that the row names. Valid until the next take(). @thread one
+    const Via& current(const Via& row, const ContextId& target) noexcept;
+    /// By way of `used` (none: by what current() gives) the target was not reached. A URL may name another
+    /// forwarder than meant to whoever holds the row: from now on the row itself leads to that target, and
+    /// the other way round where the row's own forwarder was used. @thread one
+    void doubt(const Via& row, const ContextId& target, const ContextId& used);
+    /// This forwarder is there: rows that name it are as they are again. @thread one
+    void forget(const ContextId& lost) PLEXUS_EXCLUDES(mutex_);
 
   private:
     struct Question {
@@ -60,25 +64,31 @@ class Renewals {
         std::string url;
         bool operator==(const Question&) const = default;
     };
+    struct Known {
+        Answer answer;
+        std::vector<ContextId> doubted; ///< targets that it did not lead to, the newest last
+    };
     struct Asked {
         Question question;
         std::chrono::steady_clock::time_point at;
     };
     bool may_ask(const Question& question);
+    Known* known(const Via& row) noexcept;
     std::optional<Via> answer_to(const Question& question) const noexcept;
     void add(Answer answer) noexcept PLEXUS_EXCLUDES(mutex_);
     void answer_all() noexcept PLEXUS_EXCLUDES(mutex_);
 
     const bootstrap::Key& key_;
     const ContextId self_;
-    std::vector<Answer> known_; ///< what take() has given, the newest last
-    std::deque<Asked> asked_;   ///< lately
+    std::vector<Known> known_; ///< what take() has given, the newest last
+    std::deque<Asked> asked_;  ///< lately
     std::thread thread_;
     std::atomic<bool> any_{false}; // a hint for take(): it is set after an answer was added
     RankedMutex<25> mutex_;
     bool stopped_ PLEXUS_GUARDED_BY(mutex_) = false;
     bool asks_ PLEXUS_GUARDED_BY(mutex_) = false; ///< the thread has not ended, or will ask once more
     std::deque<Question> questions_ PLEXUS_GUARDED_BY(mutex_);
+    std::optional<Question> asking_ PLEXUS_GUARDED_BY(mutex_); ///< the answer to it is wanted
     std::vector<Answer> answers_ PLEXUS_GUARDED_BY(mutex_);
 };
 
