@@ -165,7 +165,7 @@ std::int32_t Engine::poll(std::uint32_t budget) {
         if (std::exchange(port.has_progressed, false) && handled == 0) handled = 1;
         if (port.is_shut()) handled += tell_closed(port);
     }
-    if (!strangers_.hellos.empty()) handled += take_hellos();
+    if (!strangers_.hellos.empty()) handled += take_hellos(budget);
     if (turn_.timed && (woke || turn_.number % kTurnsBetweenClocks == 0)) check_times();
     if (!lists_.carrying.empty()) handled += carry();
     if (!lists_.want_room.empty()) handled += tell_writable();
@@ -254,7 +254,7 @@ void Engine::take_hello(Port& port, ByteView body) {
     if (verdict.status == PLEXUS_AGAIN) return turn_away(verdict.why);
     if (strangers_.count >= kMostStrangers) { // a hello is said once
         if (strangers_.hellos.size() < kMostHellos)
-            strangers_.hellos.emplace_back(&port, Bytes(body.begin(), body.end()));
+            strangers_.hellos.push_back({&port, {body.begin(), body.end()}, Clock::now()});
         return;
     }
     auto made = std::make_unique<Link>(*this, port, nullptr, plexus_id{}, Bytes{});
@@ -277,12 +277,16 @@ void Engine::take_hello(Port& port, ByteView body) {
     }
 }
 
-std::uint32_t Engine::take_hellos() {
+// Who has waited for longer than its connect_timeout, which is taken to be as long as here, has given up.
+std::uint32_t Engine::take_hellos(std::uint32_t budget) {
+    const auto since = Clock::now() - settings_.connect_timeout;
     std::uint32_t taken = 0;
-    for (; !strangers_.hellos.empty() && strangers_.count < kMostStrangers; ++taken) {
-        const auto [port, body] = std::move(strangers_.hellos.front());
+    for (; !strangers_.hellos.empty() && taken < budget; ++taken) {
+        const bool is_late = strangers_.hellos.front().came < since;
+        if (!is_late && strangers_.count >= kMostStrangers) break;
+        const Strangers::Waiting waiting = std::move(strangers_.hellos.front());
         strangers_.hellos.pop_front();
-        take_hello(*port, body);
+        if (!is_late) take_hello(*waiting.port, waiting.hello);
     }
     return taken;
 }

@@ -80,11 +80,16 @@ class Engine : public Waker {
     struct Strangers {
         int count = 0; // links that have not proved themselves
         Clock::time_point quiet_until{};
-        std::deque<std::pair<Port*, Bytes>> hellos; // of members that wait for their number to fall
+        struct Waiting {
+            Port* port;
+            Bytes hello;
+            Clock::time_point came;
+        };
+        std::deque<Waiting> hellos; // of members, until the number of links falls
     };
 
     std::uint32_t take_notes();
-    std::uint32_t take_hellos();
+    std::uint32_t take_hellos(std::uint32_t budget);
     void check_times();
     std::uint32_t poll_port(Port& port, std::uint32_t budget);
     void take(Port& port, Event& event);

@@ -214,6 +214,29 @@ TEST_CASE("links of members that connect at once come about, also if they are mo
     }));
 }
 
+TEST_CASE(
+    "hellos that wait for a place are taken some in each turn, and not once nobody waits for an answer") {
+    BareHost from(memory_method(), memory({}));
+    BareHost to(memory_method(), memory({{"connect_timeout", "300 ms"}, {"handshake_timeout", "600 ms"}}));
+    constexpr std::uint64_t kPlaces = 256;
+    for (int i = 0; i < 400; ++i) REQUIRE(from.connect(to.descriptor(), to.id()) != nullptr);
+    from.poll(); // says its hellos; it confirms nothing from here on
+    while (to.poll() > 0) {}
+    CHECK(to.query(PLEXUS_QUERY_LINKS) == kPlaces);
+    std::uint64_t most = 0;
+    CHECK(pump({&to}, 20s, [&] { // the places are free when the hellos that wait are late
+        most = std::max(most, to.query(PLEXUS_QUERY_LINKS));
+        return has_no_links(to);
+    }));
+    CHECK(most == kPlaces);
+    std::uint64_t sleep_ns = UINT64_MAX;
+    CHECK(eventually(20s, [&] {
+        to.poll();
+        return to.arm(&sleep_ns) == PLEXUS_OK;
+    }));
+    CHECK(has_no_links(to));
+}
+
 // ---- sleeping
 
 TEST_CASE("what another thread asks for wakes who sleeps") {
