@@ -3,6 +3,7 @@
 
 #include "stream_link/link.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace plexus::stream_link {
@@ -35,17 +36,19 @@ void Coalescer::add(Link& link) {
 }
 
 void Coalescer::remove(Link& link) {
-    if (std::exchange(link.coalesced, false)) std::erase(links_, &link);
+    if (std::exchange(link.coalesced, false))
+        std::replace(links_.begin(), links_.end(), &link, static_cast<Link*>(nullptr));
 }
 
-// Callbacks may close other links, which then leave the list.
+// Callbacks may close other links, which then leave the list, and add some behind those that are there.
 void Coalescer::write() {
-    while (!links_.empty()) {
-        Link& link = *links_.front();
-        links_.pop_front();
-        link.coalesced = false;
-        link.flush();
+    for (std::size_t at = 0; at < links_.size(); ++at) {
+        Link* const link = links_[at];
+        if (link == nullptr) continue;
+        link->coalesced = false;
+        link->flush();
     }
+    links_.clear();
 }
 
 } // namespace plexus::stream_link

@@ -7,8 +7,8 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <thread>
+#include <vector>
 
 namespace plexus::stream_link {
 
@@ -64,7 +64,7 @@ class Coalescer {
   private:
     void stop() noexcept { thread_.store(std::thread::id(), std::memory_order_relaxed); }
 
-    std::deque<Link*> links_;
+    std::vector<Link*> links_; ///< null: it is closed
     bool quick_ = false;
     // Written by the progress thread. Each sender compares it with itself.
     std::atomic<std::thread::id> thread_{};

@@ -53,6 +53,36 @@ void answer(BareHost& host, End& end) {
     REQUIRE(host.send(end, std::make_shared<const Bytes>(kBytes), 24, 1) == PLEXUS_OK);
 }
 
+/// Bursts of so many messages, each of which is answered. True: before each slow handler all earlier answers
+/// had left.
+bool none_waits(std::size_t each, int rounds,
+                const std::function<bool(int round, std::size_t sent)>& is_slow) {
+    BareHost* at = nullptr;
+    RawPeer* peer = nullptr;
+    std::size_t sent = 0;
+    int round = 0;
+    bool at_once = true;
+    const auto all_left = [&] {
+        return eventually(5s, [&] { return peer->received_bytes() == sent * kFrame; });
+    };
+    Burst burst([&](End& end) {
+        if (is_slow(round, sent)) { // its own answer is not there yet
+            at_once = at_once && all_left();
+            std::this_thread::sleep_for(2ms);
+        }
+        answer(*at, end);
+        ++sent;
+    });
+    at = &burst.host;
+    peer = &burst.peer;
+    for (; round < rounds; ++round) {
+        burst.say(each);
+        REQUIRE(burst.turned_until([&] { return sent == burst.handled; }));
+        REQUIRE(all_left());
+    }
+    return at_once;
+}
+
 } // namespace
 
 TEST_CASE("answers to messages that came together leave together, and to one that came alone at once") {
@@ -157,52 +187,12 @@ TEST_CASE("no more is coalesced than a link may hold, and nothing is lost of wha
 }
 
 TEST_CASE("an answer does not wait for handlers behind its own that take long") {
-    BareHost* at = nullptr;
-    RawPeer* peer = nullptr;
-    std::size_t sent = 0;
-    bool at_once = true;
-    bool is_slow = false;
-    Burst burst([&](End& end) {
-        // Before this handler, whose own answer is not there yet, all others have left.
-        if (is_slow) {
-            at_once = at_once && eventually(5s, [&] { return peer->received_bytes() == sent * kFrame; });
-            std::this_thread::sleep_for(2ms);
-        }
-        answer(*at, end);
-        ++sent;
-    });
-    at = &burst.host;
-    peer = &burst.peer;
-    for (int round = 0; round < 20; ++round) {
-        is_slow = round >= 10; // at first it is quick: the first slow one comes while answers are coalesced
-        burst.say(8);
-        REQUIRE(burst.turned_until([&] { return sent == burst.handled; }));
-        REQUIRE(eventually(5s, [&] { return peer->received_bytes() == sent * kFrame; }));
-    }
-    CHECK(at_once);
+    // At first they are quick: the first slow one comes while answers are coalesced.
+    CHECK(none_waits(8, 20, [](int round, std::size_t) { return round >= 10; }));
 }
 
 TEST_CASE("a quick answer does not wait for a handler that takes long each time") {
-    BareHost* at = nullptr;
-    RawPeer* peer = nullptr;
-    std::size_t sent = 0;
-    bool at_once = true;
-    Burst burst([&](End& end) {
-        if (sent % 2 == 1) { // the second one of each burst
-            at_once = at_once && eventually(5s, [&] { return peer->received_bytes() == sent * kFrame; });
-            std::this_thread::sleep_for(2ms);
-        }
-        answer(*at, end);
-        ++sent;
-    });
-    at = &burst.host;
-    peer = &burst.peer;
-    for (int round = 0; round < 10; ++round) {
-        burst.say(2);
-        REQUIRE(burst.turned_until([&] { return sent == burst.handled; }));
-        REQUIRE(eventually(5s, [&] { return peer->received_bytes() == sent * kFrame; }));
-    }
-    CHECK(at_once);
+    CHECK(none_waits(2, 10, [](int, std::size_t sent) { return sent % 2 == 1; })); // the second of each burst
 }
 
 TEST_CASE(
