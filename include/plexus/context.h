@@ -215,7 +215,8 @@ class PLEXUS_API Context {
     void at_close(std::function<void()> action);
     /// From now on this context's counters include the groups that `groups` reports, beside those of earlier
     /// calls: for libraries that have groups of contexts. `groups` is called on the counters' thread for each
-    /// read until the context has closed, which waits for it: it must not block. What it throws is logged.
+    /// read until the context has closed, which waits for it: it must not block. What it throws is logged,
+    /// and groups of later calls are missing from that read. Without effect on a context that has closed.
     /// @thread any @error closed in a forked child (thrown)
     void show_groups(GroupSource groups);
 

@@ -10,9 +10,9 @@ namespace plexus {
 
 /// A group of collective operations, in one of its members.
 struct ShownGroup {
-    std::uint64_t id = 0; ///< the same in all members
-    std::uint32_t rank = 0;
-    std::uint32_t members = 0;
+    std::uint64_t id = 0;        ///< the same in all members
+    std::uint32_t rank = 0;      ///< of this member
+    std::uint32_t members = 0;   ///< of the group, this one included
     std::uint32_t under_way = 0; ///< calls that have begun here and have not ended
     bool broken = false;         ///< no call of it can end well any more
     /// Calls that have begun here, by their way.
@@ -22,7 +22,9 @@ struct ShownGroup {
         std::uint64_t hierarchical = 0;
         std::uint64_t by_multicast = 0;
     } calls;
-    std::uint64_t bytes = 0;       ///< of one block of each of these calls, added up
+    /// Bytes of one member's block, all calls added up; 0 for calls whose blocks differ, unless all members
+    /// know all lengths.
+    std::uint64_t bytes = 0;
     std::uint64_t refinements = 0; ///< of the group's map
 };
 using ShowGroup = std::function<void(const ShownGroup&)>;

@@ -71,7 +71,8 @@ constexpr ColumnSpec kGroupColumns[]{
     {"memory_calls", kCount, "Those through memory that all members share"},
     {"hierarchical_calls", kCount, "Those through memory inside hosts and by messages between"},
     {"multicast_calls", kCount, "Those by IP multicast"},
-    {"call_bytes", kCount, "Sum of element count times element size over all calls; not traffic"},
+    {"call_bytes", kCount,
+     "Bytes of one member's block, all calls added up; v forms may count none; not traffic"},
     {"refinements", kCount, "Times the group's map was changed after measuring calls"},
 };
 enum TableIndex : std::size_t { kContextTable, kMethodTable, kGroupTable, kPeerTable };

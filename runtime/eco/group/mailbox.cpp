@@ -350,6 +350,7 @@ std::vector<std::shared_ptr<GroupState>> Mailbox::open_groups() const {
 
 void Mailbox::show(const ShowGroup& show) const {
     auto groups = open_groups();
+    // Rows keep their order from read to read, and if there are too many the same are shown.
     std::sort(groups.begin(), groups.end(),
               [](const auto& one, const auto& other) { return one->id() < other->id(); });
     for (const auto& group : groups)

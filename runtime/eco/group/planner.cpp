@@ -135,14 +135,9 @@ void Planner::learn_map(Network network, std::uint64_t map_number, std::uint32_t
     const Lock hold(mutex_);
     network_ = std::move(network);
     map_number_ = map_number;
-    epoch_ = epoch;
+    epoch_.store(epoch, std::memory_order_relaxed);
     plans_.clear(); // made without this map
     schedules_.clear();
-}
-
-std::uint32_t Planner::epoch() const {
-    const Lock hold(mutex_);
-    return epoch_;
 }
 
 std::shared_ptr<const PlannedCall> Planner::prepare(const CollectiveArgs& args, const Algorithm& algorithm,
@@ -174,7 +169,7 @@ std::shared_ptr<const PlannedCall> Planner::prepare(const CollectiveArgs& args, 
         const Lock hold(mutex_);
         out->signature = {args.operation, key.root, args.element_bytes,
                           args.varied,    elements, key.algorithm ^ map_number_};
-        out->signature.epoch = epoch_;
+        out->signature.epoch = epoch();
     }
     out->signature.memory = memory;
     out->signature.hierarchical = hierarchical;

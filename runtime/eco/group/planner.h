@@ -9,6 +9,7 @@
 #include "plexus/eco/algorithm.h"
 #include "plexus/eco/network.h"
 
+#include <atomic>
 #include <map>
 #include <optional>
 
@@ -37,7 +38,7 @@ class Planner {
     /// The members' places in the map. `map_number` is the same where the map is. `epoch`: of a refined map.
     void learn_map(Network network, std::uint64_t map_number, std::uint32_t epoch) PLEXUS_EXCLUDES(mutex_);
     /// Of the map that plans follow now.
-    std::uint32_t epoch() const PLEXUS_EXCLUDES(mutex_);
+    std::uint32_t epoch() const noexcept { return epoch_.load(std::memory_order_relaxed); }
 
     /// Messages above this leave in pieces of about this size, the same on all members.
     std::size_t piece_bytes() const noexcept { return one_host_ ? kNearPiece : kFarPiece; }
@@ -105,7 +106,7 @@ class Planner {
     mutable RankedMutex<10> mutex_;
     std::optional<Network> network_ PLEXUS_GUARDED_BY(mutex_);
     std::uint64_t map_number_ PLEXUS_GUARDED_BY(mutex_) = 0;
-    std::uint32_t epoch_ PLEXUS_GUARDED_BY(mutex_) = 0;
+    std::atomic<std::uint32_t> epoch_{0}; // changes under mutex_; a reader does not wait for a plan
     std::map<Key, std::shared_ptr<const MemberPlan>> plans_ PLEXUS_GUARDED_BY(mutex_); // by class of size
     std::map<Key, std::shared_ptr<const PlannedCall>> schedules_ PLEXUS_GUARDED_BY(mutex_);
 };

@@ -25,7 +25,7 @@ Channel::Channel(Socket socket, const Key& key, std::uint64_t group, std::uint32
   , agreed_(agreed)
   , limiter_(agreed.bytes_per_second, std::max<std::size_t>(kLeastBurst, agreed.payload + kOverhead))
   , incoming_(agreed.payload + kOverhead + 1) {
-    socket_.keep_out(group, me);
+    (void)socket_.keep_out(group, me); // where there is no filter, is_wanted() drops them
 }
 
 std::uint64_t Channel::count_of(std::uint64_t bytes) const noexcept {

@@ -136,7 +136,7 @@ std::optional<Socket> Socket::open(const Place& place, const Interface& at, std:
 }
 
 // A program of the classic BPF: it sees a datagram from its UDP header on. A load beyond the end drops it.
-void Socket::keep_out(std::uint64_t group, std::uint32_t own) noexcept {
+bool Socket::keep_out(std::uint64_t group, std::uint32_t own) noexcept {
     constexpr std::uint32_t kData = sizeof(udphdr);
     constexpr std::uint16_t kLoad = BPF_LD | BPF_W | BPF_ABS;
     constexpr std::uint16_t kIfEqual = BPF_JMP | BPF_JEQ | BPF_K;
@@ -157,7 +157,7 @@ void Socket::keep_out(std::uint64_t group, std::uint32_t own) noexcept {
         BPF_STMT(kReturn, kWhole),             // 9
     };
     const sock_fprog program{std::size(steps), steps};
-    (void)set(fd_.get(), SOL_SOCKET, SO_ATTACH_FILTER, program);
+    return set(fd_.get(), SOL_SOCKET, SO_ATTACH_FILTER, program);
 }
 
 std::uint32_t Socket::room_for(std::size_t datagram_bytes) const noexcept {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The socket of a group for its multicast datagrams: one multicast address and port, one interface, never
-// beyond one router (TTL 1). A member hears its own datagrams, too; after keep_out() of these only the
+// beyond one router (TTL 1). A member hears its own datagrams, too; after keep_out() only its own
 // probes. IPv4. No method blocks. @thread one
 #pragma once
 
@@ -56,9 +56,9 @@ class Socket {
     static std::optional<Socket> open(const Place& place, const Interface& at, std::string& why);
 
     /// From now on the kernel drops what other groups send to this place, and what member `own` of this group
-    /// sends, except probes: the receive buffer is left to the datagrams of others. Where the system permits
-    /// no filter, all come as before.
-    void keep_out(std::uint64_t group, std::uint32_t own) noexcept;
+    /// sends, except probes: the receive buffer is left to the other members. False: the system permits no
+    /// filter, and all come as before.
+    bool keep_out(std::uint64_t group, std::uint32_t own) noexcept;
 
     /// Datagrams of this size that the receive buffer has room for; at least 1.
     std::uint32_t room_for(std::size_t datagram_bytes) const noexcept;

@@ -252,6 +252,7 @@ TEST_CASE("a turn is over after so many datagrams, whoever sent them") {
 TEST_CASE(
     "a member that sends has room for datagrams of others: neither its own nor other groups' come to it") {
     Pair pair;
+    if (!open_at(pair.place).keep_out(kGroup, 9)) SKIP_TEST("this system permits no filter on a socket");
     Channel another_group(open_at(pair.place), pair.key, kGroup + 1, 2, pair.agreed);
     for (std::uint32_t i = 0; i < 5'000; ++i) {
         REQUIRE(pair.one.send({0, 1, 0, 0, i, 5'000}, pair.data));
