@@ -107,8 +107,9 @@ class Sessions {
     void greet(Session& session) { say(session, Content::alive); }
     /// The host wants no more of it, or never did.
     void give_up(Session& session);
-    static constexpr std::size_t kMostRun = 64;
-    /// Looks at kMostRun sessions that are due at most, the earliest first. Appends what the host is to hear.
+    static constexpr std::size_t kMostRun = 64; ///< sessions of one run()
+    /// Looks at the sessions that are due, the earliest first, and at kMostRun of them at most. Appends what
+    /// the host is to hear.
     void run(Clock::time_point now, std::vector<Event>& events);
     /// When run() is worth calling.
     Clock::time_point next() const noexcept {

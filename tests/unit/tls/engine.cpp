@@ -112,6 +112,16 @@ struct Library {
     BIO* const to_server;
 };
 
+/// The library as the peer of an engine: it may ask for new keys.
+struct Asker {
+    Asker() { REQUIRE(client.shake(server)); }
+
+    Side a{7};
+    Side b{7};
+    Library client{a};
+    Engine server{b.credentials.make_session(false), kNoUpdate};
+};
+
 } // namespace
 
 TEST_CASE("two holders of the job's key have a session, with a value that no other session has") {
@@ -200,37 +210,29 @@ TEST_CASE("small records wear a key by what each of them costs, not by their pla
 }
 
 TEST_CASE("a peer that asks for new keys has all answers before the next record, and reads on") {
-    Side a(7);
-    Side b(7);
-    Library client(a);
-    Engine server(b.credentials.make_session(false), kNoUpdate);
-    REQUIRE(client.shake(server));
+    Asker asker;
     for (const std::string text : {"wind", "rain", "hail"}) {
         for (int i = 0; i < 3; ++i) { // the library answers some at once, and the last with the record
-            client.ask_for_keys();
-            CHECK(opened(server, client.said()) == "");
+            asker.client.ask_for_keys();
+            CHECK(opened(asker.server, asker.client.said()) == "");
         }
-        client.hear(sealed(server, text));
-        CHECK(client.read() == text);
+        asker.client.hear(sealed(asker.server, text));
+        CHECK(asker.client.read() == text);
     }
-    client.hear(sealed(server, "sun"));
-    CHECK(client.read() == "sun");
+    asker.client.hear(sealed(asker.server, "sun"));
+    CHECK(asker.client.read() == "sun");
 }
 
 TEST_CASE("a peer that asks for new keys without end is given up before the answers fill the memory") {
-    Side a(7);
-    Side b(7);
-    Library client(a);
-    Engine server(b.credentials.make_session(false), kNoUpdate);
-    REQUIRE(client.shake(server));
+    Asker asker;
     int asked = 0;
-    for (; asked < 1000 && server.why().empty(); ++asked) {
-        client.ask_for_keys();
-        static_cast<void>(opened(server, client.said()));
+    for (; asked < 1000 && asker.server.why().empty(); ++asked) {
+        asker.client.ask_for_keys();
+        static_cast<void>(opened(asker.server, asker.client.said()));
     }
     CHECK(asked > 50); // a few are nobody's fault
     CHECK(asked < 500);
-    CHECK(server.why() == "the peer asks for new keys again and again");
+    CHECK(asker.server.why() == "the peer asks for new keys again and again");
 }
 
 TEST_CASE("a peer that speaks TLS 1.2 at most is refused") {

@@ -25,6 +25,10 @@ struct Fixture {
         guest.emplace(plexus_passport, host, most);
         guest->greet(host);
         end = host.incoming().front();
+        host.hooks.place = [this](End&, std::size_t rest) {
+            asked = rest;
+            return std::int32_t{PLEXUS_OK};
+        };
     }
     bool is_lost() {
         return pump({&host}, 5s, [&] { return end->is_lost(); });
@@ -39,6 +43,7 @@ struct Fixture {
     BareHost host;
     std::optional<Guest> guest;
     End* end = nullptr;
+    std::optional<std::size_t> asked; ///< the host was asked for a place for so much
 };
 
 } // namespace
@@ -73,28 +78,18 @@ TEST_CASE("a message of another size than its word says, and bytes that are no r
 
 TEST_CASE("a message larger than this side takes breaks the link before there is a place for it") {
     Fixture f(0, {{}, {1, 2, 3}, {{"listen", "127.0.0.1"}, {"max_message", "100000"}}});
-    bool is_asked = false;
-    f.host.hooks.place = [&](End&, std::size_t) {
-        is_asked = true;
-        return std::int32_t{PLEXUS_OK};
-    };
     f.guest->send(f.begun(100'001));
     CHECK(f.is_lost());
     CHECK(f.end->lost_why().find("makes no sense") != std::string::npos);
-    CHECK_FALSE(is_asked);
+    CHECK_FALSE(f.asked);
 }
 
 TEST_CASE("large messages under way end before the link of a member that goes is lost") {
     Fixture f;
-    std::size_t asked = 0;
-    f.host.hooks.place = [&](End&, std::size_t rest) {
-        asked = rest;
-        return std::int32_t{PLEXUS_OK};
-    };
     std::int32_t sent = PLEXUS_OK;
     f.host.hooks.sent = [&](End&, std::int32_t status) { sent = status; };
     f.guest->send(f.begun(1'000'000));
-    REQUIRE(pump({&f.host}, 5s, [&] { return asked == 1'000'000 - 24; }));
+    REQUIRE(pump({&f.host}, 5s, [&] { return f.asked == 1'000'000 - 24; }));
     REQUIRE(f.host.send(*f.end, std::make_shared<Bytes>(std::size_t{64} << 20), 24, 2) == PLEXUS_POSTED);
     f.guest.reset();
     CHECK(f.is_lost()); // the host sees to it that what it was told before ends before

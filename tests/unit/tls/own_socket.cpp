@@ -29,7 +29,7 @@ using Words = std::vector<std::string>;
 namespace {
 
 BareOptions impatient(Settings settings) {
-    settings.emplace("handshake_timeout", "1 s");
+    settings.emplace("handshake_timeout", std::to_string(kPatience) + " s");
     return with(std::move(settings));
 }
 

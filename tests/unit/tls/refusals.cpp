@@ -73,6 +73,16 @@ Settings plus(Settings settings, const std::string& key, const std::string& valu
     return settings;
 }
 
+enum class Outcome : std::uint8_t { neither, open, lost };
+
+/// What becomes of a link between them.
+Outcome outcome(BareHost& client, BareHost& server) {
+    End* const end = client.connect(server.descriptor(), server.id());
+    if (end == nullptr) return Outcome::neither;
+    pump({&client, &server}, 10s, [&] { return end->is_open() || end->is_lost(); });
+    return end->is_open() ? Outcome::open : end->is_lost() ? Outcome::lost : Outcome::neither;
+}
+
 } // namespace
 
 TEST_CASE("certificates of another authority, ended, revoked or of other names are refused on either side") {
@@ -226,12 +236,7 @@ TEST_CASE("a new list of those who were revoked counts for new links") {
     BareHost server(method_of(plexus_passport),
                     with(plus(settings_of("", authority, authority.sign("good.example")), "crl", lists)));
     BareHost client(method_of(plexus_passport), with(settings_of("", authority, bad)));
-    const auto refused = [&] {
-        End* const end = client.connect(server.descriptor(), server.id());
-        return end != nullptr &&
-               pump({&client, &server}, 10s, [&] { return end->is_open() || end->is_lost(); }) &&
-               end->is_lost();
-    };
+    const auto refused = [&] { return outcome(client, server) == Outcome::lost; };
     CHECK_FALSE(refused());
     const auto expected = expect_warning("certificate revoked");
     folder.file("lists.crl", text_of(authority.revoke({bad})));
@@ -252,12 +257,7 @@ TEST_CASE("a file that is overwritten by one of the same size counts for new lin
                     with(plus(settings_of("", first, first.sign("member.example")), "ca", ca)));
     BareHost young(method_of(plexus_passport),
                    with(plus(settings_of("", second, second.sign("member.example")), "ca", first.file())));
-    const auto taken = [&] {
-        End* const end = young.connect(server.descriptor(), server.id());
-        return end != nullptr &&
-               pump({&young, &server}, 10s, [&] { return end->is_open() || end->is_lost(); }) &&
-               end->is_open();
-    };
+    const auto taken = [&] { return outcome(young, server) == Outcome::open; };
     const auto expected = expect_warning("unable to get local issuer certificate");
     CHECK_FALSE(taken());
     folder.file("ca.pem", padded(second));

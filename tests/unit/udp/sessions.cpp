@@ -395,9 +395,9 @@ TEST_CASE("a session that was given up is due no more") {
 TEST_CASE("a session that is idle for too long is due when that time is over") {
     Party a(options_with_idle(1500ms));
     Party b;
-    (void)opened(a, b);
+    Session& at_a = *opened(a, b).first;
     std::vector<Event> events;
-    const auto now = Clock::now();
+    const auto now = at_a.times.message = Clock::now();
     a.sessions.run(now + 1s, events); // a sign of life is due
     CHECK(events.empty());
     CHECK(a.sessions.next() <= now + 1500ms);
