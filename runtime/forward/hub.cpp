@@ -289,6 +289,10 @@ void Hub::lose(Neighbour& neighbour) {
 void Hub::take_renewed() {
     for (const Renewals::Answer& each : renewals_.take()) {
         const ContextId& fresh = each.now.hub.context;
+        if (endpoint_.peer(each.lost)->presence() == transport::Presence::here) {
+            renewals_.forget(each.lost); // the URL means another one here
+            continue;
+        }
         if (Neighbour* const former = find(each.lost)) {
             cut_all(ends_, *former);
             neighbours_.erase(each.lost);

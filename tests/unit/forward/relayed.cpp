@@ -3,6 +3,8 @@
 // them.
 #include "sites.h"
 
+#include "forward/via.h"
+
 #include <numeric>
 #include <thread>
 
@@ -32,6 +34,39 @@ TEST_CASE("a pointer whose table begins with a forwarder is reached through it")
     const std::string id = to_string(sites.gate.id()).substr(0, 8);
     INFO(sites.far.explain());
     CHECK(sites.far.explain().find("forward:gate: applies, via gate (" + id + "), 1 hop") == 0);
+}
+
+// What the URL of a row says may be another forwarder where the row is used: 127.0.0.1 is.
+TEST_CASE(
+    "a forwarder that is there is not replaced by one that its row's URL leads to, if a link is refused") {
+    Context gate(gate_options("gate"));
+    Context other(gate_options("other"));
+    Target target(behind(gate.url()));
+    Target absent(behind(gate.url()));
+    Context source(by("tcp, forward", {{"fallback", "forbid"}}));
+    const auto misled = [&](const Target& of) {
+        DescriptorTable table = of.pointer().table();
+        auto via = forward::decode(table[0].bytes).value();
+        via.url = other.url();
+        Descriptor row = table[0];
+        row.bytes = forward::encode(via, wire::kLongestDescriptor);
+        table.erase(0);
+        table.insert(0, row);
+        auto pointer = handed(source, of.pointer());
+        pointer.set_table(table);
+        return pointer;
+    };
+    const auto far = misled(target);
+    CHECK(within(far.call(twice, 1)) == 2);
+    const std::string method = far.method();
+    gate.forward({.allow = {"nobody"}}); // refuses new links, and goes on with those that there are
+    const auto near = misled(absent);
+    for (const auto until = std::chrono::steady_clock::now() + 1500ms;
+         std::chrono::steady_clock::now() < until;) {
+        CHECK(refusal_of(near.call(twice, 2)).status != Status::ok);
+        CHECK(within(far.call(twice, 3)) == 6);
+    }
+    CHECK(far.method() == method);
 }
 
 TEST_CASE("requests of all sizes arrive in order, each once") {
