@@ -119,7 +119,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     GroupOptions limits;
     limits.ahead_bytes = 4096;
     const auto group = GroupState::make(world.mine, ++world.groups, 0, std::move(members), limits);
-    group->learn_hosts({"a", "b", "c"}, std::vector<MulticastOffer>(3));
+    group->learn_facts({{"a"}, {"b"}, {"c"}});
     const std::uint8_t first = in.byte();
     std::vector<std::unique_ptr<Call>> calls;
     calls.push_back(std::make_unique<Call>(*group, first));

@@ -10,11 +10,13 @@
 #include "tools/map/show/plans.h"
 #include "tools/verb.h"
 
+#include "plexus/eco/network.h"
 #include "plexus/eco/poly_model.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <fmt/format.h>
+#include <numeric>
 
 namespace plexus::tools {
 namespace {
@@ -115,6 +117,23 @@ std::string json_of(const eco::InterclusterInstance& instance) {
     return out.raw("T", json::list(inside)).add("root", instance.root).text();
 }
 
+/// What the estimate says on the map, in seconds.
+struct EstimatedPlans {
+    double chosen_s = 0; ///< the plan that the models and the schedule choose
+    double groups_s = 0; ///< the plan that a group with this map follows
+};
+
+EstimatedPlans estimate(const Map& map, const PolyRequest& request, const PolyPrediction& made) {
+    std::vector<std::size_t> host_of(map.hosts().size());
+    std::iota(host_of.begin(), host_of.end(), std::size_t{0});
+    const eco::Network network(map, host_of, request.tolerance, request.symmetry);
+    eco::PlanRequest task{
+        request.operation, network.size(), static_cast<eco::Rank>(request.root), request.bytes, 1, true};
+    constexpr double kSecondsPerUs = 1e-6;
+    return {estimate_us(to_plan(made, task), network) * kSecondsPerUs,
+            estimate_us(plan_eco(task, network), network) * kSecondsPerUs};
+}
+
 void print_json(const MapOptions& options, const Map& map, const PolyRequest& request,
                 const PolyPrediction& made) {
     std::vector<std::string> clusters;
@@ -136,6 +155,10 @@ void print_json(const MapOptions& options, const Map& map, const PolyRequest& re
         out.raw("between", json_of(made.between)).raw("schedules", schedules.text());
         out.add("chosen", to_string(*chosen.rule));
         out.raw("completion", json::exact(chosen.completion_s(request.completion)));
+        const EstimatedPlans plans = estimate(map, request, made);
+        json::Object estimated;
+        estimated.raw("chosen", json::exact(plans.chosen_s)).raw("eco", json::exact(plans.groups_s));
+        out.raw("estimate", estimated.text());
     } else {
         out.add("missing", made.missing);
     }
@@ -204,6 +227,10 @@ void print_text(const Map& map, const PolyRequest& request, const PolyPrediction
     const eco::InterclusterSchedule& chosen = made.schedules[made.chosen];
     std::printf("chosen: %s, %.6g s\n", std::string(to_string(*chosen.rule)).c_str(),
                 chosen.completion_s(request.completion));
+    const EstimatedPlans plans = estimate(map, request, made);
+    std::printf("by the estimate, which plays a plan on the map: this plan %.6g s, the plan of groups with "
+                "this map %.6g s\n",
+                plans.chosen_s, plans.groups_s);
 }
 
 PolyRequest request_of(const Map& map, const MapOptions& options, eco::Completion completion) {

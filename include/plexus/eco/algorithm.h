@@ -13,6 +13,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace plexus::eco {
 
@@ -49,6 +51,15 @@ class Algorithm {
         algorithm.messages_ = true;
         return algorithm;
     }
+    /// By a pattern for each level of the members' network, the widest first: between sites, between
+    /// clusters, between hosts, inside a host. As plan_by_level() with Network::levels() of the group's map;
+    /// without a map the levels are the sockets of each host, the hosts and all.
+    /// @error bad_argument no pattern; otherwise as plan_by_level() (thrown by the call)
+    static Algorithm by_level(std::vector<AlgorithmOptions> widest_first) {
+        Algorithm algorithm;
+        algorithm.levels_ = std::move(widest_first);
+        return algorithm;
+    }
     /// By IP multicast, inside one subnet: the root sends each datagram once, and members that miss some ask
     /// it for them. For broadcasts of blocking calls only; the root returns when all members have the data.
     /// Chosen automatically only if eco.multicast is "auto" and it was faster when the group was made.
@@ -73,9 +84,12 @@ class Algorithm {
     /// A hash of the schedule. 0: there is none.
     std::uint64_t schedule_number() const noexcept { return schedule_number_; }
     const std::optional<AlgorithmOptions>& options() const noexcept { return options_; }
+    /// Null: not by level.
+    const std::vector<AlgorithmOptions>* levels() const noexcept { return levels_ ? &*levels_ : nullptr; }
 
   private:
     std::optional<AlgorithmOptions> options_;
+    std::optional<std::vector<AlgorithmOptions>> levels_;
     std::shared_ptr<const GroupSchedule> schedule_;
     std::uint64_t schedule_number_ = 0;
     bool eco_ = false;
@@ -85,7 +99,8 @@ class Algorithm {
 };
 
 /// "auto" (the default), "eco", "memory", "messages", "multicast", "star", "tree:4" (of arity 4), "binary",
-/// "binomial", "chain", "chain:64KiB" (in segments of 64 KiB), "ring", "butterfly", "bruck", "pairwise".
+/// "binomial", "chain", "chain:64KiB" (in segments of 64 KiB), "ring", "butterfly", "bruck", "pairwise",
+/// "levels:chain:64KiB/binomial" (patterns of Algorithm::by_level(), the widest level's first).
 /// Returns nothing for any other text. @thread any
 PLEXUS_API std::optional<Algorithm> parse_algorithm(std::string_view text);
 
@@ -97,6 +112,11 @@ struct GroupOptions {
     Tolerance tolerance = {}; ///< for the subnets of the map
     /// The name of this member's host in the map. Empty: the system's host name.
     std::string host = {};
+    /// The name of this member's socket, its processor package: members of one host with the same name share
+    /// a socket. Up to 255 characters, no line break. Empty: the number of the package to which all
+    /// processors belong that this process may use; where they belong to several, the member counts as on no
+    /// socket in particular.
+    std::string socket = {};
     Algorithm algorithm = {}; ///< of every call that does not choose another
     /// A member is asked whether it lives after it has been waited for so long, and again after each such
     /// time. A lost member is therefore reported within this time plus the time that its method needs to

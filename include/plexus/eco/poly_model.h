@@ -49,6 +49,8 @@ struct LinkPrediction {
 };
 
 struct PolyPrediction {
+    Operation operation = Operation::broadcast;
+    std::size_t root = 0; ///< a place in Map::hosts()
     std::vector<ClusterPrediction> clusters;
     /// Those with messages in the map. Models: the acquired ones, and Hockney and pLogP fitted to all
     /// messages from cluster to cluster where these were not acquired.
@@ -71,5 +73,12 @@ struct PolyPrediction {
 /// @error bad_argument no such root, or the operation has too many blocks (thrown)
 /// @error bad_config   the map differs by direction and `symmetry` is refuse (thrown)
 PLEXUS_API PolyPrediction predict(const Map& map, const PolyRequest& request);
+
+/// The plan that was chosen: between clusters the chosen schedule, inside each cluster its fastest pattern.
+/// Members are the hosts of the map, in its order. A coordinator serves other clusters before the members of
+/// its own. `request` is that of the prediction, in elements. Order of contributions does not count.
+/// @error bad_argument another operation, root or number of members (thrown)
+/// @error unsupported  there is no choice: PolyPrediction::missing says why (thrown)
+PLEXUS_API Plan to_plan(const PolyPrediction& prediction, const PlanRequest& request);
 
 } // namespace plexus::eco

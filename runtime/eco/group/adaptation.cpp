@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "group/adaptation.h"
 
+#include "group/algorithm_text.h"
 #include "topology/refuse.h"
 
 #include <algorithm>
@@ -76,20 +77,6 @@ void or_break_up(GroupState& group, Body body) {
     }
 }
 
-/// As parse_algorithm() reads it. Nothing: there are no words for it.
-std::optional<std::string> text_of(const Algorithm& algorithm) {
-    if (algorithm.schedule() != nullptr || algorithm.uses_memory() || algorithm.uses_multicast())
-        return std::nullopt;
-    if (!algorithm.options()) return "auto"; // by messages all of these follow the map
-    const AlgorithmOptions& options = *algorithm.options();
-    if (options.halve_from_bytes != AlgorithmOptions().halve_from_bytes) return std::nullopt;
-    const std::string name(to_string(options.pattern));
-    if (options.pattern == Pattern::tree) return fmt::format("{}:{}", name, options.arity);
-    if (options.segment_bytes == 0) return name;
-    if (options.pattern != Pattern::chain) return std::nullopt;
-    return fmt::format("{}:{}B", name, options.segment_bytes);
-}
-
 std::uint64_t bytes_of(const PlanRequest& request) { return request.elements * request.element_bytes; }
 
 bool same(const PlanRequest& one, const PlanRequest& other) {
@@ -143,8 +130,8 @@ Adaptation::Adaptation(std::shared_ptr<GroupState> group, const AdaptOptions& op
     refuse_nonsense(options);
     std::vector<std::string> names;
     for (const Member& each : group_->members()) {
-        names.push_back(each.host);
-        places_.push_back(first_map_->index_of(each.host));
+        names.push_back(each.facts.host);
+        places_.push_back(first_map_->index_of(each.facts.host));
     }
     place_ = history_place(*first_map_, names);
     or_break_up(*group_, [&] { agree_on_choices(); });

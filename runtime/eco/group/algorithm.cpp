@@ -3,10 +3,12 @@
 #include "plexus/eco/algorithm.h"
 
 #include "group/agreement.h"
+#include "group/algorithm_text.h"
 #include "plexus/wire_type.h"
 
 #include <algorithm>
 #include <charconv>
+#include <fmt/format.h>
 #include <utility>
 
 namespace plexus::eco {
@@ -35,25 +37,10 @@ std::optional<std::uint64_t> bytes_of(std::string_view text) {
     return *count << shift;
 }
 
-} // namespace
+constexpr std::string_view kLevels = "levels:";
 
-Algorithm Algorithm::by(std::shared_ptr<const GroupSchedule> schedule) {
-    Algorithm algorithm;
-    algorithm.schedule_number_ = 0xcbf29ce484222325ull;
-    for (const std::uint32_t word : detail::words_of(*schedule))
-        algorithm.schedule_number_ = plexus::detail::mix(algorithm.schedule_number_, word);
-    algorithm.schedule_number_ |= 2; // 0, 1, 4, 6 and 8 are other algorithms
-    algorithm.schedule_ = std::move(schedule);
-    return algorithm;
-}
-
-std::optional<Algorithm> parse_algorithm(std::string_view text) {
-    if (text == "auto") return Algorithm{};
-    if (text == "eco") return Algorithm::eco();
-    if (text == "memory") return Algorithm::memory();
-    if (text == "messages") return Algorithm::messages();
-    if (text == "multicast") return Algorithm::multicast();
-    if (text == "binary") return Algorithm{Pattern::tree};
+std::optional<AlgorithmOptions> pattern(std::string_view text) {
+    if (text == "binary") return AlgorithmOptions{Pattern::tree};
     const std::size_t colon = text.find(':');
     const auto* const found = std::find_if(std::begin(kPatterns), std::end(kPatterns), [&](Pattern each) {
         return to_string(each) == text.substr(0, colon);
@@ -72,6 +59,68 @@ std::optional<Algorithm> parse_algorithm(std::string_view text) {
     if (options.pattern != Pattern::chain || !segment) return std::nullopt;
     options.segment_bytes = *segment;
     return options;
+}
+
+std::optional<Algorithm> by_level(std::string_view text) {
+    std::vector<AlgorithmOptions> levels;
+    while (true) {
+        const std::size_t end = std::min(text.find('/'), text.size());
+        const auto options = pattern(text.substr(0, end));
+        if (!options) return std::nullopt;
+        levels.push_back(*options);
+        if (end == text.size()) return Algorithm::by_level(std::move(levels));
+        text.remove_prefix(end + 1);
+    }
+}
+
+/// Nothing: no text means these options.
+std::optional<std::string> text_of(const AlgorithmOptions& options) {
+    if (options.halve_from_bytes != AlgorithmOptions().halve_from_bytes) return std::nullopt;
+    const std::string name(to_string(options.pattern));
+    if (options.pattern == Pattern::tree) return fmt::format("{}:{}", name, options.arity);
+    if (options.segment_bytes == 0) return name;
+    if (options.pattern != Pattern::chain) return std::nullopt;
+    return fmt::format("{}:{}B", name, options.segment_bytes);
+}
+
+} // namespace
+
+std::optional<std::string> detail::text_of(const Algorithm& algorithm) {
+    if (algorithm.schedule() != nullptr || algorithm.uses_memory() || algorithm.uses_multicast())
+        return std::nullopt;
+    if (algorithm.levels() != nullptr) {
+        std::string out(kLevels);
+        for (const AlgorithmOptions& each : *algorithm.levels()) {
+            const auto text = eco::text_of(each);
+            if (!text) return std::nullopt;
+            if (out.size() > kLevels.size()) out += '/';
+            out += *text;
+        }
+        return out;
+    }
+    if (!algorithm.options()) return "auto"; // by messages all of these follow the map
+    return eco::text_of(*algorithm.options());
+}
+
+Algorithm Algorithm::by(std::shared_ptr<const GroupSchedule> schedule) {
+    Algorithm algorithm;
+    algorithm.schedule_number_ = 0xcbf29ce484222325ull;
+    for (const std::uint32_t word : detail::words_of(*schedule))
+        algorithm.schedule_number_ = plexus::detail::mix(algorithm.schedule_number_, word);
+    algorithm.schedule_number_ |= 2; // 0, 1, 4, 6 and 8 are other algorithms
+    algorithm.schedule_ = std::move(schedule);
+    return algorithm;
+}
+
+std::optional<Algorithm> parse_algorithm(std::string_view text) {
+    if (text == "auto") return Algorithm{};
+    if (text == "eco") return Algorithm::eco();
+    if (text == "memory") return Algorithm::memory();
+    if (text == "messages") return Algorithm::messages();
+    if (text == "multicast") return Algorithm::multicast();
+    if (text.starts_with(kLevels)) return by_level(text.substr(kLevels.size()));
+    if (const auto options = pattern(text)) return Algorithm{*options};
+    return std::nullopt;
 }
 
 } // namespace plexus::eco

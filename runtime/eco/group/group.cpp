@@ -34,8 +34,8 @@ std::shared_ptr<const Map> refined_map(const std::shared_ptr<detail::Adaptation>
 /// Variable-length parts are known only to sender and receiver, so a chosen pattern does not apply: use plain
 /// messages.
 Algorithm for_any_length(const Algorithm& algorithm) {
-    const bool chosen = algorithm.options() || algorithm.follows_map() || algorithm.uses_multicast() ||
-                        algorithm.schedule() != nullptr;
+    const bool chosen = algorithm.options() || algorithm.levels() || algorithm.follows_map() ||
+                        algorithm.uses_multicast() || algorithm.schedule() != nullptr;
     return chosen ? Algorithm::messages() : algorithm;
 }
 
@@ -82,7 +82,7 @@ const ContextId& Group::context_of(Rank member) const {
 
 const std::string& Group::host_of(Rank member) const {
     context_of(member);
-    return state_->members()[member].host;
+    return state_->members()[member].facts.host;
 }
 
 std::optional<Rank> Group::rank_in(const Group& other, Rank member) const {

@@ -27,10 +27,16 @@ struct MulticastOffer {
     multicast::Interface interface = {};
 };
 
+/// What a member says of itself.
+struct MemberFacts {
+    std::string host = {};
+    std::string socket = {}; ///< a name on its host; empty: none in particular
+    MulticastOffer multicast = {};
+};
+
 struct Member {
     GlobalPointer<Mailbox> mailbox;
-    std::string host;
-    MulticastOffer multicast = {};
+    MemberFacts facts = {};
 };
 
 /// Of a group that executes a part of another group's calls: what breaks it breaks that group as well.
@@ -66,15 +72,14 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
     const std::vector<Member>& members() const noexcept { return members_; }
     const GroupOptions& options() const noexcept { return options_; }
     Planner& planner() noexcept { return planner_; }
-    /// Sets the members' hosts. Before any call except the calls that gather them.
-    /// @error not_found the map lacks one (thrown)
-    void learn_hosts(const std::vector<std::string>& hosts, const std::vector<MulticastOffer>& offers)
-        PLEXUS_EXCLUDES(mutex_);
+    /// By member. Before any call except the calls that gather them.
+    /// @error not_found the map lacks a host (thrown)
+    void learn_facts(std::vector<MemberFacts> facts) PLEXUS_EXCLUDES(mutex_);
     /// From the next call on plans follow this map, which has the hosts of the first one. All members call it
     /// between the same two calls. `epoch`: how often the map has changed.
     void learn_map(const Map& map, std::uint32_t epoch) PLEXUS_EXCLUDES(mutex_);
     /// If all members are on one host, they agree on memory that all of them share, or that there is none.
-    /// All members call it, after learn_hosts(). @error as a collective call (thrown)
+    /// All members call it, after learn_facts(). @error as a collective call (thrown)
     void share_memory();
     bool shares_memory() const noexcept { return arena_ != nullptr; }
     /// If members share memory on each of several hosts: see Hierarchy. As share_memory().

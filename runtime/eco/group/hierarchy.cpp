@@ -28,7 +28,7 @@ std::shared_ptr<Hierarchy> Hierarchy::of(GroupState& all) {
     std::map<std::string_view, Rank> known;
     for (Rank member = 0; member < all.size(); ++member) {
         const auto [found, is_new] =
-            known.try_emplace(all.members()[member].host, static_cast<Rank>(nodes.size()));
+            known.try_emplace(all.members()[member].facts.host, static_cast<Rank>(nodes.size()));
         if (is_new) nodes.emplace_back();
         std::vector<Rank>& node = nodes[found->second];
         hierarchy->placements_.push_back({found->second, static_cast<Rank>(node.size())});

@@ -3,11 +3,14 @@
 
 #include "group/map_number.h"
 #include "group/multicast_path.h"
+#include "group/own_socket.h"
+#include "plan/grouped.h"
 #include "plexus/eco/group.h"
 #include "topology/refuse.h"
 
 #include <algorithm>
 #include <thread>
+#include <tuple>
 #include <unistd.h>
 
 namespace plexus::eco::detail {
@@ -25,6 +28,45 @@ std::string host_name() {
 std::uint64_t number_of(const Map& map, const Tolerance& tolerance) {
     const std::uint64_t number = mix(mix(0xcbf29ce484222325ull, tolerance.numerator), tolerance.denominator);
     return mix_costs(number, map) | 1;
+}
+
+/// The lines of a member's text: host, socket, offer. A host's name may have line breaks.
+MemberFacts parse_facts(std::string_view text) {
+    const auto take_last_line = [&] {
+        const std::size_t end = text.rfind('\n');
+        const std::string_view line = end == text.npos ? std::string_view() : text.substr(end + 1);
+        text = text.substr(0, end);
+        return line;
+    };
+    MemberFacts out;
+    out.multicast = parse_offer(take_last_line());
+    out.socket = take_last_line();
+    out.host = text;
+    return out;
+}
+
+/// Sockets in numbers: equal for members with the same name on the same host.
+std::vector<std::uint32_t> sockets_of(const std::vector<Member>& members) {
+    std::vector<std::uint32_t> out(members.size());
+    std::uint32_t socket = 0;
+    for (const Subnet& each : grouped(members.size(), [&](std::size_t member) {
+             return std::tie(members[member].facts.host, members[member].facts.socket);
+         })) {
+        for (const std::size_t member : each) out[member] = socket;
+        ++socket;
+    }
+    return out;
+}
+
+/// Where nothing is measured: sockets, hosts and all.
+Levels levels_of(const std::vector<Member>& members) {
+    const auto host_of = [&](std::size_t member) { return std::string_view(members[member].facts.host); };
+    const std::vector<std::uint32_t> sockets = sockets_of(members);
+    Levels out;
+    out.push_back(grouped(members.size(), [&](std::size_t member) { return sockets[member]; }));
+    out.push_back(grouped(members.size(), host_of));
+    out.push_back(grouped(members.size(), [](std::size_t) { return 0; }));
+    return out;
 }
 
 /// Everyone's text, by rank.
@@ -78,6 +120,9 @@ std::shared_ptr<GroupState> meet(Context& here, std::string_view name, Rank me, 
     if (own.map == nullptr && !own.map_file.empty())
         own.map = std::make_shared<const Map>(load_map(own.map_file));
     if (own.host.empty()) own.host = host_name();
+    if (own.socket.empty()) own.socket = own_socket();
+    if (own.socket.size() > 255 || own.socket.find('\n') != own.socket.npos)
+        refuse(Status::bad_argument, "GroupOptions::socket is a name of at most 255 characters in one line");
     const std::string offer = offer_text(here);
     const auto mailbox = Mailbox::of(here);
     const std::uint64_t times = count_meeting(here, name);
@@ -93,15 +138,11 @@ std::shared_ptr<GroupState> meet(Context& here, std::string_view name, Rank me, 
         mailbox->leave(id); // others may have found this member already
         throw;
     }
-    std::vector<std::string> hosts =
-        gather_texts(Group(group).with(Algorithm()).with(no_deadline), own.host + '\n' + offer);
-    std::vector<MulticastOffer> offers;
-    for (std::string& each : hosts) {
-        const std::size_t end = each.rfind('\n');
-        offers.push_back(parse_offer(std::string_view(each).substr(std::min(end, each.size()))));
-        each.resize(std::min(end, each.size()));
-    }
-    group->learn_hosts(hosts, offers);
+    std::vector<MemberFacts> facts;
+    for (const std::string& each : gather_texts(Group(group).with(Algorithm()).with(no_deadline),
+                                                own.host + '\n' + own.socket + '\n' + offer))
+        facts.push_back(parse_facts(each));
+    group->learn_facts(std::move(facts));
     group->share_memory();
     group->make_hierarchy();
     group->make_multicast();
@@ -111,45 +152,43 @@ std::shared_ptr<GroupState> meet(Context& here, std::string_view name, Rank me, 
 std::shared_ptr<GroupState> branch(GroupState& from, const std::vector<Rank>& ranks, std::uint64_t salt,
                                    bool is_part, std::shared_ptr<const Map> map) {
     std::vector<Member> members;
-    std::vector<std::string> hosts;
-    std::vector<MulticastOffer> offers;
+    std::vector<MemberFacts> facts;
     Rank me = 0;
     for (const Rank rank : ranks) {
         if (rank == from.me()) me = static_cast<Rank>(members.size());
         members.push_back(from.members()[rank]);
-        hosts.push_back(members.back().host);
-        offers.push_back(members.back().multicast);
+        facts.push_back(members.back().facts);
     }
     GroupOptions options = from.options();
     if (map != nullptr) options.map = std::move(map);
     auto group =
         GroupState::make(from.mailbox(), mix(from.id(), salt), me, std::move(members), std::move(options),
                          is_part ? ParentGroup{from.weak_from_this(), ranks} : ParentGroup());
-    group->learn_hosts(hosts, offers);
+    group->learn_facts(std::move(facts));
     group->share_memory();
     group->make_hierarchy();
     if (!is_part) group->make_multicast(); // a part executes calls of the whole group, by its choice
     return group;
 }
 
-void GroupState::learn_hosts(const std::vector<std::string>& hosts,
-                             const std::vector<MulticastOffer>& offers) {
-    for (Rank member = 0; member < size(); ++member) {
-        members_[member].host = hosts[member];
-        members_[member].multicast = offers[member];
-    }
-    one_host_ = std::all_of(hosts.begin(), hosts.end(), [&](const auto& each) { return each == hosts[0]; });
-    const auto here = std::count(hosts.begin(), hosts.end(), hosts[me_]);
+void GroupState::learn_facts(std::vector<MemberFacts> facts) {
+    const auto is_on = [&](const std::string& host) {
+        return [&](const MemberFacts& each) { return each.host == host; };
+    };
+    one_host_ = std::all_of(facts.begin(), facts.end(), is_on(facts[0].host));
+    const auto here = std::count_if(facts.begin(), facts.end(), is_on(facts[me_].host));
     const auto processors = static_cast<std::ptrdiff_t>(std::max(1u, std::thread::hardware_concurrency()));
     per_processor_ = static_cast<int>((here + processors - 1) / processors);
-    planner_.learn_hosts(one_host_);
+    for (Rank member = 0; member < size(); ++member) members_[member].facts = std::move(facts[member]);
+    planner_.learn_hosts(one_host_, levels_of(members_));
     if (options_.map != nullptr) learn_map(*options_.map, 0);
 }
 
 void GroupState::learn_map(const Map& map, std::uint32_t epoch) {
     std::vector<std::size_t> places;
-    for (const Member& each : members_) places.push_back(map.index_of(each.host));
-    planner_.learn_map(Network(map, std::move(places), options_.tolerance),
+    for (const Member& each : members_) places.push_back(map.index_of(each.facts.host));
+    planner_.learn_map(Network(map, std::move(places), options_.tolerance, Symmetry::mean, LocalCost{},
+                               sockets_of(members_)),
                        number_of(map, options_.tolerance), epoch);
     std::shared_ptr<const Hierarchy> hierarchy;
     {

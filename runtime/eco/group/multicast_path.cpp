@@ -80,9 +80,9 @@ MulticastOffer parse_offer(std::string_view text) {
 
 /// From what all members know: the same on each. Empty: nothing is against it so far.
 std::string GroupState::why_no_multicast(bool by_loopback) const {
-    const MulticastOffer& first = members_[0].multicast;
+    const MulticastOffer& first = members_[0].facts.multicast;
     for (Rank member = 0; member < size(); ++member) {
-        const MulticastOffer& offer = members_[member].multicast;
+        const MulticastOffer& offer = members_[member].facts.multicast;
         if (offer.wish == Wish::off)
             return fmt::format("eco.multicast is off on member {}. Set it to on or auto on all members",
                                name(member));
@@ -110,12 +110,12 @@ void GroupState::make_multicast() {
     if (size() < 2) return;
     const bool by_loopback =
         one_host_ && std::none_of(members_.begin(), members_.end(),
-                                  [](const Member& each) { return each.multicast.chosen; });
+                                  [](const Member& each) { return each.facts.multicast.chosen; });
     if (std::string why = why_no_multicast(by_loopback); !why.empty())
         return planner_.refuse_multicast(std::move(why));
     const multicast::Interface at =
         by_loopback ? multicast::find_interface(multicast::kLoopback).value_or(multicast::Interface())
-                    : members_[me_].multicast.interface;
+                    : members_[me_].facts.multicast.interface;
 
     const Group self = Group(shared_from_this()).with(Algorithm::messages()).with(no_deadline);
     Decision decision;
@@ -144,7 +144,7 @@ void GroupState::make_multicast() {
                         multicast::to_string(place)));
     multicast_ = std::move(channel);
     planner_.learn_multicast(0);
-    const auto is_automatic = [](const Member& each) { return each.multicast.wish == Wish::automatic; };
+    const auto is_automatic = [](const Member& each) { return each.facts.multicast.wish == Wish::automatic; };
     if (!std::all_of(members_.begin(), members_.end(), is_automatic)) return;
     planner_.learn_multicast(measure_multicast(self));
 }

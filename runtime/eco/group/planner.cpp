@@ -13,18 +13,25 @@ namespace {
 
 constexpr std::size_t kMostSchedules = 256;
 
+std::uint64_t mix_options(std::uint64_t hash, const AlgorithmOptions& options) {
+    using plexus::detail::mix;
+    hash = mix(hash, static_cast<std::uint64_t>(options.pattern));
+    return mix(mix(mix(hash, options.arity), options.segment_bytes), options.halve_from_bytes);
+}
+
 std::uint64_t number_of(const Algorithm& algorithm) {
     if (algorithm.follows_map()) return 1;
     if (algorithm.uses_memory()) return 4;
     if (algorithm.uses_messages()) return 6;
     if (algorithm.uses_multicast()) return 8;
     if (algorithm.schedule() != nullptr) return algorithm.schedule_number();
-    if (!algorithm.options()) return 0;
-    using plexus::detail::mix;
-    const AlgorithmOptions& options = *algorithm.options();
-    std::uint64_t hash = mix(0xcbf29ce484222325ull, static_cast<std::uint64_t>(options.pattern));
-    hash = mix(mix(mix(hash, options.arity), options.segment_bytes), options.halve_from_bytes);
-    return hash | 2;
+    constexpr std::uint64_t kSeed = 0xcbf29ce484222325ull;
+    if (algorithm.levels() != nullptr) {
+        std::uint64_t hash = kSeed;
+        for (const AlgorithmOptions& each : *algorithm.levels()) hash = mix_options(hash, each);
+        return plexus::detail::mix(hash, algorithm.levels()->size()) | 2;
+    }
+    return algorithm.options() ? mix_options(kSeed, *algorithm.options()) | 2 : 0;
 }
 
 /// Its plan has times, which are right for one size.
@@ -63,8 +70,9 @@ void describe_layout(Signature& signature, const CollectiveArgs& args) {
 } // namespace
 
 bool is_free(const Algorithm& algorithm) {
-    return !algorithm.options() && !algorithm.follows_map() && !algorithm.uses_messages() &&
-           !algorithm.uses_memory() && !algorithm.uses_multicast() && algorithm.schedule() == nullptr;
+    return !algorithm.options() && algorithm.levels() == nullptr && !algorithm.follows_map() &&
+           !algorithm.uses_messages() && !algorithm.uses_memory() && !algorithm.uses_multicast() &&
+           algorithm.schedule() == nullptr;
 }
 
 /// Where all members share memory every blocking call goes through it: see runtime/notes/0008 for what
@@ -124,9 +132,10 @@ PlanRequest class_of(PlanRequest request) {
     return request;
 }
 
-void Planner::learn_hosts(bool one_host) {
+void Planner::learn_hosts(bool one_host, Levels levels) {
     const Lock hold(mutex_);
     one_host_ = one_host;
+    levels_ = std::move(levels);
     plans_.clear(); // made when nothing was known
     schedules_.clear();
 }
@@ -214,7 +223,8 @@ std::shared_ptr<const MemberPlan> Planner::plan_for(PlanRequest request, const A
     if (pairs) {
         // Who passes on what is not his own does not know its length.
         const Pattern only = request.operation == Operation::all_to_all ? Pattern::pairwise : Pattern::star;
-        if (algorithm.follows_map() || (algorithm.options() && algorithm.options()->pattern != only))
+        if (algorithm.follows_map() || algorithm.levels() != nullptr ||
+            (algorithm.options() && algorithm.options()->pattern != only))
             refuse(Status::unsupported,
                    "{}_v goes by {} alone: only the two ends of a message know its length",
                    to_string(request.operation), to_string(only));
@@ -239,6 +249,8 @@ Plan Planner::plan_of(const PlanRequest& request, const Algorithm& algorithm) co
 
 Plan Planner::make(const PlanRequest& request, const Algorithm& algorithm) const {
     if (algorithm.options()) return plan(request, *algorithm.options());
+    if (algorithm.levels() != nullptr)
+        return plan_by_level(request, network_ ? network_->levels() : levels_, *algorithm.levels());
     if (algorithm.schedule() != nullptr) return to_plan(request, *algorithm.schedule());
     if (algorithm.follows_map() && !network_)
         refuse(Status::bad_argument, "the group has no map to follow: give it one in its options");

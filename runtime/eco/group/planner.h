@@ -7,6 +7,7 @@
 #include "base/mutex.h"
 #include "group/execution.h"
 #include "plexus/eco/algorithm.h"
+#include "plexus/eco/levels.h"
 #include "plexus/eco/network.h"
 
 #include <atomic>
@@ -33,8 +34,9 @@ class Planner {
       : members_(members)
       , me_(me) {}
 
-    /// Whether all members are on one host. Once, before any call except those that gather their hosts.
-    void learn_hosts(bool one_host) PLEXUS_EXCLUDES(mutex_);
+    /// Whether all members are on one host, and the levels that they have without a map. Once, before any
+    /// call except those that gather their hosts.
+    void learn_hosts(bool one_host, Levels levels) PLEXUS_EXCLUDES(mutex_);
     /// The members' places in the map. `map_number` is the same where the map is. `epoch`: of a refined map.
     void learn_map(Network network, std::uint64_t map_number, std::uint32_t epoch) PLEXUS_EXCLUDES(mutex_);
     /// Of the map that plans follow now.
@@ -105,6 +107,7 @@ class Planner {
 
     mutable RankedMutex<10> mutex_;
     std::optional<Network> network_ PLEXUS_GUARDED_BY(mutex_);
+    Levels levels_ PLEXUS_GUARDED_BY(mutex_); // without a map
     std::uint64_t map_number_ PLEXUS_GUARDED_BY(mutex_) = 0;
     std::atomic<std::uint32_t> epoch_{0}; // changes under mutex_; a reader does not wait for a plan
     std::map<Key, std::shared_ptr<const MemberPlan>> plans_ PLEXUS_GUARDED_BY(mutex_); // by class of size

@@ -2,6 +2,7 @@
 #include "plexus/eco/poly_model.h"
 
 #include "plan/builder.h"
+#include "plan/by_level.h"
 #include "plexus/eco/acquire.h"
 #include "topology/refuse.h"
 
@@ -289,6 +290,8 @@ PolyPrediction predict(const Map& map, const PolyRequest& asked) {
     if (request.root >= map.hosts().size())
         refuse(Status::bad_argument, "root {} is no host: the map has {}", request.root, map.hosts().size());
     PolyPrediction out;
+    out.operation = request.operation;
+    out.root = request.root;
     const Partition clusters =
         partition(map.matrix(0, request.statistic, request.symmetry), request.tolerance);
     const AcquiredModels acquired(map, clusters);
@@ -307,6 +310,29 @@ PolyPrediction predict(const Map& map, const PolyRequest& asked) {
                                  "latency, so small segments end later than predicted.");
     schedule_between(map, request, acquired, out);
     return out;
+}
+
+Plan to_plan(const PolyPrediction& prediction, const PlanRequest& request) {
+    if (!prediction.missing.empty()) refuse(Status::unsupported, "there is no plan: {}", prediction.missing);
+    if (request.operation != prediction.operation || request.root != prediction.root)
+        refuse(Status::bad_argument, "the prediction is for a {} with root {}, not for a {} with root {}",
+               to_string(prediction.operation), prediction.root, to_string(request.operation), request.root);
+    Levels levels(2);
+    for (const ClusterPrediction& each : prediction.clusters) {
+        levels[0].push_back(each.hosts);
+        levels[1].resize(1);
+        levels[1][0].insert(levels[1][0].end(), each.hosts.begin(), each.hosts.end());
+    }
+    return plan_of_groups(request, levels, [&](std::size_t level, std::size_t group) {
+        if (level == 0) return GroupPattern{prediction.clusters[group].fastest.options};
+        const auto clusters = static_cast<Rank>(prediction.clusters.size());
+        GroupPattern out{{}, Tree(clusters)}; // clusters stand in the order of their first hosts
+        out.tree->root = static_cast<Rank>(prediction.between.root);
+        out.tree->collect_first_to_last = false;
+        for (const ClusterSend& each : prediction.schedules[prediction.chosen].sends)
+            out.tree->children[each.from].push_back(static_cast<Rank>(each.to));
+        return out;
+    });
 }
 
 } // namespace plexus::eco

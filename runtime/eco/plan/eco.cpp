@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The plan that follows the network: candidates, and the one that the estimate likes best.
 #include "plan/builder.h"
+#include "plan/by_level.h"
 #include "plan/eco_tree.h"
 #include "plan/estimate.h"
 #include "plan/rename.h"
@@ -37,6 +38,7 @@ class Search {
             try_rooted();
         }
         try_patterns();
+        try_levels();
         if (best_) return std::move(*best_);
         if (!trees_.empty()) return along(trees_, request_, parts_);
         return plan(request_, {Pattern::binomial, 2, 0, 0});
@@ -231,6 +233,20 @@ class Search {
             if (pattern == Pattern::butterfly && request_.operation == Operation::all_reduce)
                 offer_both({pattern, 2, 0, UINT64_MAX});
         }
+    }
+
+    /// A pattern between groups and another one inside them, where one of both is no tree: EcoTree has the
+    /// trees.
+    void try_levels() {
+        if (request_.members > kMostByEveryone || network_.levels().size() == 1 || in_order_) return;
+        constexpr Pattern kEach[] = {Pattern::binomial, Pattern::ring, Pattern::butterfly, Pattern::bruck,
+                                     Pattern::pairwise};
+        for (const Pattern outer : kEach)
+            for (const Pattern inner : kEach) {
+                const bool both = supports(outer, request_.operation) && supports(inner, request_.operation);
+                if (!both || (outer == Pattern::binomial && inner == Pattern::binomial)) continue;
+                offer(plan_by_level(request_, network_.levels(), {{outer, 2, 0, 0}, {inner, 2, 0, 0}}));
+            }
     }
 
     const PlanRequest& request_;

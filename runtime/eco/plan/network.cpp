@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "plexus/eco/network.h"
 
+#include "plan/grouped.h"
 #include "topology/refuse.h"
 
 #include <algorithm>
@@ -16,14 +17,7 @@ Partition in_members(const Partition& of_hosts, const std::vector<std::size_t>& 
     std::map<std::size_t, std::size_t> group_of_host;
     for (std::size_t group = 0; group < of_hosts.size(); ++group)
         for (const std::size_t host : of_hosts[group]) group_of_host[host] = group;
-    std::map<std::size_t, std::size_t> place; // groups in the order of their first members
-    Partition out;
-    for (std::size_t member = 0; member < host_of.size(); ++member) {
-        const auto [found, fresh] = place.try_emplace(group_of_host[host_of[member]], out.size());
-        if (fresh) out.emplace_back();
-        out[found->second].push_back(member);
-    }
-    return out;
+    return grouped(host_of.size(), [&](std::size_t member) { return group_of_host[host_of[member]]; });
 }
 
 double greatest_measured(const CostMatrix& costs) {
@@ -47,14 +41,19 @@ double us_per_byte_on(const std::vector<std::size_t>& wire, const std::vector<Lo
 } // namespace
 
 Network::Network(const Map& map, std::vector<std::size_t> host_of, Tolerance tolerance, Symmetry symmetry,
-                 LocalCost local)
+                 LocalCost local, std::vector<std::uint32_t> socket_of)
   : host_of_(std::move(host_of))
+  , socket_of_(std::move(socket_of))
   , hosts_(map.hosts().size())
-  , costs_(hosts_ * hosts_, local) {
+  , costs_(hosts_ * hosts_, local)
+  , between_sockets_{2 * local.latency_us, 2 * local.us_per_byte} {
     if (host_of_.empty()) refuse(Status::bad_argument, "a network has at least one member");
     for (const std::size_t host : host_of_)
         if (host >= hosts_)
             refuse(Status::bad_argument, "a member is on host {}, and the map has {}", host, hosts_);
+    if (socket_of_.empty()) socket_of_.resize(host_of_.size());
+    if (socket_of_.size() != host_of_.size())
+        refuse(Status::bad_argument, "{} members have {} sockets", host_of_.size(), socket_of_.size());
     const std::vector<std::uint64_t>& sizes = map.sizes_bytes();
     const CostMatrix small = map.matrix(0, Statistic::min, symmetry);
     const CostMatrix large = map.matrix(sizes.size() - 1, Statistic::min, symmetry);
@@ -77,7 +76,11 @@ Network::Network(const Map& map, std::vector<std::size_t> host_of, Tolerance tol
     }
     Partition singles(hosts_);
     for (std::size_t host = 0; host < hosts_; ++host) singles[host] = {host};
-    levels_.push_back(in_members(singles, host_of_));
+    levels_.push_back(grouped(host_of_.size(), [&](std::size_t member) {
+        return std::pair(host_of_[member], socket_of_[member]);
+    }));
+    if (Partition on_hosts = in_members(singles, host_of_); on_hosts.size() < levels_.back().size())
+        levels_.push_back(std::move(on_hosts));
     for (const Partition& level : hierarchy(small, tolerance)) {
         Partition mine = in_members(level, host_of_);
         if (mine.size() < levels_.back().size()) levels_.push_back(std::move(mine));
@@ -87,8 +90,8 @@ Network::Network(const Map& map, std::vector<std::size_t> host_of, Tolerance tol
         std::iota(all.begin(), all.end(), std::size_t{0});
         levels_.push_back(in_members({all}, host_of_));
     }
-    // Where every host has one member, "on one host" says nothing.
-    if (levels_.size() > 1 && levels_.front().size() == host_of_.size()) levels_.erase(levels_.begin());
+    // Where every socket or host has one member, its level says nothing.
+    while (levels_.size() > 1 && levels_.front().size() == host_of_.size()) levels_.erase(levels_.begin());
 }
 
 } // namespace plexus::eco

@@ -12,12 +12,9 @@ namespace plexus::eco {
 namespace {
 
 Plan by_tree(const PlanRequest& request, const AlgorithmOptions& options) {
-    constexpr std::uint64_t kChainSegments = 16;
     const bool reduction = reduces(request.operation);
     const Rank root = reduction && !request.commutative ? 0 : request.root;
-    std::uint64_t parts = segments_of(request, options.segment_bytes);
-    if (options.pattern == Pattern::chain && options.segment_bytes == 0)
-        parts = std::clamp<std::uint64_t>(request.elements, 1, kChainSegments);
+    const std::uint64_t parts = parts_of(request, options);
     if (scans(request.operation)) return plan_scan(request, false, parts);
     return along(regular_tree(options.pattern, options.arity, request.members, root), request, parts);
 }

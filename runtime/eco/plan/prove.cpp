@@ -188,16 +188,25 @@ class Combining {
         return {};
     }
 
-    /// An outcome may replace a part of it: once.
+    /// What comes may replace what is there if it has the same contributions and more.
     std::string store(std::size_t place, const Value& value, const std::uint64_t* who) {
         // An exclusive scan begins with the contribution of the member before instead of its own.
         const bool shifted = plan_.operation == Operation::exclusive_scan && value.count == 1 &&
                              values_[place].count == 1 && values_[place].first != value.first;
-        if (value.count != plan_.members && !shifted) return "a part of the outcome replaces another";
-        if (values_[place].count == plan_.members) return "the outcome is there already";
+        if (!shifted && values_[place].count == plan_.members) return "the outcome is there already";
+        if (!shifted && !has_more(who_.row(place), who)) return "a part of the outcome replaces another";
         values_[place] = value;
         std::copy(who, who + who_.words(), who_.row(place));
         return {};
+    }
+
+    bool has_more(const std::uint64_t* one, const std::uint64_t* other) const {
+        bool more = false;
+        for (std::size_t word = 0; word < who_.words(); ++word) {
+            if ((one[word] & ~other[word]) != 0) return false;
+            more = more || one[word] != other[word];
+        }
+        return more;
     }
 
     std::string combine(std::size_t place, const Value& value, const std::uint64_t* who, Merge merge) {

@@ -65,4 +65,11 @@ std::uint64_t segments_of(const PlanRequest& request, std::uint64_t segment_byte
     return std::min({bytes / segment_bytes + (bytes % segment_bytes != 0), request.elements, kMostSegments});
 }
 
+std::uint64_t parts_of(const PlanRequest& request, const AlgorithmOptions& options) {
+    constexpr std::uint64_t kChainSegments = 16;
+    if (options.pattern == Pattern::chain && options.segment_bytes == 0)
+        return std::clamp<std::uint64_t>(request.elements, 1, kChainSegments);
+    return segments_of(request, options.segment_bytes);
+}
+
 } // namespace plexus::eco

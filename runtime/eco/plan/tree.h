@@ -37,4 +37,7 @@ Plan along(std::span<const Tree> trees, const PlanRequest& request, std::uint64_
 /// How many parts of `segment_bytes` (0: all in one) the task's vector has.
 std::uint64_t segments_of(const PlanRequest& request, std::uint64_t segment_bytes);
 
+/// Into how many parts a tree by these options cuts the task's vector.
+std::uint64_t parts_of(const PlanRequest& request, const AlgorithmOptions& options);
+
 } // namespace plexus::eco

@@ -2,6 +2,7 @@
 // The words for a pattern.
 #include "support/catch.h"
 
+#include "group/algorithm_text.h"
 #include "plexus/eco/algorithm.h"
 
 namespace algorithm_test {
@@ -21,9 +22,38 @@ TEST_CASE("every pattern is known by its name, and what it has of its own stands
     CHECK(parse_algorithm("tree:4")->options()->arity == 4);
     CHECK(parse_algorithm("chain:64KiB")->options()->segment_bytes == 65536);
     CHECK(parse_algorithm("chain:500")->options()->segment_bytes == 500);
-    for (const char* const wrong :
-         {"", "eco:2", "oak", "tree:", "tree:0", "tree:-1", "tree:4294967296", "tree:2 ", "star:2", "chain:0",
-          "chain:9KB", "chain:18446744073709551615GiB", ":"})
+    const auto levels = parse_algorithm("levels:chain:64KiB/tree:3/star");
+    REQUIRE(levels);
+    REQUIRE(levels->levels() != nullptr);
+    REQUIRE(levels->levels()->size() == 3);
+    CHECK(levels->levels()->front().segment_bytes == 65536);
+    CHECK(levels->levels()->at(1).arity == 3);
+    CHECK(levels->levels()->back().pattern == Pattern::star);
+    CHECK_FALSE(levels->options());
+    CHECK(parse_algorithm("levels:ring")->levels()->size() == 1);
+    CHECK(parse_algorithm("ring")->levels() == nullptr);
+    for (const char* const text : {"auto", "star", "chain:500B", "tree:4", "levels:chain:64B/tree:3/star"})
+        CHECK(detail::text_of(*parse_algorithm(text)) == text);
+    for (const char* const wrong : {"",
+                                    "eco:2",
+                                    "oak",
+                                    "tree:",
+                                    "tree:0",
+                                    "tree:-1",
+                                    "tree:4294967296",
+                                    "tree:2 ",
+                                    "star:2",
+                                    "chain:0",
+                                    "chain:9KB",
+                                    "chain:18446744073709551615GiB",
+                                    ":",
+                                    "levels",
+                                    "levels:",
+                                    "levels:star/",
+                                    "levels:/star",
+                                    "levels:star//star",
+                                    "levels:eco",
+                                    "levels:star/oak"})
         CHECK_FALSE(parse_algorithm(wrong));
 }
 

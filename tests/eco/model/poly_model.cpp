@@ -10,12 +10,15 @@
 
 #include <cmath>
 #include <functional>
+#include <set>
 #include <string>
+#include <utility>
 
 namespace poly_model_test {
 
 using namespace plexus::eco;
 using namespace plexus::testing;
+using Catch::Matchers::Contains;
 
 namespace {
 
@@ -244,6 +247,53 @@ TEST_CASE("what a map does not hold is said, and links that were not measured co
           std::string::npos);
     CHECK(thin.schedules.empty());
     CHECK(has_remark(predict(without([](auto...) { return false; }), request(1 << 21)), "up to 1048576 B"));
+}
+
+TEST_CASE("what the models choose is a plan that can be carried out") {
+    const Map map = grid5000_map();
+    for (const Operation operation : {Operation::broadcast, Operation::reduce})
+        for (const std::uint64_t bytes : {8u << 10, 512u << 10})
+            for (const std::size_t root : {0, 35, 77}) {
+                PolyRequest asked = request(bytes, root);
+                asked.operation = operation;
+                const PolyPrediction made = predict(map, asked);
+                REQUIRE(made.missing.empty());
+                const Plan plan = to_plan(made, {operation, 78, static_cast<Rank>(root), bytes, 1, true});
+                CHECK(prove(plan));
+                // Between clusters the messages are those of the schedule, one for each part.
+                std::vector<std::size_t> cluster_of(78);
+                for (std::size_t at = 0; at < made.clusters.size(); ++at)
+                    for (const std::size_t host : made.clusters[at].hosts) cluster_of[host] = at;
+                std::set<std::pair<std::size_t, std::size_t>> between;
+                for (const Message& each : plan.messages) {
+                    const std::size_t from = cluster_of[operation == Operation::reduce ? each.to : each.from];
+                    const std::size_t to = cluster_of[operation == Operation::reduce ? each.from : each.to];
+                    if (from != to) between.emplace(from, to);
+                }
+                std::set<std::pair<std::size_t, std::size_t>> wanted;
+                for (const ClusterSend& each : made.schedules[made.chosen].sends)
+                    wanted.emplace(each.from, each.to);
+                CHECK(between == wanted);
+            }
+    // One cluster: its pattern alone, for any operation.
+    const Map one = map_of({7}, kSizes, two_levels_us);
+    PolyRequest all_gather = request(1000);
+    all_gather.operation = Operation::all_gather;
+    const PolyPrediction inside = predict(one, all_gather);
+    CHECK(to_plan(inside, {Operation::all_gather, 7, 0, 1000, 1, true}) ==
+          plan({Operation::all_gather, 7, 0, 1000, 1, true}, inside.clusters[0].fastest.options));
+}
+
+TEST_CASE("a prediction gives a plan of its own operation, root and hosts alone") {
+    const PolyPrediction made = predict(map_of({3, 2}, kSizes, two_levels_us), request(100, 1));
+    CHECK(prove(to_plan(made, {Operation::broadcast, 5, 1, 100, 1, true})));
+    CHECK_THROWS_WITH(to_plan(made, {Operation::reduce, 5, 1, 100, 1, true}), Contains("for a broadcast"));
+    CHECK_THROWS_WITH(to_plan(made, {Operation::broadcast, 5, 0, 100, 1, true}), Contains("root 1"));
+    CHECK_THROWS_WITH(to_plan(made, {Operation::broadcast, 6, 1, 100, 1, true}), Contains("in no group"));
+    PolyRequest gather = request(100);
+    gather.operation = Operation::gather;
+    const PolyPrediction none = predict(map_of({3, 2}, kSizes, two_levels_us), gather);
+    CHECK_THROWS_WITH(to_plan(none, {Operation::gather, 5, 0, 100, 1, true}), Contains("between clusters"));
 }
 
 TEST_CASE("the same map gives the same prediction") {

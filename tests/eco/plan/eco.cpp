@@ -53,6 +53,32 @@ std::size_t crossings(const Plan& plan, const Partition& groups) {
 
 } // namespace
 
+TEST_CASE("sockets are a level below hosts where a host has members on several") {
+    const Map map = map_of(grid5000());
+    // Hosts 0 and 1 are close to each other, host 40 is at another site.
+    const std::vector<std::size_t> host_of{0, 0, 0, 0, 1, 1, 40, 40};
+    const std::vector<std::uint32_t> socket_of{0, 1, 0, 1, 0, 0, 5, 6};
+    const Network network(map, host_of, {}, Symmetry::mean, {}, socket_of);
+    REQUIRE(network.levels().size() == 4);
+    CHECK(network.levels()[0] == Partition{{0, 2}, {1, 3}, {4, 5}, {6}, {7}});
+    CHECK(network.levels()[1] == Partition{{0, 1, 2, 3}, {4, 5}, {6, 7}});
+    CHECK(network.levels()[2] == Partition{{0, 1, 2, 3, 4, 5}, {6, 7}});
+    CHECK(network.latency_us(0, 1) == Approx(2 * network.latency_us(0, 2)));
+    CHECK(network.us_per_byte(6, 7) == Approx(2 * network.us_per_byte(4, 5)));
+    CHECK(network.same_host(0, 1));
+    for (const Operation operation : kOperations)
+        for (const std::uint64_t elements : {1, 100'000})
+            CHECK(prove(plan_eco({operation, 8, 0, elements, 8, true}, network)));
+    // The other socket of a host gets a message once.
+    const Plan plan = plan_eco({Operation::broadcast, 8, 0, 1, 8, true}, network);
+    CHECK(crossings(plan, network.levels()[0]) == 4);
+    // One member a socket, one socket a host: these levels say nothing.
+    CHECK(Network(map, {0, 1, 2, 3}, {}, Symmetry::mean, {}, {4, 3, 2, 1}).levels() ==
+          Network(map, {0, 1, 2, 3}).levels());
+    CHECK(Network(map, {0, 0}, {}, Symmetry::mean, {}, {0, 1}).levels() ==
+          std::vector<Partition>{planted({2})});
+}
+
 TEST_CASE("a network's levels are its hosts, its subnets and theirs, up to one group") {
     const Map map = map_of(grid5000());
     const Network alone(map, one_each(78));
@@ -70,6 +96,7 @@ TEST_CASE("a network's levels are its hosts, its subnets and theirs, up to one g
     CHECK(Network(map, {5, 5, 5}).levels() == std::vector<Partition>{planted({3})});
     CHECK_THROWS_AS(Network(map, {78}), plexus::Error);
     CHECK_THROWS_AS(Network(map, {}), plexus::Error);
+    CHECK_THROWS_AS(Network(map, {0, 1}, {}, Symmetry::mean, {}, {0}), plexus::Error);
     CHECK(shared.latency_us(0, 1) < 1);
     CHECK(shared.latency_us(0, 4) == Approx(5211.94));
     CHECK(shared.us_per_byte(0, 4) == Approx(0.01));

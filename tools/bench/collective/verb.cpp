@@ -31,7 +31,10 @@ constexpr char kCollectiveFooter[] =
     "(the choice without that), multicast (needs eco.multicast), eco (follows --map), star, tree:K, binary, "
     "binomial, chain,\n"
     "chain:SEGMENT, ring, butterfly, bruck, pairwise. Those that do not suit an operation are left\n"
-    "out there. schedule:GRAPH[:TIMING] is a schedule in rounds for the members as terminals of a link\n"
+    "out there. levels:OUTER/…/INNER, as levels:chain:64KiB/binomial, is a pattern between sites, clusters, "
+    "hosts and\n"
+    "sockets of --map (without a map: hosts and sockets), and the last one inside the closest. "
+    "schedule:GRAPH[:TIMING] is a schedule in rounds for the members as terminals of a link\n"
     "graph (a name or a JSON file), as schedule:btree-16: in lockstep; with an overlap, as :2; :async;\n"
     ":paced by times that are measured before; or :best, paced if lockstep would take clearly longer.\n"
     "A search for it ends after about 10 s; a file that plexus schedule make wrote is taken as it is.\n"
@@ -109,7 +112,8 @@ NamedPattern pattern_of(const std::string& word) {
     if (!algorithm)
         usage_error(kVerb, fmt::format("\"{}\" is no pattern: auto, memory, messages, multicast, eco, star, "
                                        "tree:K, binary, binomial, "
-                                       "chain, chain:64KiB, ring, butterfly, bruck, pairwise",
+                                       "chain, chain:64KiB, ring, butterfly, bruck, pairwise, "
+                                       "levels:OUTER/INNER of these",
                                        word));
     return {word, *algorithm};
 }
