@@ -228,8 +228,7 @@ void print_text(const Map& map, const PolyRequest& request, const PolyPrediction
     std::printf("chosen: %s, %.6g s\n", std::string(to_string(*chosen.rule)).c_str(),
                 chosen.completion_s(request.completion));
     const EstimatedPlans plans = estimate(map, request, made);
-    std::printf("by the estimate, which plays a plan on the map: this plan %.6g s, the plan of groups with "
-                "this map %.6g s\n",
+    std::printf("estimate, which plays a plan on the map: %.6g s; of the plan that groups follow: %.6g s\n",
                 plans.chosen_s, plans.groups_s);
 }
 

@@ -32,7 +32,7 @@ Levels levels_over(const std::vector<std::size_t>& order, std::size_t depth, Ran
         }
         below = here;
         for (Subnet& group : here) std::sort(group.begin(), group.end());
-        std::sort(here.begin(), here.end());
+        std::shuffle(here.begin(), here.end(), random); // groups stand in any order
         out.push_back(here);
     }
     return out;

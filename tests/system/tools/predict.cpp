@@ -107,6 +107,11 @@ TEST_CASE("predict prints models, patterns and schedules of every cluster, and t
     for (const std::string rule : {"flat", "fef", "ecef", "optimal"}) CHECK(value_of(*schedules, rule));
     CHECK(value_of(json.out, "chosen") == "\"flat\"");
     CHECK(number_of(json.out, "completion").value_or(0) == Approx(1.2e-3));
+    const auto estimate = value_of(json.out, "estimate");
+    REQUIRE(estimate);
+    const double chosen = number_of(*estimate, "chosen").value_or(0);
+    CHECK(chosen > 1e-3);
+    CHECK(number_of(*estimate, "eco").value_or(1) <= chosen);
     CHECK(!value_of(json.out, "missing"));
 }
 
@@ -145,6 +150,7 @@ TEST_CASE("sizes 0 and 1, maps that differ by direction and either completion ha
                 CHECK(json.code == 0);
                 REQUIRE(is_json(json.out));
                 CHECK(number_of(json.out, "completion").value_or(0) > 1e-3);
+                CHECK(number_of(*value_of(json.out, "estimate"), "chosen").value_or(0) > 1e-3);
                 CHECK(json.out.find("nan") == std::string::npos);
                 CHECK(value_of(json.out, "remarks")->find("differs by direction") != std::string::npos);
             }
