@@ -3,6 +3,7 @@
 // members sit, and how long a silent member is waited for. Values. Any thread.
 #pragma once
 
+#include "plexus/eco/intercluster.h"
 #include "plexus/eco/map.h"
 #include "plexus/eco/partition.h"
 #include "plexus/eco/plan.h"
@@ -60,6 +61,14 @@ class Algorithm {
         algorithm.levels_ = std::move(widest_first);
         return algorithm;
     }
+    /// Between clusters by the schedule of a rule, which the map's costs give, and inside them by a pattern
+    /// for each level, the widest first: as plan_by_rule(). For broadcasts and reductions.
+    /// @error bad_argument the group has no map; otherwise as plan_by_rule() (thrown by the call)
+    static Algorithm by_rule(ScheduleRule rule, std::vector<AlgorithmOptions> inside) {
+        Algorithm algorithm = by_level(std::move(inside));
+        algorithm.rule_ = rule;
+        return algorithm;
+    }
     /// By IP multicast, inside one subnet: the root sends each datagram once, and members that miss some ask
     /// it for them. For broadcasts of blocking calls only; the root returns when all members have the data.
     /// Chosen automatically only if eco.multicast is "auto" and it was faster when the group was made.
@@ -84,12 +93,15 @@ class Algorithm {
     /// A hash of the schedule. 0: there is none.
     std::uint64_t schedule_number() const noexcept { return schedule_number_; }
     const std::optional<AlgorithmOptions>& options() const noexcept { return options_; }
-    /// Null: not by level.
+    /// Nothing: by no rule.
+    std::optional<ScheduleRule> rule() const noexcept { return rule_; }
+    /// Null: not by level and by no rule.
     const std::vector<AlgorithmOptions>* levels() const noexcept { return levels_ ? &*levels_ : nullptr; }
 
   private:
     std::optional<AlgorithmOptions> options_;
     std::optional<std::vector<AlgorithmOptions>> levels_;
+    std::optional<ScheduleRule> rule_;
     std::shared_ptr<const GroupSchedule> schedule_;
     std::uint64_t schedule_number_ = 0;
     bool eco_ = false;
@@ -100,8 +112,9 @@ class Algorithm {
 
 /// "auto" (the default), "eco", "memory", "messages", "multicast", "star", "tree:4" (of arity 4), "binary",
 /// "binomial", "chain", "chain:64KiB" (in segments of 64 KiB), "ring", "butterfly", "bruck", "pairwise",
-/// "levels:chain:64KiB/binomial" (patterns of Algorithm::by_level(), the widest level's first).
-/// Returns nothing for any other text. @thread any
+/// "levels:chain:64KiB/binomial" (patterns of Algorithm::by_level(), the widest level's first),
+/// "ecef_la/binomial" (a rule of kScheduleRules between clusters, and the patterns inside them: see
+/// Algorithm::by_rule()). Returns nothing for any other text. @thread any
 PLEXUS_API std::optional<Algorithm> parse_algorithm(std::string_view text);
 
 struct GroupOptions {

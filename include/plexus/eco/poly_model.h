@@ -6,6 +6,7 @@
 #include "plexus/eco/fit.h"
 #include "plexus/eco/intercluster.h"
 #include "plexus/eco/map.h"
+#include "plexus/eco/network.h"
 #include "plexus/eco/partition.h"
 #include "plexus/eco/pattern_choice.h"
 #include "plexus/export.h"
@@ -80,5 +81,15 @@ PLEXUS_API PolyPrediction predict(const Map& map, const PolyRequest& request);
 /// @error bad_argument another operation, root or number of members (thrown)
 /// @error unsupported  there is no choice: PolyPrediction::missing says why (thrown)
 PLEXUS_API Plan to_plan(const PolyPrediction& prediction, const PlanRequest& request);
+
+/// A broadcast or reduction between clusters by the schedule of `rule`, and inside them by `inside`, as
+/// plan_by_level(). The clusters are the closest groups of Network::levels() with members on several hosts.
+/// The instance for the rule has the network's costs between coordinators, and the times inside as Hockney's
+/// model with the mean costs of the cluster has them. One cluster: plan_by_level() alone.
+/// @error bad_argument the network has another number of members; as plan_by_level(); optimal of more than
+/// kOptimalClusters clusters (thrown)
+/// @error unsupported  another operation; as plan_by_level() (thrown)
+PLEXUS_API Plan plan_by_rule(const PlanRequest& request, const Network& network, ScheduleRule rule,
+                             const std::vector<AlgorithmOptions>& inside);
 
 } // namespace plexus::eco

@@ -61,16 +61,23 @@ std::optional<AlgorithmOptions> pattern(std::string_view text) {
     return options;
 }
 
-std::optional<Algorithm> by_level(std::string_view text) {
+/// The widest level's first. Empty: one of them is none.
+std::vector<AlgorithmOptions> patterns(std::string_view text) {
     std::vector<AlgorithmOptions> levels;
     while (true) {
         const std::size_t end = std::min(text.find('/'), text.size());
         const auto options = pattern(text.substr(0, end));
-        if (!options) return std::nullopt;
+        if (!options) return {};
         levels.push_back(*options);
-        if (end == text.size()) return Algorithm::by_level(std::move(levels));
+        if (end == text.size()) return levels;
         text.remove_prefix(end + 1);
     }
+}
+
+std::optional<ScheduleRule> rule(std::string_view text) {
+    const auto* const found = std::find_if(std::begin(kScheduleRules), std::end(kScheduleRules),
+                                           [&](ScheduleRule each) { return to_string(each) == text; });
+    return found == std::end(kScheduleRules) ? std::nullopt : std::optional(*found);
 }
 
 /// Nothing: no text means these options.
@@ -89,11 +96,13 @@ std::optional<std::string> detail::text_of(const Algorithm& algorithm) {
     if (algorithm.schedule() != nullptr || algorithm.uses_memory() || algorithm.uses_multicast())
         return std::nullopt;
     if (algorithm.levels() != nullptr) {
-        std::string out(kLevels);
+        std::string out =
+            algorithm.rule() ? std::string(to_string(*algorithm.rule())) + '/' : std::string(kLevels);
+        const std::size_t first = out.size();
         for (const AlgorithmOptions& each : *algorithm.levels()) {
             const auto text = eco::text_of(each);
             if (!text) return std::nullopt;
-            if (out.size() > kLevels.size()) out += '/';
+            if (out.size() > first) out += '/';
             out += *text;
         }
         return out;
@@ -118,7 +127,16 @@ std::optional<Algorithm> parse_algorithm(std::string_view text) {
     if (text == "memory") return Algorithm::memory();
     if (text == "messages") return Algorithm::messages();
     if (text == "multicast") return Algorithm::multicast();
-    if (text.starts_with(kLevels)) return by_level(text.substr(kLevels.size()));
+    if (text.starts_with(kLevels)) {
+        auto levels = patterns(text.substr(kLevels.size()));
+        return levels.empty() ? std::nullopt : std::optional(Algorithm::by_level(std::move(levels)));
+    }
+    if (const std::size_t end = text.find('/'); end != text.npos) {
+        const auto between = rule(text.substr(0, end));
+        auto inside = patterns(text.substr(end + 1));
+        if (!between || inside.empty()) return std::nullopt;
+        return Algorithm::by_rule(*between, std::move(inside));
+    }
     if (const auto options = pattern(text)) return Algorithm{*options};
     return std::nullopt;
 }

@@ -4,6 +4,7 @@
 #include "group/hierarchy.h"
 #include "host/collective.h"
 #include "plan/builder.h"
+#include "plexus/eco/poly_model.h"
 #include "topology/refuse.h"
 
 #include <bit>
@@ -29,7 +30,8 @@ std::uint64_t number_of(const Algorithm& algorithm) {
     if (algorithm.levels() != nullptr) {
         std::uint64_t hash = kSeed;
         for (const AlgorithmOptions& each : *algorithm.levels()) hash = mix_options(hash, each);
-        return plexus::detail::mix(hash, algorithm.levels()->size()) | 2;
+        const std::uint64_t rule = algorithm.rule() ? 1 + static_cast<std::uint64_t>(*algorithm.rule()) : 0;
+        return plexus::detail::mix(plexus::detail::mix(hash, algorithm.levels()->size()), rule) | 2;
     }
     return algorithm.options() ? mix_options(kSeed, *algorithm.options()) | 2 : 0;
 }
@@ -249,6 +251,10 @@ Plan Planner::plan_of(const PlanRequest& request, const Algorithm& algorithm) co
 
 Plan Planner::make(const PlanRequest& request, const Algorithm& algorithm) const {
     if (algorithm.options()) return plan(request, *algorithm.options());
+    if (algorithm.rule() && !network_)
+        refuse(Status::bad_argument, "the group has no map for {}: give it one in its options",
+               to_string(*algorithm.rule()));
+    if (algorithm.rule()) return plan_by_rule(request, *network_, *algorithm.rule(), *algorithm.levels());
     if (algorithm.levels() != nullptr)
         return plan_by_level(request, network_ ? network_->levels() : levels_, *algorithm.levels());
     if (algorithm.schedule() != nullptr) return to_plan(request, *algorithm.schedule());

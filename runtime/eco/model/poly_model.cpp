@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "plexus/eco/poly_model.h"
 
+#include "model/cluster_tree.h"
 #include "plan/builder.h"
 #include "plan/by_level.h"
 #include "plexus/eco/acquire.h"
@@ -14,8 +15,6 @@
 
 namespace plexus::eco {
 namespace {
-
-constexpr double kSecondsPerUs = 1e-6;
 
 PlanRequest inside(const PolyRequest& request, Rank members, Rank root) {
     PlanRequest out{request.operation, members, root, request.bytes, 1, true};
@@ -325,13 +324,10 @@ Plan to_plan(const PolyPrediction& prediction, const PlanRequest& request) {
     }
     return plan_of_groups(request, levels, [&](std::size_t level, std::size_t group) {
         if (level == 0) return GroupPattern{prediction.clusters[group].fastest.options};
-        const auto clusters = static_cast<Rank>(prediction.clusters.size());
-        GroupPattern out{{}, Tree(clusters)}; // clusters stand in the order of their first hosts
-        out.tree->root = static_cast<Rank>(prediction.between.root);
-        out.tree->collect_first_to_last = false;
-        for (const ClusterSend& each : prediction.schedules[prediction.chosen].sends)
-            out.tree->children[each.from].push_back(static_cast<Rank>(each.to));
-        return out;
+        // Clusters stand in the order of their first hosts, as the places of the level do.
+        return GroupPattern{{},
+                            tree_of(prediction.schedules[prediction.chosen], prediction.between.root,
+                                    prediction.clusters.size())};
     });
 }
 

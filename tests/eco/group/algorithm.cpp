@@ -32,7 +32,14 @@ TEST_CASE("every pattern is known by its name, and what it has of its own stands
     CHECK_FALSE(levels->options());
     CHECK(parse_algorithm("levels:ring")->levels()->size() == 1);
     CHECK(parse_algorithm("ring")->levels() == nullptr);
-    for (const char* const text : {"auto", "star", "chain:500B", "tree:4", "levels:chain:64B/tree:3/star"})
+    const auto ruled = parse_algorithm("ecef_lat_max/chain:8KiB/star");
+    REQUIRE(ruled);
+    CHECK(ruled->rule() == ScheduleRule::ecef_lat_max);
+    REQUIRE(ruled->levels()->size() == 2);
+    CHECK(ruled->levels()->front().segment_bytes == 8192);
+    CHECK_FALSE(levels->rule());
+    for (const char* const text : {"auto", "star", "chain:500B", "tree:4", "levels:chain:64B/tree:3/star",
+                                   "flat/star", "bottom_up/tree:2/chain:9B"})
         CHECK(detail::text_of(*parse_algorithm(text)) == text);
     for (const char* const wrong : {"",
                                     "eco:2",
@@ -52,6 +59,13 @@ TEST_CASE("every pattern is known by its name, and what it has of its own stands
                                     "levels:star/",
                                     "levels:/star",
                                     "levels:star//star",
+                                    "flat",
+                                    "flat/",
+                                    "/star",
+                                    "oak/star",
+                                    "flat/oak",
+                                    "flat/star/",
+                                    "star/star",
                                     "levels:eco",
                                     "levels:star/oak"})
         CHECK_FALSE(parse_algorithm(wrong));

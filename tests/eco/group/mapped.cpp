@@ -36,6 +36,35 @@ GroupOptions on(const std::shared_ptr<const Map>& map, Rank rank) {
 
 } // namespace
 
+TEST_CASE("a group with a map takes a schedule between its clusters by any rule") {
+    const auto map = two_subnets();
+    Party party(8, "local");
+    const auto said = party.run_with(
+        [&](Rank rank) { return on(map, rank); },
+        [](const Group& all) -> std::string {
+            for (const char* const text : {"flat/star", "ecef/chain:64B/binomial", "optimal/butterfly"}) {
+                const Group by = all.with(*parse_algorithm(text));
+                const Plan plan = by.plan_of({Operation::broadcast, 8, 1, 1000, 8, true});
+                if (!prove(plan)) return "the plan proves wrong";
+                std::vector<std::uint64_t> data(500, all.rank() == 5 ? 9 : 0);
+                by.broadcast(std::span(data), 5);
+                if (data.back() != 9) return std::string(text) + ": broadcast";
+                by.reduce(std::span(data), std::plus<>{}, 2);
+                if (all.rank() == 2 && data.back() != 72) return std::string(text) + ": reduce";
+            }
+            return {};
+        });
+    CHECK(complaints(said) == "");
+    const auto without = party.run([](const Group& all) -> std::string {
+        try {
+            int value = 0;
+            all.with(*parse_algorithm("flat/star")).broadcast(std::span(&value, 1), 0);
+            return "a rule without a map";
+        } catch (const Error& error) { return error.code() == Status::bad_argument ? "" : error.what(); }
+    });
+    CHECK(complaints(without) == "");
+}
+
 TEST_CASE("a group with a map follows it, and gives what every other pattern gives") {
     const auto map = two_subnets();
     Party party(8, "local");

@@ -8,8 +8,10 @@
 #include "eco/topology/networks.h"
 #include "plexus/eco/poly_model.h"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numeric>
 #include <set>
 #include <string>
 #include <utility>
@@ -294,6 +296,83 @@ TEST_CASE("a prediction gives a plan of its own operation, root and hosts alone"
     gather.operation = Operation::gather;
     const PolyPrediction none = predict(map_of({3, 2}, kSizes, two_levels_us), gather);
     CHECK_THROWS_WITH(to_plan(none, {Operation::gather, 5, 0, 100, 1, true}), Contains("between clusters"));
+}
+
+TEST_CASE("a plan by a rule sends between clusters what the rule says") {
+    const Map map = grid5000_map();
+    std::vector<std::size_t> host_of(78);
+    std::iota(host_of.begin(), host_of.end(), std::size_t{0});
+    const Network network(map, host_of);
+    const Partition clusters = network.levels().front();
+    REQUIRE(clusters.size() == 6);
+    const auto cluster_of = [&](Rank member) {
+        for (std::size_t at = 0; at < clusters.size(); ++at)
+            if (std::find(clusters[at].begin(), clusters[at].end(), std::size_t{member}) !=
+                clusters[at].end())
+                return at;
+        return clusters.size();
+    };
+    for (const Operation operation : {Operation::broadcast, Operation::reduce})
+        for (const ScheduleRule rule : kScheduleRules)
+            for (const Pattern inside : {Pattern::binomial, Pattern::chain, Pattern::butterfly}) {
+                const Plan plan = plan_by_rule({operation, 78, 40, 1000, 8, true}, network, rule, {{inside}});
+                CHECK(prove(plan));
+                std::set<std::pair<std::size_t, std::size_t>> between;
+                for (const Message& each : plan.messages)
+                    if (cluster_of(each.from) != cluster_of(each.to)) {
+                        const bool up = operation == Operation::reduce;
+                        between.emplace(cluster_of(up ? each.to : each.from),
+                                        cluster_of(up ? each.from : each.to));
+                    }
+                CHECK(between.size() == 5);
+                if (rule != ScheduleRule::flat) continue;
+                for (const auto& [from, to] : between) CHECK(from == cluster_of(40));
+            }
+    // Large messages keep a sender busy: others help.
+    const Plan large = plan_by_rule({Operation::broadcast, 78, 40, 1 << 20, 1, true}, network,
+                                    ScheduleRule::optimal, {{Pattern::star}});
+    CHECK(std::any_of(large.messages.begin(), large.messages.end(), [&](const Message& each) {
+        return cluster_of(each.from) != cluster_of(40) && cluster_of(each.from) != cluster_of(each.to);
+    }));
+    // Two members on each host: hosts are inside clusters.
+    std::vector<std::size_t> twice;
+    for (std::size_t member = 0; member < 156; ++member) twice.push_back(member / 2);
+    const Plan plan = plan_by_rule({Operation::broadcast, 156, 3, 10, 8, true}, Network(map, twice),
+                                   ScheduleRule::ecef, {{Pattern::binomial}, {Pattern::star}});
+    CHECK(prove(plan));
+    CHECK(plan.messages.size() == 155);
+}
+
+TEST_CASE("a plan by a rule is refused where there is none") {
+    const Network network(map_of({3, 2}, kSizes, two_levels_us), {0, 1, 2, 3, 4});
+    const std::vector<AlgorithmOptions> star{{Pattern::star}};
+    CHECK_THROWS_WITH(plan_by_rule({Operation::gather, 5, 0, 1, 8, true}, network, ScheduleRule::fef, star),
+                      Contains("broadcast and reduce"));
+    CHECK_THROWS_WITH(
+        plan_by_rule({Operation::broadcast, 4, 0, 1, 8, true}, network, ScheduleRule::fef, star),
+        Contains("4 members"));
+    CHECK_THROWS_WITH(plan_by_rule({Operation::broadcast, 5, 0, 1, 8, true}, network, ScheduleRule::fef, {}),
+                      Contains("at least one pattern"));
+    CHECK_THROWS_WITH(
+        plan_by_rule({Operation::broadcast, 5, 9, 1, 8, true}, network, ScheduleRule::fef, star),
+        Contains("no root 9"));
+    // One cluster, one host and one member need no schedule.
+    const Network one(map_of({5}, kSizes, two_levels_us), {0, 1, 2, 3, 4});
+    CHECK(prove(plan_by_rule({Operation::broadcast, 5, 2, 1, 8, true}, one, ScheduleRule::fef, star)));
+    const Network here(map_of({5}, kSizes, two_levels_us), {0, 0});
+    CHECK(prove(plan_by_rule({Operation::reduce, 2, 1, 1, 8, true}, here, ScheduleRule::optimal, star)));
+    const Network alone(map_of({5}, kSizes, two_levels_us), {0});
+    CHECK(plan_by_rule({Operation::reduce, 1, 0, 1, 8, true}, alone, ScheduleRule::optimal, star)
+              .messages.empty());
+    // Size 0 between clusters, and more clusters than an optimum is searched for.
+    CHECK(
+        prove(plan_by_rule({Operation::broadcast, 5, 2, 0, 8, true}, network, ScheduleRule::optimal, star)));
+    const Map nine = map_of(std::vector<std::size_t>(9, 2), kSizes, two_levels_us);
+    std::vector<std::size_t> host_of(18);
+    std::iota(host_of.begin(), host_of.end(), std::size_t{0});
+    CHECK_THROWS_WITH(plan_by_rule({Operation::broadcast, 18, 0, 1, 8, true}, Network(nine, host_of),
+                                   ScheduleRule::optimal, star),
+                      Contains("8"));
 }
 
 TEST_CASE("the same map gives the same prediction") {

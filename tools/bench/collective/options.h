@@ -5,6 +5,7 @@
 #include "plexus/eco/algorithm.h"
 #include "plexus/eco/round_schedule.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -55,7 +56,17 @@ struct NamedPattern {
         if (schedule && schedule->made) return scheduled_as(operation) == schedule->made->kind;
         if (schedule) return scheduled_as(operation).has_value();
         if (algorithm.uses_multicast()) return operation == eco::Operation::broadcast;
-        return !algorithm.options() || eco::supports(algorithm.options()->pattern, operation);
+        if (algorithm.rule() && operation != eco::Operation::broadcast && operation != eco::Operation::reduce)
+            return false;
+        const auto suits = [&](const eco::AlgorithmOptions& each) {
+            return eco::supports(each.pattern, operation);
+        };
+        if (algorithm.levels() != nullptr) {
+            const bool scans =
+                operation == eco::Operation::scan || operation == eco::Operation::exclusive_scan;
+            return !scans && std::all_of(algorithm.levels()->begin(), algorithm.levels()->end(), suits);
+        }
+        return !algorithm.options() || suits(*algorithm.options());
     }
 };
 

@@ -35,7 +35,10 @@ constexpr char kCollectiveFooter[] =
     "the\n"
     "widest first: sites, clusters, hosts, sockets (without a map: hosts and sockets). The last pattern is "
     "for\n"
-    "the closest members, the first for all levels that are left.\n"
+    "the closest members, the first for all levels that are left. RULE/INNER, as ecef_la/binomial, is a "
+    "schedule\n"
+    "between the clusters of --map by a rule (flat, fef, ecef, ecef_la, ecef_lat_min, ecef_lat_max, "
+    "bottom_up, optimal).\n"
     "schedule:GRAPH[:TIMING] is a schedule in rounds for the members as terminals of a link\n"
     "graph (a name or a JSON file), as schedule:btree-16: in lockstep; with an overlap, as :2; :async;\n"
     ":paced by times that are measured before; or :best, paced if lockstep would take clearly longer.\n"
@@ -115,7 +118,7 @@ NamedPattern pattern_of(const std::string& word) {
         usage_error(kVerb, fmt::format("\"{}\" is no pattern: auto, memory, messages, multicast, eco, star, "
                                        "tree:K, binary, binomial, "
                                        "chain, chain:64KiB, ring, butterfly, bruck, pairwise, "
-                                       "levels:OUTER/INNER of these",
+                                       "levels:OUTER/INNER of these, RULE/INNER",
                                        word));
     return {word, *algorithm};
 }
@@ -124,8 +127,11 @@ std::vector<NamedPattern> patterns_of(const std::string& text, const CollectiveO
     std::vector<NamedPattern> patterns;
     for (const std::string& word : split_list(text)) {
         NamedPattern pattern = pattern_of(word);
-        if (pattern.algorithm.follows_map() && options.map_file.empty())
-            usage_error(kVerb, "--pattern eco follows a map of the network: name it with --map FILE");
+        const bool needs_map = pattern.algorithm.follows_map() || pattern.algorithm.rule();
+        if (needs_map && options.map_file.empty())
+            usage_error(
+                kVerb,
+                fmt::format("--pattern {} follows a map of the network: name it with --map FILE", word));
         if (std::none_of(options.operations.begin(), options.operations.end(),
                          [&](Operation each) { return pattern.supports(each); }))
             usage_error(kVerb, fmt::format("{} supports none of the operations that are asked for", word));
