@@ -14,7 +14,8 @@
 namespace plexus::eco {
 
 /// A send from i to j that starts when i is ready takes i for spacing_s[i][j], and the message is at j
-/// latency_s[i][j] after that. The diagonals do not count.
+/// latency_s[i][j] after that. The diagonals do not count. A latency is negative if the sender is busy for
+/// longer than the message takes, as in LinkCost.
 struct InterclusterInstance {
     std::vector<std::vector<double>> latency_s;
     std::vector<std::vector<double>> spacing_s;
@@ -68,7 +69,7 @@ struct InterclusterSchedule {
 };
 
 /// Returns where `instance` is one. @error bad_argument no cluster, rows of other lengths, a root that is
-/// none, a number that is negative or not finite (thrown; names it)
+/// none, a number that is not finite, a time that is negative: L + g, g or T (thrown; names it)
 PLEXUS_API void check(const InterclusterInstance& instance);
 
 /// The schedule of these sends, with its completions. @error bad_argument no such instance; a send from who

@@ -12,19 +12,24 @@
 namespace plexus::eco {
 namespace {
 
-void check_matrix(const std::vector<std::vector<double>>& matrix, std::size_t clusters,
-                  std::string_view name) {
+void check_rows(const std::vector<std::vector<double>>& matrix, std::size_t clusters, std::string_view name) {
     if (matrix.size() != clusters)
         refuse(Status::bad_argument, "{} has {} rows for {} clusters", name, matrix.size(), clusters);
-    for (std::size_t from = 0; from < clusters; ++from) {
+    for (std::size_t from = 0; from < clusters; ++from)
         if (matrix[from].size() != clusters)
             refuse(Status::bad_argument, "row {} of {} has {} numbers for {} clusters", from, name,
                    matrix[from].size(), clusters);
-        for (std::size_t to = 0; to < clusters; ++to)
-            if (from != to && !(std::isfinite(matrix[from][to]) && matrix[from][to] >= 0))
-                refuse(Status::bad_argument, "{}[{}][{}] is {}: seconds are finite and not negative", name,
-                       from, to, matrix[from][to]);
-    }
+}
+
+void check_link(const InterclusterInstance& instance, std::size_t from, std::size_t to) {
+    const double spacing = instance.spacing_s[from][to];
+    const double latency = instance.latency_s[from][to];
+    if (!(std::isfinite(spacing) && spacing >= 0))
+        refuse(Status::bad_argument, "g[{}][{}] is {}: seconds are finite and not negative", from, to,
+               spacing);
+    if (!(std::isfinite(latency) && latency + spacing >= 0))
+        refuse(Status::bad_argument, "L[{}][{}] is {}: it is finite, and with g[{}][{}] not negative", from,
+               to, latency, from, to);
 }
 
 /// A schedule as it grows: who has the message and when each is ready to send.
@@ -181,8 +186,11 @@ std::string_view to_string(ScheduleRule rule) noexcept {
 void check(const InterclusterInstance& instance) {
     const std::size_t clusters = instance.inside_s.size();
     if (clusters == 0) refuse(Status::bad_argument, "an instance has one cluster at least");
-    check_matrix(instance.latency_s, clusters, "L");
-    check_matrix(instance.spacing_s, clusters, "g");
+    check_rows(instance.latency_s, clusters, "L");
+    check_rows(instance.spacing_s, clusters, "g");
+    for (std::size_t from = 0; from < clusters; ++from)
+        for (std::size_t to = 0; to < clusters; ++to)
+            if (from != to) check_link(instance, from, to);
     for (std::size_t cluster = 0; cluster < clusters; ++cluster)
         if (const double inside = instance.inside_s[cluster]; !(std::isfinite(inside) && inside >= 0))
             refuse(Status::bad_argument, "T[{}] is {}: seconds are finite and not negative", cluster, inside);

@@ -56,6 +56,16 @@ Instance tied_instance(std::mt19937_64& random, std::size_t clusters) {
     return instance_of(clusters, random() % clusters, [&] { return static_cast<double>(random() % 3); });
 }
 
+/// Senders are busy for longer than their messages take.
+Instance busy_instance(std::mt19937_64& random, std::size_t clusters) {
+    std::uniform_real_distribution<double> share(0, 1);
+    Instance out = random_instance(random, clusters);
+    for (std::size_t from = 0; from < clusters; ++from)
+        for (std::size_t to = 0; to < clusters; ++to)
+            if (from != to) out.latency_s[from][to] = -out.spacing_s[from][to] * share(random);
+    return out;
+}
+
 struct Told {
     std::vector<ClusterSend> sends;
     double after_s = 0;
@@ -182,8 +192,9 @@ TEST_CASE("each heuristic is its definition, with ties and without") {
     std::mt19937_64 random(11);
     for (int round = 0; round < 400; ++round) {
         const std::size_t clusters = 1 + random() % 12;
-        const Instance in =
-            round % 2 == 0 ? random_instance(random, clusters) : tied_instance(random, clusters);
+        const Instance in = round % 2 == 0   ? random_instance(random, clusters)
+                            : round % 4 == 1 ? tied_instance(random, clusters)
+                                             : busy_instance(random, clusters);
         for (const ScheduleRule rule : kScheduleRules) {
             if (rule == ScheduleRule::optimal) continue;
             const Told wanted = defined(in, rule);
@@ -221,8 +232,9 @@ TEST_CASE("what is chosen is optimal in 1,000 of 1,000 random instances of up to
     int optimal = 0;
     for (int round = 0; round < 1000; ++round) {
         const std::size_t clusters = 1 + static_cast<std::size_t>(round) % 7;
-        const Instance in =
-            round % 5 == 0 ? tied_instance(random, clusters) : random_instance(random, clusters);
+        const Instance in = round % 5 == 0   ? tied_instance(random, clusters)
+                            : round % 5 == 1 ? busy_instance(random, clusters)
+                                             : random_instance(random, clusters);
         bool is_optimal = true;
         for (const Completion completion : {Completion::after, Completion::overlap}) {
             const auto all = schedules(in, completion);
@@ -314,6 +326,9 @@ TEST_CASE("what is no instance is refused in words") {
     CHECK(with([](Instance& in) { in.spacing_s[1].pop_back(); }).find("row 1 of g has 2 numbers") !=
           std::string::npos);
     CHECK(with([](Instance& in) { in.latency_s[0][2] = -1; }).find("L[0][2] is -1") != std::string::npos);
+    CHECK(with([](Instance& in) { in.latency_s[0][2] = -in.spacing_s[0][2]; }) == "taken");
+    CHECK(with([](Instance& in) { in.latency_s[1][0] = kNever; }).find("L[1][0] is inf") !=
+          std::string::npos);
     CHECK(with([](Instance& in) { in.spacing_s[2][0] = std::nan(""); }).find("g[2][0] is nan") !=
           std::string::npos);
     CHECK(with([](Instance& in) { in.inside_s[1] = kNever; }).find("T[1] is inf") != std::string::npos);

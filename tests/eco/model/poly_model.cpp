@@ -126,6 +126,22 @@ TEST_CASE("the instance between clusters has the links' parameters and the times
     CHECK(made.schedules[made.chosen].after_s == Approx(1.2e-3)); // a first, then c
 }
 
+TEST_CASE("a link whose sender is busy for longer than its message takes has a schedule") {
+    Map map = map_of({3, 2, 1}, kSizes, two_levels_us);
+    AcquiredModel slow;
+    slow.from = 0;
+    slow.to = 3;
+    slow.model = "loggp";
+    slow.parameters = {{"latency_s", 1e-3}, {"overhead_s", 0}, {"gap_s", 5e-3}, {"gap_s_per_byte", 1e-7}};
+    map.set_acquired({slow});
+    const PolyPrediction made = predict(map, request(1000));
+    REQUIRE(made.missing.empty());
+    CHECK(made.between.latency_s[0][1] < 0);
+    CHECK(made.between.spacing_s[0][1] == Approx(5.1e-3).epsilon(1e-3));
+    CHECK(made.between.latency_s[0][1] + made.between.spacing_s[0][1] == Approx(1.1e-3).epsilon(1e-3));
+    CHECK(made.schedules[made.chosen].sends.front() == ClusterSend{0, 2}); // the other one first
+}
+
 TEST_CASE("each direction of a link counts as measured, and a reduction has them backwards") {
     const Map map = map_of({2, 2}, kSizes, [](std::uint64_t bytes, std::size_t from, std::size_t to) {
         return two_levels_us(bytes, from, to) * (from < to ? 3 : 1);
