@@ -4,9 +4,9 @@
 // Usage: simulate PLATFORM ORDER SENDING CHOICE RULES SIZE... [--cfg=SIMGRID_OPTION...]
 //
 // ORDER is a file with the names of all hosts: the scattered ranks of the blind broadcasts. SENDING is
-// at_once or arrived, CHOICE plogp or judged. RULES are those whose schedules are carried out beside the
-// chosen one: all, or names with commas between them. With all of them, patterns are carried out inside
-// single clusters, too. Lines begin with their kind:
+// at_once, in_turn or arrived, CHOICE plogp or judged. RULES are those whose schedules are carried out beside
+// the chosen one: all, or names with commas between them. With all of them, patterns are carried out inside
+// the largest cluster, too. Lines begin with their kind:
 //   acquire SENDING WALL_S MODEL=LINKS...
 //   plan    SENDING SPACING SIZE PATTERNS_WALL_S SCHEDULES_WALL_S PATTERN=CLUSTERS...
 //   inside  SENDING SIZE MEMBERS PATTERN CHOSEN PREDICTED_S SIMULATED_S
