@@ -6,6 +6,9 @@
 #include "plexus/eco/map.h"
 #include "plexus/error.h"
 
+#include <cmath>
+#include <numeric>
+
 namespace map_test {
 
 using namespace plexus::eco;
@@ -29,6 +32,9 @@ TEST_CASE("a cost keeps the least, the median and the quantiles of its samples")
     CHECK(cost.samples == 5);
     CHECK(cost_of(std::vector<double>{1, 2}).median_us == 1.5);
     CHECK(cost.at(Statistic::min) == 1);
+    CHECK(cost.at(Statistic::p25) == 2);
+    CHECK(cost.at(Statistic::median) == 3);
+    CHECK(cost.at(Statistic::p75) == 4);
     CHECK(cost.at(Statistic::p95) == cost.p95_us);
     CHECK_THROWS_AS(cost_of(std::vector<double>{}), Error);
     CHECK_THROWS_AS(cost_of(std::vector<double>{1, -1}), Error);
@@ -55,6 +61,62 @@ TEST_CASE("a map refuses what is no host, no size and no cost") {
     CHECK_THROWS_WITH(map.size_index(16), Contains("its sizes are 8, 64"));
     CHECK(map.index_of("b") == 1);
     CHECK(map.size_index(64) == 1);
+}
+
+TEST_CASE("names and numbers are refused from the first that a map cannot hold") {
+    CHECK(Map({std::string(255, 'n')}, {}, {8}, "").hosts().size() == 1);
+    CHECK_THROWS_WITH(Map({std::string(256, 'n')}, {}, {8}, ""), Contains("1 to 255 characters"));
+    CHECK_THROWS_WITH(Map({"a#b"}, {}, {8}, ""), Contains("no blank and no #"));
+    CHECK_THROWS_WITH(Map({"a"}, {"t\x7f"}, {8}, ""), Contains("is no name of a method"));
+    constexpr std::uint64_t kMost = INT64_MAX;
+    CHECK(Map({"a"}, {}, {kMost}, "").size_index(kMost) == 0);
+    CHECK_THROWS_WITH(Map({"a"}, {}, {kMost + 1}, ""), Contains("too large for a map"));
+    std::vector<std::string> hosts;
+    for (int host = 0; host < 64; ++host) hosts.push_back("h" + std::to_string(host));
+    std::vector<std::uint64_t> sizes((std::size_t{1} << 25) / 4096 + 1);
+    std::iota(sizes.begin(), sizes.end(), std::uint64_t{0});
+    CHECK_THROWS_WITH(Map(hosts, {}, sizes, ""), Contains("64 hosts and 8193 sizes are too many"));
+}
+
+TEST_CASE("acquired models are sorted by pair, and what no map can hold is refused") {
+    Map map({"a", "b", "c"}, {}, {8}, "");
+    const auto model = [](std::size_t from, std::size_t to, const std::string& name) {
+        return AcquiredModel{from, to, name, {}, {}, {}, {}};
+    };
+    map.set_acquired({model(2, 0, "z"), model(0, 2, "y"), model(2, 0, "a")});
+    REQUIRE(map.acquired().size() == 3);
+    CHECK(map.acquired()[0] == model(0, 2, "y"));
+    CHECK(map.acquired()[1] == model(2, 0, "z"));
+    CHECK(map.acquired()[2] == model(2, 0, "a"));
+    CHECK_THROWS_WITH(map.set_acquired({model(0, 3, "y")}), Contains("between two hosts of the map"));
+    CHECK_THROWS_WITH(map.set_acquired({model(3, 0, "y")}), Contains("between two hosts of the map"));
+    CHECK_NOTHROW(map.set_acquired({model(0, 1, std::string(64, 'm'))}));
+    CHECK_THROWS_WITH(map.set_acquired({model(0, 1, std::string(65, 'm'))}), Contains("1 to 64 of a-z"));
+    constexpr std::uint64_t kMost = INT64_MAX;
+    AcquiredModel costly = model(0, 1, "y");
+    costly.cost = {kMost, kMost, 0};
+    CHECK_NOTHROW(map.set_acquired({costly}));
+    costly.cost = {kMost + 1, 0, 0};
+    CHECK_THROWS_WITH(map.set_acquired({costly}), Contains("too large for a map"));
+    costly.cost = {0, kMost + 1, 0};
+    CHECK_THROWS_WITH(map.set_acquired({costly}), Contains("too large for a map"));
+    AcquiredModel sized = model(0, 1, "y");
+    sized.levels = {{0, {{kMost, 0, 0, 0}}}};
+    CHECK_NOTHROW(map.set_acquired({sized}));
+    sized.levels = {{0, {{kMost + 1, 0, 0, 0}}}};
+    CHECK_THROWS_WITH(map.set_acquired({sized}), Contains("9223372036854775808 B is none of them"));
+}
+
+TEST_CASE("a matrix of costs refuses what is no cost, and a host costs nothing to itself") {
+    CostMatrix costs(2);
+    CHECK(costs(1, 1) == 0);
+    costs.set(1, 1, 5);
+    CHECK(costs(1, 1) == 0);
+    CHECK_THROWS_WITH(costs.set(0, 1, -1), Contains("from 0 up, not -1"));
+    CHECK_THROWS_WITH(costs.set(0, 1, std::nan("")), Contains("from 0 up"));
+    CHECK_THROWS_WITH(costs.set(0, 2, 1), Contains("no such host"));
+    CHECK_THROWS_WITH(costs.set(2, 0, 1), Contains("no such host"));
+    CHECK(costs == CostMatrix(2));
 }
 
 TEST_CASE("what was not measured is infinity in the matrix") {

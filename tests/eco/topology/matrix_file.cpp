@@ -5,6 +5,8 @@
 #include "plexus/eco/map.h"
 #include "plexus/error.h"
 
+#include <cmath>
+
 namespace matrix_file_test {
 
 using namespace plexus::eco;
@@ -36,6 +38,7 @@ TEST_CASE("a matrix with comments, blank lines, other line ends and missing cost
     CHECK(costs(2, 0) == CostMatrix::kNotMeasured);
     CHECK(map.matrix(0, Statistic::p95) == map.matrix(0, Statistic::min));
     CHECK(read_map("1 alone\n-", "net").hosts().size() == 1);
+    CHECK_FALSE(std::signbit(read_map("2 a b\n- -0\n-0 -\n", "net").cost(0, 0, 1).min_us));
 }
 
 TEST_CASE("a matrix that is read can be written as a map and read again, whatever its hosts are called") {
@@ -77,6 +80,11 @@ TEST_CASE("every mistake in a matrix is named with its line and host") {
         INFO(text);
         CHECK_THAT(wrong(text), Contains(part));
     }
+}
+
+TEST_CASE("a file that begins with a number and an equals sign is a map with a key that no map has") {
+    CHECK_THAT(wrong("3 = 4\n"), Contains("net:1: version is missing"));
+    CHECK_THAT(wrong("3\n= 4\n"), Contains("net:1: 3 hosts are announced and 0 are named"));
 }
 
 TEST_CASE("a matrix cut off at any byte before its last number is refused or not symmetric") {

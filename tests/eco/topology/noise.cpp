@@ -91,6 +91,28 @@ TEST_CASE("the edges to repeat are the cheapest of a host before a jump") {
     CHECK(edges_to_remeasure(costs) == std::vector<HostPair>{{3, 7}, {7, 9}});
 }
 
+TEST_CASE("four edges of a host that are alike decide, and five confirm each other") {
+    std::vector<HostPair> pairs;
+    for (std::size_t a = 0; a < 5; ++a)
+        for (std::size_t b = a + 1; b < 5; ++b) pairs.push_back({a, b});
+    CHECK(edges_to_remeasure(clusters({5, 7}, {{10, 50}, {50, 50}})) == pairs);
+    CostMatrix costs = clusters({6, 6}, {{10, 50}, {50, 50}});
+    CHECK(edges_to_remeasure(costs).empty());
+    costs.set_both(0, 11, 10); // the last one's only cheap edge, and one of many of the first
+    CHECK(edges_to_remeasure(costs) == std::vector<HostPair>{{0, 11}});
+}
+
+TEST_CASE("in a network of 64 hosts six edges that are alike do not confirm each other yet") {
+    const auto joined = [](std::size_t some) {
+        CostMatrix costs(64);
+        for (std::size_t a = 0; a < some; ++a)
+            for (std::size_t b = a + 1; b < some; ++b) costs.set_both(a, b, 10);
+        return edges_to_remeasure(costs).size();
+    };
+    CHECK(joined(7) == 21);
+    CHECK(joined(8) == 0);
+}
+
 TEST_CASE("all edges of a host that has only a few decide, missing ones do not exist") {
     CHECK(edges_to_remeasure(clusters({2}, {{5}})) == std::vector<HostPair>{{0, 1}});
     CHECK(edges_to_remeasure(CostMatrix(4)).empty());

@@ -25,7 +25,7 @@ std::vector<AcquiredModel> random_acquired(Random& random, std::size_t hosts) {
         const std::size_t from = random() % hosts;
         AcquiredModel each{from, (from + 1) % hosts, model, {}, {}, {}, {}};
         each.cost = {random() % 1000, random(), uniform(random, 0, 10)};
-        if (random() % 4 == 0) each.words = "too small: \"\\\n\u00e9";
+        if (random() % 4 == 0) each.words = "too small: \"\\\n\x7f\u00e9";
         if (std::string_view(model) != "plogp") {
             each.parameters = {{"latency_s", std::exp(uniform(random, -20, 1))}, {"bytes_per_s", 1e9}};
         } else {
@@ -142,7 +142,13 @@ TEST_CASE("every mistake in a map is named with its line and its hosts") {
         {"3, 1.5,", "3, 2.5,", "net.map:11: the costs from b to c do not rise"},
         {"3, 1.5,", "3, \"x\",", "net.map:11: b to c: a cost is a number"},
         {"3, 1.5,", "0, 1.5,", "net.map:11: b to c: the number of samples"},
+        {"3, 1.5,", "4294967296, 1.5,", "net.map:11: b to c: the number of samples"},
         {"3, 1.5,", "1.5,", "net.map:11: a row of costs is a list of 9"},
+        {"both_ways = true", "both_ways = true\nshared_wires = [\"a\"]",
+         "net.map:7: a shared wire is a list of hosts"},
+        {"both_ways = true", "both_ways = true\nshared_wires = [[\"a\", \"x\"]]",
+         "net.map:7: x is not among"},
+        {"both_ways = true", "both_ways = true\nshared_wires = [[\"a\"]]", "net.map:7: two hosts or more"},
         {"costs = [", "costs = [[", "net.map"},
     };
     REQUIRE(wrong(kSmall).empty());
@@ -150,6 +156,8 @@ TEST_CASE("every mistake in a map is named with its line and its hosts") {
         INFO(each.text);
         CHECK_THAT(wrong(with(each.old, each.text)), Contains(each.part));
     }
+    CHECK_THAT(wrong(kSmall + "[[size]]\nbytes = 9\ncosts = []\n"),
+               Contains("net.map:14: a [[size]] of 9 bytes is not what sizes_bytes says"));
     std::string endless = "x";
     for (int part = 0; part < 200'000; ++part) endless += ".x";
     CHECK_THAT(wrong(endless + " = 1\n"), Contains("dots"));
@@ -173,6 +181,7 @@ TEST_CASE("from version 2 on a row says how many passes it has, and one without 
     const auto with_passes = [&](const char* passes) { return std::string(text).insert(end, passes); };
     CHECK(read_map(with_passes(", 4"), "net.map").cost(0, 1, 2).passes == 4);
     CHECK_THAT(wrong(with_passes(", 0")), Contains("b to c: the number of passes"));
+    CHECK_THAT(wrong(with_passes(", 4294967296")), Contains("b to c: the number of passes"));
     CHECK_THAT(wrong(with_passes(", 4, 4")), Contains("a list of 10"));
     CHECK_THAT(wrong(with_passes(", 4").replace(text.find("version = 2"), 11, "version = 1")),
                Contains("a list of 9"));
@@ -208,7 +217,9 @@ TEST_CASE("acquired models are read with their numbers, and every mistake in the
         {head + "parameters = { \"\" = 1 }\n", "is no name of a model or parameter"},
         {head + "parameters = { a = 1 }\nlevels = [[1, [[8, 1, 1, 1]]]]\n", "parameters or levels, not both"},
         {head + "levels = [1]\n", "net.map:18: a level is a latency and a list of sizes"},
-        {head + "levels = [[1, []]]\n", "a level has at least one size"},
+        {head + "levels = [[1, [[8, 1, 1, 1]], 2]]\n",
+         "net.map:18: a level is a latency and a list of sizes"},
+        {head + "levels = [[1, []]]\n", "net.map:13: plogp: a level has at least one size"},
         {head + "levels = [[1, [[8, 1, 1]]]]\n", "net.map:18: a size is its bytes"},
         {head + "levels = [[1, [[8, 1, 1, 1], [8, 1, 1, 1]]]]\n", "the sizes of a level rise"},
         {head + "levels = [[1, [[8, 1, inf, 1]]]]\n", "an overhead or gap is a number from 0 to"},
