@@ -237,7 +237,7 @@ def run_suite(tests, suite, change, limit):
     name, _, cases = suite.partition(" ")
     test = tests[name]
     command = list(test["cmd"]) + ([cases] if cases else [])
-    if name.startswith(("unit/", "conformance/", "builtin/", "eco/", "faults/")):
+    if name.startswith(("unit/", "conformance/", "builtin/", "eco/", "faults/")) or "-over-" in name:
         command.append("--abort")
     environment = {**os.environ, **test["env"], VARIABLE: change or ""}
     start = time.monotonic()

@@ -34,6 +34,27 @@ TEST_CASE("a device that does not exist is named") {
                Contains("\"loo\"") && Contains("did you mean lo"));
 }
 
+TEST_CASE("all devices may be asked for") {
+    CHECK(open_error({{"tls", "tcp"}, {"net_devices", "all"}}, PLEXUS_OK) == "opened");
+}
+
+TEST_CASE("a size that is out of range is refused with its key") {
+    const auto expected = expect_warning("");
+    CHECK_THAT(open_error({{"tls", "tcp"}, {"eager", "63"}}, PLEXUS_BAD_CONFIG), Contains("eager"));
+    CHECK_THAT(open_error({{"tls", "tcp"}, {"eager", "257 KiB"}}, PLEXUS_BAD_CONFIG), Contains("eager"));
+    CHECK(open_error({{"tls", "tcp"}, {"eager", "64"}}, PLEXUS_OK) == "opened");
+}
+
+TEST_CASE("memory is moved by UCX over shared memory, not over tcp, and not where it is told so") {
+    const auto least = [](std::map<std::string, std::string> settings) {
+        const auto host = std::make_unique<BareHost>(ucx(), with(std::move(settings)));
+        return host->query(PLEXUS_QUERY_REMOTE_BYTES);
+    };
+    CHECK(least({{"tls", "shm"}}) == 32 * 1024);
+    CHECK(least({{"tls", "shm"}, {"remote", "0"}}) == 0);
+    CHECK(least({{"tls", "tcp"}}) == 0);
+}
+
 TEST_CASE("a variable that UCX does not take is refused in its words") {
     const auto expected = expect_warning("");
     CHECK_THAT(open_error({{"tls", "tcp"}, {"env", "UCX_RNDV_THRESH=much"}}, PLEXUS_BAD_CONFIG),
@@ -83,7 +104,7 @@ TEST_CASE("one side with transports of its host alone does not reach one that ha
     BareHost there(ucx(), with({{"tls", "tcp"}}));
     std::string why;
     CHECK(here.applies(there.descriptor(), &why) == PLEXUS_NO_METHOD);
-    CHECK_THAT(why, Contains("here") && Contains("there tcp"));
+    CHECK_THAT(why, Contains("only one side") && Contains("here") && Contains("there tcp"));
 }
 
 } // namespace opening_test
