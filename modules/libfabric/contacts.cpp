@@ -29,8 +29,11 @@ int Contacts::add(fid_av* table, const Address& own, const Bytes& name, Contact*
     }
     const bool on_host = own.reach == Reach::host;
     if (name.size() != own.name.size() && !on_host) return -FI_EINVAL;
-    // The shm provider trips over the address of a process of which nothing is left.
-    if (on_host && ::access(("/dev/shm" + shared_file_of(name)).c_str(), R_OK) != 0) return -FI_ENOENT;
+    // The shm provider trips over an address that means no file, and over one of a process of which nothing
+    // is left.
+    if (const std::string file = on_host ? shared_file_of(name) : std::string();
+        on_host && (file.empty() || ::access(("/dev/shm" + file).c_str(), R_OK) != 0))
+        return -FI_ENOENT;
     Bytes ended = name;
     ended.push_back(std::byte{0}); // some providers' names are strings
     Contact made;

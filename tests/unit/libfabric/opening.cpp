@@ -7,6 +7,8 @@
 #include "support/stream.h"
 #include "unit/libfabric/module.h"
 
+#include "libfabric/descriptor.h"
+
 #include <csignal>
 
 namespace opening_test {
@@ -65,6 +67,23 @@ TEST_CASE("values out of range are refused with the key's name") {
         const auto [status, text] = refusal({{key, value}});
         CHECK(status == PLEXUS_BAD_CONFIG);
         CHECK(says(text, key));
+    }
+}
+
+TEST_CASE("an address of the memory of a host that means no file there is not taken") {
+    const BareOptions over_memory = on_loopback({{"provider", "shm"}, {"domain", ""}});
+    BareHost a(libfabric(), over_memory);
+    const BareHost b(libfabric(), over_memory);
+    auto there = plexus::libfabric::Descriptor::decode(b.descriptor());
+    REQUIRE(there);
+    for (const std::string_view name : {"nothing", "fi_shm://", "fi_shm://../shm/x", "fi_shm://1:2:3"}) {
+        CAPTURE(name);
+        const auto bytes = std::as_bytes(std::span(name));
+        there->address.name.assign(bytes.begin(), bytes.end());
+        End* const end = a.connect(there->encode(), b.id());
+        REQUIRE(end != nullptr);
+        CHECK(pump({&a}, 10s, [&] { return end->is_lost(); }));
+        CHECK(says(end->lost_why(), "the provider does not take the peer's address"));
     }
 }
 
