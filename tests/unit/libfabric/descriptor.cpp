@@ -3,6 +3,7 @@
 // an own address names its reason.
 #include "support/catch.h"
 
+#include "libfabric/contacts.h"
 #include "libfabric/descriptor.h"
 
 namespace descriptor_test {
@@ -63,9 +64,32 @@ TEST_CASE("a descriptor that is cut, longer, or of another version is none") {
     CHECK_FALSE(Descriptor::decode(other));
 }
 
+TEST_CASE("a reach that does not exist, and a name that is empty or too long, make no descriptor") {
+    CHECK(Descriptor::decode(somewhere(on("shm", "shm", Reach::host)).encode()));
+    CHECK_FALSE(Descriptor::decode(somewhere(on("shm", "shm", static_cast<Reach>(3))).encode()));
+    Address address = on("tcp", "192.0.2.0/24");
+    address.name.clear();
+    CHECK_FALSE(Descriptor::decode(somewhere(address).encode()));
+    address.name.resize(Address::kMostName + 1);
+    CHECK_FALSE(Descriptor::decode(somewhere(address).encode()));
+}
+
+TEST_CASE("the file of an address of the shm provider is one of its folder, or none") {
+    const auto file_of = [](std::string_view text) {
+        const auto bytes = std::as_bytes(std::span(text));
+        return shared_file_of({bytes.begin(), bytes.end()});
+    };
+    CHECK(file_of("fi_shm://4711:0:1") == "/4711:0:1");
+    CHECK(file_of({"fi_shm://4711:0:1\0\0more", 23}) == "/4711:0:1");
+    CHECK(file_of("fi_shm://../4711") == "");
+    CHECK(file_of("fi_shm://") == "");
+    CHECK(file_of("4711:0:1") == "");
+}
+
 TEST_CASE("texts that would spoil a sentence make no descriptor") {
     CHECK_FALSE(Descriptor::decode(somewhere(on("tcp\n", "192.0.2.0/24")).encode()));
     CHECK_FALSE(Descriptor::decode(somewhere(on("", "192.0.2.0/24")).encode()));
+    CHECK_FALSE(Descriptor::decode(somewhere(on("tc p", "192.0.2.0/24")).encode()));
     CHECK_FALSE(Descriptor::decode(somewhere(on("tcp", std::string(65, 'x'))).encode()));
 }
 

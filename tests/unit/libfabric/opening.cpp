@@ -60,7 +60,7 @@ TEST_CASE("values out of range are refused with the key's name") {
     for (const auto& [key, value] : {std::pair{"eager", "1 KiB"},
                                      {"window", "1"},
                                      {"window", "16385"},
-                                     {"buffers", "0"},
+                                     {"buffers", "3"},
                                      {"dead_after", "10 ms"},
                                      {"fetch", "perhaps"}}) {
         CAPTURE(key, value);
@@ -68,6 +68,30 @@ TEST_CASE("values out of range are refused with the key's name") {
         CHECK(status == PLEXUS_BAD_CONFIG);
         CHECK(says(text, key));
     }
+}
+
+TEST_CASE("a peer may be waited for without end, and the least values are taken") {
+    CHECK(refusal({{"dead_after", "0"}, {"eager", "2 KiB"}, {"window", "2"}, {"buffers", "4"}}).first ==
+          PLEXUS_OK);
+}
+
+TEST_CASE("an address on loopback is one of its network namespace") {
+    const BareHost host(libfabric(), on_loopback({}));
+    const auto own = plexus::libfabric::Descriptor::decode(host.descriptor());
+    REQUIRE(own);
+    CHECK(own->address.reach == plexus::libfabric::Reach::network);
+}
+
+TEST_CASE("an address that is longer than those of its provider is not taken") {
+    BareHost a(libfabric(), on_loopback({}));
+    const BareHost b(libfabric(), on_loopback({}));
+    auto there = plexus::libfabric::Descriptor::decode(b.descriptor());
+    REQUIRE(there);
+    there->address.name.push_back(std::byte{0});
+    End* const end = a.connect(there->encode(), b.id());
+    REQUIRE(end != nullptr);
+    CHECK(pump({&a}, 10s, [&] { return end->is_lost(); }));
+    CHECK(says(end->lost_why(), "the provider does not take the peer's address"));
 }
 
 TEST_CASE("an address of the memory of a host that means no file there is not taken") {
@@ -85,6 +109,24 @@ TEST_CASE("an address of the memory of a host that means no file there is not ta
         CHECK(pump({&a}, 10s, [&] { return end->is_lost(); }));
         CHECK(says(end->lost_why(), "the provider does not take the peer's address"));
     }
+}
+
+TEST_CASE("a link that ends leaves another one to the same peer as it was") {
+    Pair pair(libfabric(), on_loopback({}), on_loopback({}));
+    End* const other = pair.b.connect(pair.a.descriptor(), pair.a.id());
+    REQUIRE(other != nullptr);
+    REQUIRE(pair.pump(10s, [&] { return other->is_open(); }));
+    pair.b.disconnect(*other);
+    REQUIRE(pair.pump(10s, [&] { return pair.b.query(PLEXUS_QUERY_LINKS) == 1; }));
+    CHECK(carry(pair, mixed(200'000), 50) == "");
+}
+
+TEST_CASE("a link that is given up when all of it is out ends before its linger is over") {
+    const auto patient = on_loopback({{"linger", "15 s"}});
+    Pair pair(libfabric(), patient, patient);
+    CHECK(carry(pair, always(6000), 20) == "");
+    pair.a.disconnect(*pair.to_b);
+    CHECK(pair.pump(10s, [&] { return pair.a.query(PLEXUS_QUERY_LINKS) == 0; }));
 }
 
 TEST_CASE("messages go in parts where nothing may be fetched") {

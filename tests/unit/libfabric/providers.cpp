@@ -5,6 +5,7 @@
 #include "libfabric/providers.h"
 
 #include <algorithm>
+#include <rdma/fi_errno.h>
 
 namespace providers_test {
 
@@ -24,7 +25,28 @@ TEST_CASE("what libfabric has is known by name, and so is what it may lack") {
     for (const char* wanted : {"tcp", "shm", "efa", "cxi", "verbs"})
         CHECK(std::find(names.begin(), names.end(), wanted) != names.end());
     CHECK(std::is_sorted(names.begin(), names.end()));
+    for (const std::string& name : names) CHECK(name.rfind("ofi_", 0) != 0); // layers over others
     CHECK(std::adjacent_find(names.begin(), names.end()) == names.end());
+}
+
+TEST_CASE("an error that passes is one of room, of either sign") {
+    for (const long code : {FI_EAGAIN, FI_ENOMEM, FI_EINTR}) {
+        CHECK(passes(code));
+        CHECK(passes(-code));
+    }
+    CHECK_FALSE(passes(0));
+    CHECK_FALSE(passes(-FI_ENOTCONN));
+    CHECK(text_of_error(-FI_EINVAL) == text_of_error(FI_EINVAL));
+}
+
+TEST_CASE("a domain of another provider is not taken for that of one that is named") {
+    Options options;
+    options.providers = {"tcp"};
+    options.domains = {"nowhere0"};
+    const Offers found = offers(options);
+    CHECK(found.chosen.empty());
+    REQUIRE(found.missing.size() == 1);
+    CHECK(found.missing[0].find("provider tcp is not usable: it has no domain named nowhere0") == 0);
 }
 
 TEST_CASE("a list is offered in its own order, and what is missing has its sentence") {

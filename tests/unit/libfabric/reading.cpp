@@ -55,6 +55,8 @@ TEST_CASE(
     // sender is not polled meanwhile.
     for (int i = 0; i < 40; ++i) pair.a.poll();
     pair.b.disconnect(*pair.to_a);
+    // The library writes to what was read into no more: it has no endpoint from here on.
+    CHECK(pair.b.applies(pair.a.descriptor()) == PLEXUS_NO_METHOD);
     pair.b.poll(1); // no more than to forget the link
     CHECK(pump({&pair.b}, 10s, [&] { return other->is_lost(); }));
     CHECK(other->lost_why().find("to end a read") != std::string::npos);
