@@ -4,6 +4,7 @@
 #include "contexts.h"
 #include "unit/context/key_file.h"
 
+#include <algorithm>
 #include <cstring>
 #include <random>
 
@@ -33,6 +34,12 @@ TEST_CASE("changed, cut, lengthened and made-up datagrams are dropped and counte
     until_none_under_way(far, marked);
     Datagram genuine = relay.seen(true).back();
     REQUIRE(genuine[0] == 4);
+    const auto dials = [&] {
+        const auto seen = relay.seen(true);
+        return std::count_if(seen.begin(), seen.end(),
+                             [](const Datagram& one) { return !one.empty() && one[0] == 1; });
+    };
+    const auto dialled = dials();
     const std::uint64_t before = refused(far);
     const std::size_t count = far.record.count();
     std::uint64_t sent = 0;
@@ -68,6 +75,7 @@ TEST_CASE("changed, cut, lengthened and made-up datagrams are dropped and counte
     CHECK(refused(far) == before + sent);
     CHECK(far.record.count() == count);
     until_by_udp(far, marked);
+    CHECK(dials() == dialled); // over the same connection: no forged number has moved what it takes
 }
 
 TEST_CASE("a recorded connection that is played again runs no handler") {
