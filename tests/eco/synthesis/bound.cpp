@@ -158,6 +158,21 @@ TEST_CASE("weights of links prove what no port and no single link does") {
     CHECK(lower_bound(named_graph("cube-4"), kAas, 0).reason.find("link") != std::string::npos);
 }
 
+TEST_CASE("messages that are passed on all cross a link that every way to the nearest terminal has") {
+    LinkGraph bus; // from each terminal to "before", over one link to "behind", and from there to each
+    bus.vertices = {"a", "b", "c", "d", "before", "behind"};
+    bus.links = {{4, 5}};
+    for (std::uint32_t each = 0; each < 4; ++each) {
+        bus.terminals.push_back({each, each});
+        bus.links.insert(bus.links.end(), {{each, 4}, {5, each}});
+    }
+    for (const Ports ports : {Ports::one, Ports::all}) {
+        bus.ports = ports;
+        CHECK(lower_bound(bus, kAab, 0).rounds == 12);
+        CHECK(find_schedule(bus, kAab, 0, {1, {}}).schedule.rounds.size() == 12);
+    }
+}
+
 TEST_CASE("an omega network that cannot route the identity takes one round more") {
     LinkGraph graph = named_graph("omega-8");
     // Now no message of a terminal to itself uses some link between the stages, which 8 others cross.
@@ -175,6 +190,23 @@ TEST_CASE("no terminal's own message counts as one that it accepts") {
     }
 }
 
+TEST_CASE("what a terminal accepts elsewhere and passes on comes over no link to its surroundings") {
+    // Terminal 0 accepts from terminal 1, which ends among the others, and over one link from these.
+    LinkGraph graph;
+    graph.vertices = {"centre", "begin", "end", "a", "b", "c", "d", "before"};
+    graph.links = {{1, 0}, {3, 7}, {7, 0}, {3, 2}, {4, 2}};
+    graph.terminals = {{0, 0}, {1, 2}, {3, 3}, {4, 4}, {5, 5}, {6, 6}};
+    for (std::uint32_t other = 3; other < 7; ++other) {
+        graph.links.push_back({0, other});
+        graph.links.push_back({1, other});
+        for (std::uint32_t to = 3; to < 7; ++to)
+            if (to != other) graph.links.push_back({other, to});
+    }
+    graph.ports = Ports::all;
+    CHECK(lower_bound(graph, kAab, 0).rounds == 3);
+    CHECK(find_schedule(graph, kAab, 0, {1, {}}).schedule.rounds.size() == 3);
+}
+
 TEST_CASE("a bound names what proves it") {
     CHECK(lower_bound(named_graph("star-2"), kAab, 0).reason == "terminal 0 accepts 1 message on one link");
     CHECK(lower_bound(named_graph("cube-1"), kOas, 0).reason == "terminal 0 sends 1 message on one link");
@@ -183,6 +215,12 @@ TEST_CASE("a bound names what proves it") {
     CHECK(lower_bound(named_graph("omega-16"), kAas, 0).reason ==
           "terminal 0 accepts 15 messages on one link");
     CHECK(lower_bound(named_graph("btree-32"), kAas, 0).reason.find("256 messages") == 0);
+    LinkGraph mesh = named_graph("mesh-2x2");
+    CHECK(lower_bound(mesh, kOas, 0).rounds == 2);
+    mesh.ports = Ports::one;
+    CHECK(lower_bound(mesh, kOas, 0).rounds == 3);
+    CHECK(lower_bound(mesh, kOas, 0).reason == "terminal 0 sends 3 messages on one port");
+    CHECK(lower_bound(mesh, kAab, 0).reason == "terminal 0 accepts 3 messages on one port");
 }
 
 TEST_CASE("a bound is never above the rounds of a schedule") {

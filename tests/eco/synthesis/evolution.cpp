@@ -8,6 +8,7 @@
 #include "plexus/error.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -89,6 +90,26 @@ TEST_CASE("the evolutionary search makes valid schedules where pairs have severa
         }
 }
 
+TEST_CASE("a terminal with one port and several links sends once and accepts once in a round") {
+    for (const char* name : {"mesh-2x3", "ring-5", "torus-3x3"})
+        for (const CollectiveKind kind : kCollectiveKinds) {
+            LinkGraph graph = named_graph(name);
+            graph.ports = Ports::one;
+            const auto found = evolve_schedule(graph, kind, 1, options_of(4, 300, 0));
+            INFO(name << " " << to_string(kind));
+            CHECK(!found.schedule.rounds.empty());
+            CHECK(fault_of(graph, found.schedule) == "");
+        }
+}
+
+TEST_CASE("no fewer rounds are tried than are asked for first") {
+    auto options = options_of(1, 10, 19);
+    options.first_rounds = 20;
+    const auto found = evolve_schedule(named_graph("omega-8"), kOas, 0, options);
+    CHECK(found.schedule.rounds.empty());
+    CHECK(found.tries == 0);
+}
+
 TEST_CASE("the same seed evolves the same schedule, another seed another one") {
     const LinkGraph graph = named_graph("omega-8");
     const auto first = evolve_schedule(graph, kAas, 0, options_of(9, 1000, 0));
@@ -151,6 +172,11 @@ TEST_CASE("the evolutionary search refuses what it cannot work with") {
     options.population = 4;
     CHECK_NOTHROW(evolve_schedule(graph, kOab, 0, options));
     options.mutation = 1.5;
+    CHECK_THROWS_AS(evolve_schedule(graph, kOab, 0, options), plexus::Error);
+    options.mutation = std::nan("");
+    CHECK_THROWS_AS(evolve_schedule(graph, kOab, 0, options), plexus::Error);
+    options.mutation = 0;
+    options.population = 0xffff'ffff; // their counters of conflicts alone are more than a gigabyte
     CHECK_THROWS_AS(evolve_schedule(graph, kOab, 0, options), plexus::Error);
     CHECK_THROWS_AS(evolve_schedule(graph, kOab, 8, options_of(1, 10, 0)), plexus::Error);
     CHECK_THROWS_AS(evolve_schedule(LinkGraph{}, kAab, 0, options_of(1, 10, 0)), plexus::Error);

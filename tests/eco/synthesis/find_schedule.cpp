@@ -306,6 +306,34 @@ TEST_CASE("a search that is told to end has a valid schedule, whatever the netwo
             }
 }
 
+TEST_CASE("a search that was told to end does not ask again") {
+    for (const char* name : {"cube-4", "clos-4-2-4", "mesh-1x20"})
+        for (const CollectiveKind kind : kCollectiveKinds)
+            for (const std::uint32_t most : {0U, 3U, 30U}) {
+                std::uint32_t asked = 0;
+                find_schedule(named_graph(name), kind, 0,
+                              {1, [&](const SearchProgress&) { return ++asked <= most; }});
+                INFO(name << " " << to_string(kind) << " after " << most);
+                CHECK(asked <= most + 1);
+            }
+}
+
+TEST_CASE("a thousand attempts without a shorter schedule end a search that cannot reach its bound") {
+    const LinkGraph graph{"",
+                          {"a", "b", "c", "d", "e", "f"},
+                          {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 0}, {1, 4}},
+                          {{0, 0}, {1, 1}, {2, 2}, {4, 4}, {5, 5}},
+                          Ports::all};
+    std::uint32_t asked = 0;
+    const SearchResult result = find_schedule(
+        graph, CollectiveKind::oab, 0, {1, [&asked](const SearchProgress&) { return ++asked < 1'000'000; }});
+    CHECK(fault_of(graph, result.schedule) == "");
+    CHECK(result.bound.rounds == 2);
+    CHECK(result.schedule.rounds.size() == 3);
+    CHECK(result.tries > 1000);
+    CHECK(result.tries < 1100);
+}
+
 TEST_CASE("the same seed finds the same schedule") {
     for (const char* name : {"btree-16", "cube-3", "clos-12"})
         for (const CollectiveKind kind : kCollectiveKinds) {

@@ -79,15 +79,19 @@ TEST_CASE("trees are trees and no other network is one") {
         CHECK(is_tree(named_graph(name)));
     for (const char* const name : {"ring-3", "mesh-2x2", "ftree-4", "omega-4", "cube-2"})
         CHECK_FALSE(is_tree(named_graph(name)));
+    // As many links as a tree has: a vertex that none of them reaches, and links that lead one way.
+    CHECK_FALSE(is_tree(
+        {"", {"a", "b", "c", "d"}, {{0, 1}, {1, 0}, {1, 2}, {2, 1}, {2, 0}, {0, 2}}, {}, Ports::one}));
+    CHECK_FALSE(is_tree({"", {"a", "b", "c"}, {{0, 1}, {1, 2}, {2, 0}, {1, 0}}, {}, Ports::one}));
 }
 
 TEST_CASE("names that mean no network are refused") {
     for (const char* const name :
-         {"",           "omega",        "omega-",   "omega-6",      "omega-0",
-          "omega-2048", "butterfly-08", "clos-13",  "clos-0-1-1",   "btree-1",
-          "fbtree-8",   "star-1",       "ring-1",   "mesh-4",       "mesh-0x4",
-          "mesh-99x99", "cube-0",       "cube-11",  "karytree-1-3", "omega-99999999999999999999",
-          "omega--8",   "omega-8-8",    "moebius-8"}) {
+         {"",           "omega",        "omega-",    "omega-6",         "omega-0",
+          "omega-2048", "butterfly-08", "clos-13",   "clos-0-1-1",      "btree-1",
+          "fbtree-8",   "star-1",       "ring-1",    "mesh-4",          "mesh-0x4",
+          "mesh-99x99", "cube-0",       "cube-11",   "karytree-1-3",    "omega-99999999999999999999",
+          "omega--8",   "omega-8-8",    "moebius-8", "clos-1-1024-1024"}) {
         INFO(name);
         CHECK(words_of([&] { named_graph(name); }) != "taken");
     }
@@ -96,7 +100,7 @@ TEST_CASE("names that mean no network are refused") {
 TEST_CASE("every named network passes check()") {
     for (const char* const name :
          {"omega-8", "butterfly-8", "clos-12", "clos-16", "btree-8", "ftree-8", "fbtree-7", "karytree-3-2",
-          "star-5", "ring-5", "mesh-3x4", "torus-3x4", "cube-3"})
+          "star-5", "ring-5", "mesh-3x4", "torus-3x4", "torus-2x3", "torus-3x2", "cube-3"})
         CHECK_NOTHROW(check(named_graph(name)));
 }
 
@@ -124,12 +128,37 @@ TEST_CASE("graphs that no schedule can be made for are refused with a reason") {
     graph = pair_of_vertices();
     graph.terminals[1] = {2, 2};
     check_refused(graph, "a terminal is at a vertex that is not there");
+    graph.terminals[1] = {1, 2};
+    check_refused(graph, "a terminal is at a vertex that is not there");
+    graph = pair_of_vertices();
+    graph.terminals[1] = {1, 0};
+    check_refused(graph, "\"a\" is the vertex of two terminals");
+    graph = pair_of_vertices();
+    graph.vertices.push_back("c");
+    graph.links.insert(graph.links.end(), {{1, 2}, {2, 1}});
+    graph.terminals = {{0, 1}, {1, 2}};
+    check_refused(graph, "terminal 1 begins where terminal 0 ends");
+    graph = pair_of_vertices();
+    graph.vertices.resize(kMostLinks + 1);
+    check_refused(graph, "65536 of each are the most");
     graph = pair_of_vertices();
     graph.links.push_back({0, 2});
     check_refused(graph, "a link has an end that is not there");
     graph = pair_of_vertices();
     graph.terminals.assign(kMostTerminals + 1, {0, 0});
     check_refused(graph, "1024 are the most");
+}
+
+TEST_CASE("there are no ways between terminals that the graph does not have") {
+    const LinkGraph graph = pair_of_vertices();
+    CHECK(shortest_paths(graph, 0, 1, 1).size() == 1);
+    CHECK(shortest_paths(graph, 0, 1, 0).empty());
+    for (const auto& [from, to] : {std::pair{0U, 2U}, {2U, 0U}}) {
+        INFO(from << " to " << to);
+        CHECK(words_of([&, begin = from, end = to] {
+                  shortest_paths(graph, begin, end, 1);
+              }).find("0 to 1") != std::string::npos);
+    }
 }
 
 } // namespace link_graph_test

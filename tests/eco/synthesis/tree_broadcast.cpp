@@ -102,6 +102,15 @@ TEST_CASE("broadcasts on random trees are valid, as short as the bound, and none
     }
 }
 
+TEST_CASE("a vertex of more neighbours than a balance holds has no programme, and its broadcast is valid") {
+    LinkGraph graph = named_graph("star-40");
+    graph.ports = Ports::all;
+    CHECK_FALSE(tree_broadcast(graph, 0, kWork));
+    const SearchResult found = find_schedule(graph, CollectiveKind::oab, 0, {1, {}});
+    CHECK(fault_of(graph, found.schedule) == "");
+    CHECK(found.schedule.rounds.size() >= found.bound.rounds);
+}
+
 TEST_CASE("no broadcast comes of a graph that is no tree, nor without work") {
     CHECK_FALSE(tree_broadcast(named_graph("ring-4"), 0, kWork));
     CHECK_FALSE(tree_broadcast(named_graph("fbtree-31"), 0, 10));
