@@ -203,6 +203,7 @@ struct BareHost::Calls {
         End& end = *static_cast<End*>(cookie);
         end.host.check_callback("arriving", &end);
         if (end.lost_) report_violation("`arriving` came after `lost`");
+        ++end.arriving_;
     }
 
     static void writable(void* cookie) {

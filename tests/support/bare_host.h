@@ -58,6 +58,7 @@ class End {
     std::optional<Bytes> take();
     std::uint64_t received() const { return received_; }   ///< messages, whichever way they came
     std::uint64_t placed() const { return placed_; }       ///< those of them that came by place
+    std::uint64_t arriving() const { return arriving_; }   ///< signs of messages that were not whole yet
     std::uint64_t writable() const { return writable_; }   ///< calls of `writable` and `opened`
     std::uint64_t completed() const { return completed_; } ///< posted sends that `sent` ended
     std::uint64_t posted() const { return posted_; }       ///< sends that were posted
@@ -87,6 +88,7 @@ class End {
     std::atomic<std::uint64_t> given_up_in_{UINT64_MAX}; // the poll after which no callback may name it
     std::atomic<std::uint64_t> received_{0};
     std::atomic<std::uint64_t> placed_{0};
+    std::atomic<std::uint64_t> arriving_{0};
     std::atomic<std::uint64_t> writable_{0};
     std::atomic<std::uint64_t> posted_{0};
     std::atomic<std::uint64_t> completed_{0};

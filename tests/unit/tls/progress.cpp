@@ -42,4 +42,18 @@ TEST_CASE("a link that is given up still sends what it had accepted") {
     CHECK(pair.pump(10s, [&] { return pair.to_b->completed() == 1; }));
 }
 
+TEST_CASE("each block of a message that is not whole yet is a sign of it") {
+    // The inner method hands over whole blocks, and has no sign of its own.
+    const BareOptions over_local = with({{"over", "local"}});
+    Pair pair(method_of(plexus_passport), over_local, over_local);
+    const auto small = std::make_shared<Bytes>(1000, std::byte{7});
+    const auto large = std::make_shared<Bytes>(std::size_t{8} << 20, std::byte{7});
+    REQUIRE(pair.a.push(*pair.to_b, small));
+    REQUIRE(pair.pump(10s, [&] { return pair.to_a->received() == 1; }));
+    CHECK(pair.to_a->arriving() == 0);
+    REQUIRE(pair.a.push(*pair.to_b, large));
+    REQUIRE(pair.pump(10s, [&] { return pair.to_a->received() == 2; }));
+    CHECK(pair.to_a->arriving() > 0);
+}
+
 } // namespace progress_test
