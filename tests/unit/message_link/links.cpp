@@ -214,12 +214,15 @@ TEST_CASE("links of members that connect at once come about, also if they are mo
     }));
 }
 
-TEST_CASE(
-    "hellos that wait for a place are taken some in each turn, and not once nobody waits for an answer") {
-    BareHost from(memory_method(), memory({}));
+TEST_CASE("hellos that wait for a place are answered no more once nobody waits for an answer") {
+    BareHost from(memory_method(), memory({{"connect_timeout", "60 s"}}));
     BareHost to(memory_method(), memory({{"connect_timeout", "300 ms"}, {"handshake_timeout", "600 ms"}}));
     constexpr std::uint64_t kPlaces = 256;
-    for (int i = 0; i < 400; ++i) REQUIRE(from.connect(to.descriptor(), to.id()) != nullptr);
+    std::vector<End*> ends;
+    for (int i = 0; i < 400; ++i) {
+        ends.push_back(from.connect(to.descriptor(), to.id()));
+        REQUIRE(ends.back() != nullptr);
+    }
     from.poll(); // says its hellos; it confirms nothing from here on
     while (to.poll() > 0) {}
     CHECK(to.query(PLEXUS_QUERY_LINKS) == kPlaces);
@@ -235,6 +238,29 @@ TEST_CASE(
         return to.arm(&sleep_ns) == PLEXUS_OK;
     }));
     CHECK(has_no_links(to));
+    while (from.poll() > 0) {}
+    const auto answered =
+        std::count_if(ends.begin(), ends.end(), [](const End* each) { return each->is_opened(); });
+    CHECK(static_cast<std::uint64_t>(answered) == kPlaces);
+}
+
+TEST_CASE("of hellos that wait for a place a turn takes no more than its budget") {
+    BareHost from(memory_method(), memory({{"connect_timeout", "60 s"}}));
+    BareHost to(memory_method(), memory({{"connect_timeout", "60 s"}, {"handshake_timeout", "600 ms"}}));
+    for (int i = 0; i < 400; ++i) REQUIRE(from.connect(to.descriptor(), to.id()) != nullptr);
+    from.poll(); // says its hellos; it confirms nothing from here on
+    while (to.poll() > 0) {}
+    CHECK(to.query(PLEXUS_QUERY_LINKS) == 256);
+    std::uint64_t most = 0;     // links more after one turn
+    CHECK(eventually(20s, [&] { // until those that waited have come and gone as well
+        const std::uint64_t before = to.query(PLEXUS_QUERY_LINKS);
+        to.poll(1);
+        const std::uint64_t after = to.query(PLEXUS_QUERY_LINKS);
+        if (after > before) most = std::max(most, after - before);
+        std::uint64_t sleep_ns = 0;
+        return after == 0 && to.arm(&sleep_ns) == PLEXUS_OK;
+    }));
+    CHECK(most == 1);
 }
 
 // ---- sleeping
