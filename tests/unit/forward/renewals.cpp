@@ -43,9 +43,11 @@ const bootstrap::Key& key() {
 /// A directory whose forwarder is this one.
 class Address {
   public:
-    explicit Address(std::uint8_t digit)
+    Address() // nobody relays yet
       : server_(bootstrap::DirectoryServer::listen("plexus://127.0.0.1:0", key(), 1).value())
-      , view_(server_->local()) {
+      , view_(server_->local()) {}
+    explicit Address(std::uint8_t digit)
+      : Address() {
         relay(digit);
     }
     std::string url() const { return server_->url(); }
@@ -176,6 +178,19 @@ TEST_CASE("what is asked of a forwarder that is there again is forgotten") {
     renewals.ask(context(1), here.url());
     renewals.forget(context(1));
     const auto answers = answered(renewals, 5, here.url()); // asked behind it
+    REQUIRE(answers.size() == 1);
+    CHECK(answers[0].lost == context(5));
+}
+
+TEST_CASE("an answer that comes when its forwarder is there again is forgotten") {
+    Address here;
+    Renewals renewals(key(), context(9));
+    renewals.ask(context(1), here.url());
+    // The question stands: it waits until somebody relays.
+    CHECK_FALSE(eventually(100ms, [&] { return !renewals.take().empty(); }));
+    renewals.forget(context(1));
+    here.relay(2);
+    const auto answers = answered(renewals, 5, here.url());
     REQUIRE(answers.size() == 1);
     CHECK(answers[0].lost == context(5));
 }
