@@ -108,7 +108,7 @@ class Search {
     }
 
     void keep(Plan plan) {
-        const double time = estimate_us(plan, ways_, least_);
+        const double time = expected_us(plan, ways_, least_);
         if (time >= least_) return;
         least_ = time;
         best_ = std::move(plan);
@@ -140,7 +140,7 @@ class Search {
         const auto with = [&](std::uint64_t fewer) {
             PlanRequest request = request_;
             request.elements = std::max<std::uint64_t>(fewer, request_.elements / parts * fewer);
-            return estimate_us(along(trees, request, fewer), ways_);
+            return expected_us(along(trees, request, fewer), ways_);
         };
         const double one = with(few);
         const double two = with(2 * few);

@@ -10,19 +10,25 @@
 
 namespace plexus::eco {
 
+/// Between some members a connection that was idle does not send as much as the way carries.
+bool has_long_way(const Network& network);
+
 /// What an estimate needs of a network, found once. Refers to it. Read by many threads.
 struct Ways {
     explicit Ways(const Network& of)
       : network(of)
       , least_us(least_latencies(of))
-      , wires(of) {}
+      , wires(of)
+      , are_long(has_long_way(of)) {}
     const Network& network;
     std::vector<double> least_us; ///< of each member
     Wires wires;
+    bool are_long; ///< some: has_long_way()
 };
 
-/// estimate_us() of a plan of our own; infinity where it takes `limit_us` at least.
-double estimate_us(const Plan& plan, const Ways& ways,
+/// The mean of estimate_us() with idle and with open connections, of a plan of our own: calls may follow each
+/// other, or come after a pause. Infinity where it is `limit_us` at least.
+double expected_us(const Plan& plan, const Ways& ways,
                    double limit_us = std::numeric_limits<double>::infinity());
 
 } // namespace plexus::eco

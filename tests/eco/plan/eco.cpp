@@ -7,6 +7,7 @@
 #include "support/processor_time.h"
 
 #include "plan/eco_tree.h"
+#include "plexus/eco/levels.h"
 #include "plexus/eco/network.h"
 #include "plexus/error.h"
 
@@ -300,6 +301,29 @@ TEST_CASE("by the estimate eco is never slower by a tenth than trees that do not
             for (const Pattern pattern : {Pattern::star, Pattern::tree, Pattern::binomial})
                 CHECK(eco <= estimate_us(plan(request, {pattern}), network) * 1.1);
         }
+    }
+}
+
+TEST_CASE("a plan over long ways suits calls that follow each other as well as a first one") {
+    Random random(47);
+    const Network network(map_of(relabelled(grid5000(), shuffled(78, random))), one_each(78));
+    const Levels levels{network.levels().front(), network.levels().back()};
+    for (const std::uint64_t bytes :
+         {std::uint64_t{1} << 16, std::uint64_t{1} << 19, std::uint64_t{1} << 22}) {
+        const PlanRequest request{Operation::broadcast, 78, 0, bytes, 1, true};
+        const auto mean = [&](const Plan& plan) {
+            return (estimate_us(plan, network, Connections::idle) +
+                    estimate_us(plan, network, Connections::open)) /
+                   2;
+        };
+        const Plan eco = plan_eco(request, network);
+        const double expected = mean(eco);
+        for (const Pattern outer : {Pattern::star, Pattern::binomial, Pattern::chain})
+            for (const Pattern inner : {Pattern::binomial, Pattern::chain, Pattern::butterfly}) {
+                INFO(bytes << " bytes, " << to_string(outer) << ", " << to_string(inner));
+                CHECK(expected <=
+                      mean(plan_by_level(request, levels, {{outer, 2, 16384}, {inner, 2, 16384}})));
+            }
     }
 }
 

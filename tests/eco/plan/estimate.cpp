@@ -3,8 +3,11 @@
 #include "eco/topology/networks.h"
 #include "support/catch.h"
 
+#include "plan/estimate.h"
 #include "plexus/eco/network.h"
 #include "plexus/error.h"
+
+#include <cmath>
 
 namespace estimate_test {
 
@@ -76,6 +79,27 @@ TEST_CASE("an idle connection over a long way sends ten segments, and twice as m
     CHECK(estimate(Operation::broadcast, Pattern::star, network, 14'000) == Approx(50'140));
     CHECK(estimate(Operation::broadcast, Pattern::star, network, 40'000) == Approx(150'000).epsilon(0.01));
     CHECK(estimate(Operation::broadcast, Pattern::star, network, 100'000) == Approx(250'000).epsilon(0.01));
+}
+
+TEST_CASE("an open connection sends what the way carries, and what is expected is half of both") {
+    const Network network = flat(2, 50'000);
+    const Plan star = plan({Operation::broadcast, 2, 0, 100'000, 1, true}, {Pattern::star});
+    CHECK(estimate_us(star, network, Connections::open) == Approx(51'000));
+    const double idle = estimate_us(star, network, Connections::idle);
+    CHECK(idle == estimate_us(star, network));
+    const Ways ways(network);
+    CHECK(ways.are_long);
+    CHECK(expected_us(star, ways) == Approx((51'000 + idle) / 2));
+    // A limit that is met is infinity, and only then.
+    CHECK(std::isinf(expected_us(star, ways, (51'000 + idle) / 2 - 1)));
+    CHECK(expected_us(star, ways, (51'000 + idle) / 2 + 1) == Approx((51'000 + idle) / 2));
+    CHECK(std::isinf(expected_us(star, ways, 50'000)));
+    // Over short ways there is no difference: 14480 bytes take 145 us, and a round trip 140.
+    const Network near = flat(2, 70);
+    const Ways short_ways(near);
+    CHECK_FALSE(short_ways.are_long);
+    CHECK(expected_us(star, short_ways) == Approx(estimate_us(star, near)));
+    CHECK(Ways(flat(2, 75)).are_long);
 }
 
 TEST_CASE("segments in a chain overlap") {
