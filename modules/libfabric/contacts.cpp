@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "libfabric/contacts.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace plexus::libfabric {
@@ -14,6 +15,16 @@ std::string shared_file_of(const Bytes& name) {
     const std::string file = text.substr(start + 3, text.find('\0') - start - 3);
     return file.empty() || file.find('/') != std::string::npos ? std::string() : "/" + file;
 }
+
+namespace {
+
+/// Folders are no files.
+bool is_readable_file(const std::string& path) {
+    struct stat facts {};
+    return ::stat(path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode) && ::access(path.c_str(), R_OK) == 0;
+}
+
+} // namespace
 
 Neighbours& Neighbours::all() {
     static auto& the = *new Neighbours; // what is abandoned outlives everything
@@ -32,7 +43,7 @@ int Contacts::add(fid_av* table, const Address& own, const Bytes& name, Contact*
     // The shm provider trips over an address that means no file, and over one of a process of which nothing
     // is left.
     if (const std::string file = on_host ? shared_file_of(name) : std::string();
-        on_host && (file.empty() || ::access(("/dev/shm" + file).c_str(), R_OK) != 0))
+        on_host && !is_readable_file("/dev/shm" + file))
         return -FI_ENOENT;
     Bytes ended = name;
     ended.push_back(std::byte{0}); // some providers' names are strings

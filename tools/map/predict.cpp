@@ -17,6 +17,7 @@
 #include <cstdio>
 #include <fmt/format.h>
 #include <numeric>
+#include <optional>
 
 namespace plexus::tools {
 namespace {
@@ -117,21 +118,39 @@ std::string json_of(const eco::InterclusterInstance& instance) {
     return out.raw("T", json::list(inside)).add("root", instance.root).text();
 }
 
-/// What the estimate says on the map, in seconds.
-struct EstimatedPlans {
-    double chosen_s = 0; ///< the plan that the models and the schedule choose
-    double groups_s = 0; ///< the plan that a group with this map follows
+/// What the estimate says of a plan on the map, in seconds.
+struct PlanTime {
+    double idle_s = 0; ///< a first call: connections over long ways begin slowly
+    double open_s = 0; ///< a call that follows another one
 };
 
-EstimatedPlans estimate(const Map& map, const PolyRequest& request, const PolyPrediction& made) {
+PlanTime time_of(const eco::Plan& plan, const eco::Network& network) {
+    constexpr double kSecondsPerUs = 1e-6;
+    return {estimate_us(plan, network, eco::Connections::idle) * kSecondsPerUs,
+            estimate_us(plan, network, eco::Connections::open) * kSecondsPerUs};
+}
+
+struct EstimatedPlans {
+    PlanTime chosen; ///< the plan that the models and the schedule choose
+    PlanTime groups; ///< the plan that a group with this map follows
+};
+
+/// Nothing: planning for so many hosts takes long.
+std::optional<EstimatedPlans> estimate(const Map& map, const PolyRequest& request,
+                                       const PolyPrediction& made) {
+    constexpr std::size_t kMostHosts = 256;
+    if (map.hosts().size() > kMostHosts) return std::nullopt;
     std::vector<std::size_t> host_of(map.hosts().size());
     std::iota(host_of.begin(), host_of.end(), std::size_t{0});
-    const eco::Network network(map, host_of, request.tolerance, request.symmetry);
-    eco::PlanRequest task{
+    const eco::Network network(map, host_of, request.tolerance); // as groups take it
+    const eco::PlanRequest task{
         request.operation, network.size(), static_cast<eco::Rank>(request.root), request.bytes, 1, true};
-    constexpr double kSecondsPerUs = 1e-6;
-    return {estimate_us(to_plan(made, task), network) * kSecondsPerUs,
-            estimate_us(plan_eco(task, network), network) * kSecondsPerUs};
+    return EstimatedPlans{time_of(to_plan(made, task), network), time_of(plan_eco(task, network), network)};
+}
+
+std::string json_of(const PlanTime& time) {
+    json::Object out;
+    return out.raw("idle", json::exact(time.idle_s)).raw("open", json::exact(time.open_s)).text();
 }
 
 void print_json(const MapOptions& options, const Map& map, const PolyRequest& request,
@@ -155,10 +174,11 @@ void print_json(const MapOptions& options, const Map& map, const PolyRequest& re
         out.raw("between", json_of(made.between)).raw("schedules", schedules.text());
         out.add("chosen", to_string(*chosen.rule));
         out.raw("completion", json::exact(chosen.completion_s(request.completion)));
-        const EstimatedPlans plans = estimate(map, request, made);
-        json::Object estimated;
-        estimated.raw("chosen", json::exact(plans.chosen_s)).raw("eco", json::exact(plans.groups_s));
-        out.raw("estimate", estimated.text());
+        if (const auto plans = estimate(map, request, made)) {
+            json::Object estimated;
+            estimated.raw("chosen", json_of(plans->chosen)).raw("eco", json_of(plans->groups));
+            out.raw("estimate", estimated.text());
+        }
     } else {
         out.add("missing", made.missing);
     }
@@ -227,9 +247,14 @@ void print_text(const Map& map, const PolyRequest& request, const PolyPrediction
     const eco::InterclusterSchedule& chosen = made.schedules[made.chosen];
     std::printf("chosen: %s, %.6g s\n", std::string(to_string(*chosen.rule)).c_str(),
                 chosen.completion_s(request.completion));
-    const EstimatedPlans plans = estimate(map, request, made);
-    std::printf("estimate, which plays a plan on the map: %.6g s; of the plan that groups follow: %.6g s\n",
-                plans.chosen_s, plans.groups_s);
+    const auto plans = estimate(map, request, made);
+    if (!plans) return;
+    TextTable table({"plan, played on the map", "first call s", "further calls s"});
+    table.add({"chosen by models", fmt::format("{:.6g}", plans->chosen.idle_s),
+               fmt::format("{:.6g}", plans->chosen.open_s)});
+    table.add({"of groups with this map", fmt::format("{:.6g}", plans->groups.idle_s),
+               fmt::format("{:.6g}", plans->groups.open_s)});
+    table.print(stdout);
 }
 
 PolyRequest request_of(const Map& map, const MapOptions& options, eco::Completion completion) {

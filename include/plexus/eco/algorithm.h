@@ -53,8 +53,9 @@ class Algorithm {
         return algorithm;
     }
     /// By a pattern for each level of the members' network, the widest first: between sites, between
-    /// clusters, between hosts, inside a host. As plan_by_level() with Network::levels() of the group's map;
-    /// without a map the levels are the sockets of each host, the hosts and all.
+    /// clusters, between hosts, between the sockets of a host, inside a socket. As plan_by_level() with
+    /// Network::levels() of the group's map; without a map the levels are the sockets of each host, the hosts
+    /// and all. Of v forms, for all_gather_v and reduce_scatter_v alone.
     /// @error bad_argument no pattern; otherwise as plan_by_level() (thrown by the call)
     static Algorithm by_level(std::vector<AlgorithmOptions> widest_first) {
         Algorithm algorithm;
@@ -125,11 +126,6 @@ struct GroupOptions {
     Tolerance tolerance = {}; ///< for the subnets of the map
     /// The name of this member's host in the map. Empty: the system's host name.
     std::string host = {};
-    /// The name of this member's socket, its processor package: members of one host with the same name share
-    /// a socket. Up to 255 characters, no line break. Empty: the number of the package to which all
-    /// processors belong that this process may use; where they belong to several, the member counts as on no
-    /// socket in particular.
-    std::string socket = {};
     Algorithm algorithm = {}; ///< of every call that does not choose another
     /// A member is asked whether it lives after it has been waited for so long, and again after each such
     /// time. A lost member is therefore reported within this time plus the time that its method needs to
@@ -138,6 +134,12 @@ struct GroupOptions {
     /// Limit of the bytes that members may send to this one for calls that it has not begun yet.
     /// Exceeding it breaks the group: let members meet at a barrier from time to time.
     std::size_t ahead_bytes = std::size_t{256} << 20;
+    /// The name of this member's socket, its processor package: members of one host with the same name share
+    /// a socket. Up to 255 bytes, no line break. Empty: the number of the package to which all processors
+    /// belong that the process's main thread may use. Where they belong to several packages the member is on
+    /// no socket in particular, and all members of its host count as on one socket.
+    /// @error bad_argument it is longer, or has a line break (thrown where the group is made)
+    std::string socket = {};
 };
 
 } // namespace plexus::eco

@@ -77,18 +77,20 @@ PLEXUS_API PolyPrediction predict(const Map& map, const PolyRequest& request);
 
 /// The plan that was chosen: between clusters the chosen schedule, inside each cluster its fastest pattern.
 /// Members are the hosts of the map, in its order. A coordinator serves other clusters before the members of
-/// its own. `request` is that of the prediction, in elements. Order of contributions does not count.
+/// its own. Where all patterns are trees and one of them is a chain in segments, coordinators do so for each
+/// segment: such a plan ends earlier than predicted. `request` is that of the prediction, in elements.
 /// @error bad_argument another operation, root or number of members (thrown)
-/// @error unsupported  there is no choice: PolyPrediction::missing says why (thrown)
+/// @error unsupported  there is no choice: PolyPrediction::missing says why; or the order of contributions
+/// counts and there are several clusters (thrown)
 PLEXUS_API Plan to_plan(const PolyPrediction& prediction, const PlanRequest& request);
 
 /// A broadcast or reduction between clusters by the schedule of `rule`, and inside them by `inside`, as
 /// plan_by_level(). The clusters are the closest groups of Network::levels() with members on several hosts.
 /// The instance for the rule has the network's costs between coordinators, and the times inside as Hockney's
-/// model with the mean costs of the cluster has them. One cluster: plan_by_level() alone.
-/// @error bad_argument the network has another number of members; as plan_by_level(); optimal of more than
-/// kOptimalClusters clusters (thrown)
-/// @error unsupported  another operation; as plan_by_level() (thrown)
+/// model with the mean costs of the cluster has them. One cluster: plan_by_level() alone. `optimal` of more
+/// than kOptimalClusters clusters: what completes first by the other rules. Segments go as in to_plan().
+/// @error bad_argument the network has another number of members; as plan_by_level() (thrown)
+/// @error unsupported  another operation; the order of contributions counts; as plan_by_level() (thrown)
 PLEXUS_API Plan plan_by_rule(const PlanRequest& request, const Network& network, ScheduleRule rule,
                              const std::vector<AlgorithmOptions>& inside);
 

@@ -161,6 +161,24 @@ void Adaptation::agree_on_choices() {
     report_.chosen = count;
 }
 
+/// Of calls of this kind: the pattern that took less than all others and than these. Nothing: none did. What
+/// is no pattern for all members, as a schedule between clusters, is passed over.
+std::optional<AlgorithmOptions> fastest_pattern(const History& history, const PastCalls& automatic) {
+    std::optional<AlgorithmOptions> best;
+    double least_us = automatic.measured_us;
+    for (const PastCalls& each : history.calls()) {
+        const bool is_kind = each.place == automatic.place && each.operation == automatic.operation &&
+                             each.root == automatic.root && each.bytes == automatic.bytes;
+        if (!is_kind || each.measured_us >= least_us) continue;
+        const std::optional<Algorithm> algorithm = parse_algorithm(each.algorithm);
+        if (!algorithm || !algorithm->options() || !supports(algorithm->options()->pattern, each.operation))
+            continue;
+        least_us = each.measured_us;
+        best = algorithm->options();
+    }
+    return best;
+}
+
 /// On member 0: the fastest algorithm of each kind of calls for which it is not the automatic one.
 std::vector<Choice> Adaptation::choose(const History& history) {
     std::vector<Choice> out;
@@ -168,11 +186,8 @@ std::vector<Choice> Adaptation::choose(const History& history) {
     for (const PastCalls& each : history.calls()) {
         knows_place = knows_place || each.place == place_;
         if (each.place != place_ || each.algorithm != "auto" || out.size() == kMostChoices) continue;
-        const PastCalls* const best = history.fastest(place_, each.operation, each.root, each.bytes);
-        const std::optional<Algorithm> algorithm = parse_algorithm(best->algorithm);
-        if (!algorithm || !algorithm->options() || !supports(algorithm->options()->pattern, each.operation))
-            continue;
-        out.push_back({each.operation, each.root, each.bytes, *algorithm->options()});
+        if (const auto best = fastest_pattern(history, each))
+            out.push_back({each.operation, each.root, each.bytes, *best});
     }
     if (!knows_place && !history.calls().empty()) {
         const Lock hold(mutex_);

@@ -84,9 +84,9 @@ std::optional<ScheduleRule> rule(std::string_view text) {
 std::optional<std::string> text_of(const AlgorithmOptions& options) {
     if (options.halve_from_bytes != AlgorithmOptions().halve_from_bytes) return std::nullopt;
     const std::string name(to_string(options.pattern));
+    if (options.segment_bytes != 0 && options.pattern != Pattern::chain) return std::nullopt;
     if (options.pattern == Pattern::tree) return fmt::format("{}:{}", name, options.arity);
     if (options.segment_bytes == 0) return name;
-    if (options.pattern != Pattern::chain) return std::nullopt;
     return fmt::format("{}:{}B", name, options.segment_bytes);
 }
 

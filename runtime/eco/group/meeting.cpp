@@ -9,9 +9,10 @@
 #include "topology/refuse.h"
 
 #include <algorithm>
+#include <set>
 #include <thread>
-#include <tuple>
 #include <unistd.h>
+#include <utility>
 
 namespace plexus::eco::detail {
 namespace {
@@ -45,12 +46,18 @@ MemberFacts parse_facts(std::string_view text) {
     return out;
 }
 
-/// Sockets in numbers: equal for members with the same name on the same host.
+/// Sockets in numbers: equal for members with the same name on the same host. A host with a member on no
+/// socket in particular counts as one socket.
 std::vector<std::uint32_t> sockets_of(const std::vector<Member>& members) {
+    std::set<std::string_view> unknown;
+    for (const Member& each : members)
+        if (each.facts.socket.empty()) unknown.insert(each.facts.host);
     std::vector<std::uint32_t> out(members.size());
     std::uint32_t socket = 0;
     for (const Subnet& each : grouped(members.size(), [&](std::size_t member) {
-             return std::tie(members[member].facts.host, members[member].facts.socket);
+             const MemberFacts& facts = members[member].facts;
+             const bool is_known = unknown.count(facts.host) == 0;
+             return std::pair(std::string_view(facts.host), is_known ? std::string_view(facts.socket) : "");
          })) {
         for (const std::size_t member : each) out[member] = socket;
         ++socket;
@@ -60,13 +67,13 @@ std::vector<std::uint32_t> sockets_of(const std::vector<Member>& members) {
 
 /// Where nothing is measured: sockets, hosts and all.
 Levels levels_of(const std::vector<Member>& members) {
-    const auto host_of = [&](std::size_t member) { return std::string_view(members[member].facts.host); };
     const std::vector<std::uint32_t> sockets = sockets_of(members);
     Levels out;
     out.push_back(grouped(members.size(), [&](std::size_t member) { return sockets[member]; }));
-    out.push_back(grouped(members.size(), host_of));
+    out.push_back(grouped(members.size(),
+                          [&](std::size_t member) { return std::string_view(members[member].facts.host); }));
     out.push_back(grouped(members.size(), [](std::size_t) { return 0; }));
-    return out;
+    return levels_that_join(std::move(out), members.size());
 }
 
 /// Everyone's text, by rank.

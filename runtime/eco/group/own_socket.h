@@ -14,7 +14,7 @@ namespace plexus::eco::detail {
 std::string socket_of(const std::vector<std::size_t>& which,
                       const std::filesystem::path& processors = "/sys/devices/system/cpu");
 
-/// Of the processors that this process may use. @thread any
+/// Of the processors that the process's main thread may use. @thread any
 std::string own_socket();
 
 } // namespace plexus::eco::detail

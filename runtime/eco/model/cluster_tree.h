@@ -4,11 +4,20 @@
 
 #include "plan/tree.h"
 #include "plexus/eco/intercluster.h"
+#include "topology/refuse.h"
 
 namespace plexus::eco {
 
 /// Maps and networks count in microseconds, models and schedules between clusters in seconds.
 inline constexpr double kSecondsPerUs = 1e-6;
+
+/// @error unsupported the order of contributions counts, which a schedule does not keep (thrown)
+inline void check_order(const PlanRequest& request) {
+    if (reduces(request.operation) && !request.commutative)
+        refuse(Status::unsupported,
+               "a schedule between clusters combines contributions in another order than that of "
+               "the ranks");
+}
 
 inline Tree tree_of(const InterclusterSchedule& schedule, std::size_t root, std::size_t clusters) {
     Tree out(static_cast<Rank>(clusters));

@@ -7,7 +7,6 @@
 #include "topology/refuse.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace plexus::eco {
 namespace {
@@ -44,8 +43,8 @@ Hockney mean_cost(const Subnet& cluster, const Network& network) {
             us_per_byte += network.us_per_byte(static_cast<Rank>(a), static_cast<Rank>(b));
             ++pairs;
         }
-    const double byte_s =
-        std::max(us_per_byte / pairs * kSecondsPerUs, std::numeric_limits<double>::min() * 1e10);
+    constexpr double kMostBytesPerS = 1e15; // where bytes cost nothing: a bandwidth that is finite
+    const double byte_s = std::max(us_per_byte / pairs * kSecondsPerUs, 1 / kMostBytesPerS);
     return {latency_us / pairs * kSecondsPerUs, 1 / byte_s};
 }
 
@@ -89,12 +88,14 @@ Plan plan_by_rule(const PlanRequest& request, const Network& network, ScheduleRu
                "between clusters there are schedules of broadcast and reduce alone, not of {}",
                to_string(request.operation));
     Builder(request, 1); // refuses what makes no sense
+    check_order(request);
     const Levels levels = to_clusters(network);
     if (levels.empty() || inside.empty()) return plan_by_level(request, network.levels(), inside);
     const std::size_t top = levels.size() - 1;
     const Partition& clusters = levels[top - 1];
     const InterclusterInstance instance = instance_of(request, network, clusters, inside.back());
-    const InterclusterSchedule made = schedule(instance, rule);
+    const bool is_searched = rule != ScheduleRule::optimal || clusters.size() <= kOptimalClusters;
+    const InterclusterSchedule made = is_searched ? schedule(instance, rule) : earliest(schedules(instance));
     return plan_of_groups(request, levels, [&](std::size_t level, std::size_t) {
         const std::size_t last = inside.size() - 1;
         if (level < top) return GroupPattern{inside[last - std::min(level, last)]};

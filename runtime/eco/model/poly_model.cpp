@@ -316,6 +316,14 @@ Plan to_plan(const PolyPrediction& prediction, const PlanRequest& request) {
     if (request.operation != prediction.operation || request.root != prediction.root)
         refuse(Status::bad_argument, "the prediction is for a {} with root {}, not for a {} with root {}",
                to_string(prediction.operation), prediction.root, to_string(request.operation), request.root);
+    std::size_t hosts = 0;
+    for (const ClusterPrediction& each : prediction.clusters) hosts += each.hosts.size();
+    if (request.members != hosts)
+        refuse(Status::bad_argument, "the prediction is for {} hosts, not for {} members", hosts,
+               request.members);
+    if (prediction.clusters.size() == 1 && hosts > 1)
+        return plan(request, prediction.clusters.front().fastest.options);
+    check_order(request);
     Levels levels(2);
     for (const ClusterPrediction& each : prediction.clusters) {
         levels[0].push_back(each.hosts);

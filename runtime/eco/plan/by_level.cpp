@@ -109,14 +109,6 @@ class Composer {
             across(Operation::broadcast);
             down_below(Operation::broadcast);
             break;
-        case Operation::scatter:
-            across(Operation::scatter);
-            down_below(Operation::scatter);
-            break;
-        case Operation::gather:
-            up_below(Operation::gather);
-            across(Operation::gather);
-            break;
         case Operation::reduce:
             up_below(Operation::reduce);
             across(Operation::reduce);
@@ -148,6 +140,8 @@ class Composer {
                 if (level + 1 < levels_.size()) each_of(level, Operation::scatter);
             }
             break;
+        case Operation::scatter:
+        case Operation::gather: // go by trees alone
         case Operation::scan:
         case Operation::exclusive_scan: // refused before
             break;
@@ -263,8 +257,8 @@ class Composer {
         return out;
     }
 
-    /// Into how many parts a vector is cut, so that each stage's parts are whole ones of these; if that are
-    /// too many, as many as the finest stage has: then parts of others differ by one.
+    /// Into how many parts a vector is cut: the least common multiple of the stages' parts. If this number is
+    /// too large, the parts of the finest stage; parts of other stages then differ in size by one.
     std::uint64_t parts() const {
         constexpr std::uint64_t kMostParts = 4096;
         std::uint64_t common = 1;
@@ -274,7 +268,7 @@ class Composer {
             finest = std::max(finest, here);
             if (common <= kMostParts) common = std::lcm(common, here);
         }
-        return common <= std::max(finest, std::min(kMostParts, request_.elements)) ? common : finest;
+        return common <= std::min(kMostParts, request_.elements) ? common : finest;
     }
 
     Plan write() {
@@ -365,18 +359,21 @@ void check_patterns(const PlanRequest& request, const Structure& levels) {
         }
 }
 
-Plan along_levels(const PlanRequest& request, const Structure& levels, Rank root, bool in_order) {
+std::uint64_t parts_of_trees(const PlanRequest& request, const Structure& levels) {
     std::uint64_t parts = 1;
     for (const auto& level : levels)
         for (const Acting& acting : level)
             if (acting.who.size() > 1 && !acting.pattern.tree)
                 parts = std::max(parts, parts_of(request, acting.pattern.options));
-    Tree tree = one_tree(levels, request.members, root);
-    if (in_order) { // every subtree is a run of ranks
-        for (auto& children : tree.children) std::sort(children.begin(), children.end());
-        tree.collect_first_to_last = true;
-    }
-    return along(tree, request, parts);
+    return parts;
+}
+
+/// @error unsupported it is not in the order of ranks (thrown)
+void check_rank_order(const Plan& plan) {
+    if (!prove(plan).rank_order)
+        refuse(Status::unsupported,
+               "levels of groups combine contributions in another order than that of the ranks "
+               "here: the groups have to be runs of ranks");
 }
 
 } // namespace
@@ -385,25 +382,25 @@ Plan plan_of_groups(const PlanRequest& request, const Levels& levels, const Choo
     Builder(request, 1); // refuses what makes no sense
     check_levels(levels, request.members);
     if (scans(request.operation))
-        refuse(Status::unsupported, "a {} goes by rank, not by levels of groups",
+        refuse(Status::unsupported, "there is no plan by level for {}: a scan goes by rank",
                to_string(request.operation));
     const bool in_order = reduces(request.operation) && !request.commutative;
     Structure structure = structure_of(levels, request.members, request.root, choose);
     check_patterns(request, structure);
-    Plan out;
-    if (are_trees(structure)) {
-        // A reduction in the order of ranks has its tree at rank 0, wherever its root is.
-        const Rank root = in_order ? 0 : request.root;
-        if (root != request.root) structure = structure_of(levels, request.members, root, choose);
-        out = along_levels(request, structure, root, in_order);
-    } else {
-        out = Composer(request, structure).run();
+    if (!are_trees(structure)) {
+        Plan out = Composer(request, structure).run();
+        if (in_order) check_rank_order(out);
+        return out;
     }
-    if (in_order && !prove(out).rank_order)
-        refuse(Status::unsupported, "levels of groups combine contributions in another order than that of "
-                                    "the ranks here: the groups have "
-                                    "to be runs of ranks");
-    return out;
+    const std::uint64_t parts = parts_of_trees(request, structure);
+    if (!in_order) return along(one_tree(structure, request.members, request.root), request, parts);
+    // A reduction in the order of ranks has its tree at rank 0, wherever its root is.
+    structure = structure_of(levels, request.members, 0, choose);
+    Tree tree = one_tree(structure, request.members, 0);
+    for (auto& children : tree.children) std::sort(children.begin(), children.end());
+    tree.collect_first_to_last = true;
+    check_rank_order(along(tree, request, 1)); // that of each part
+    return along(tree, request, parts);
 }
 
 Plan plan_by_level(const PlanRequest& request, const Levels& levels,

@@ -21,12 +21,24 @@ constexpr std::size_t kMostTrees = 16;
 constexpr std::uint64_t kWidePlan = 4096;      // messages: above this, parts are reckoned from few of them
 constexpr std::uint64_t kMostByEveryone = 128; // members, where everyone may send to everyone
 
+/// 1, or 2 where the first level is that of sockets.
+std::size_t levels_near(const Network& network) {
+    const Partition& first = network.levels().front();
+    for (std::size_t one = 0; one < first.size(); ++one)
+        for (std::size_t other = 0; other < one; ++other)
+            if (network.same_host(static_cast<Rank>(first[one].front()),
+                                  static_cast<Rank>(first[other].front())))
+                return std::min<std::size_t>(2, network.levels().size());
+    return 1;
+}
+
 class Search {
   public:
     Search(const PlanRequest& request, const Network& network)
       : request_(request)
       , network_(network)
       , ways_(network)
+      , near_(levels_near(network))
       , bytes_(static_cast<double>(request.elements) * request.element_bytes)
       , in_order_(reduces(request.operation) && !request.commutative)
       , root_(in_order_ ? 0 : request.root) {}
@@ -51,7 +63,7 @@ class Search {
         const bool is_free =
             request_.operation != Operation::broadcast && request_.operation != Operation::scatter &&
             request_.operation != Operation::gather && request_.operation != Operation::reduce && !in_order_;
-        const Partition& closest = network_.levels().front();
+        const Partition& closest = network_.levels()[near_ - 1];
         if (!is_free || is_large_group() || closest.size() > kMostRoots || network_.levels().size() == 1)
             return {root_};
         std::vector<Rank> out;
@@ -153,12 +165,13 @@ class Search {
         offer({EcoTree(ways_, bytes, fine, outer).build(root_, inner)}, parts);
     }
 
-    /// Whole messages: every level; or the closest groups alone, all of them side by side.
+    /// Whole messages: every level; or the closest groups alone, all of them side by side, once with those
+    /// that join them and once without.
     void try_trees() {
         const std::size_t levels = network_.levels().size();
         std::vector<std::size_t> each{levels};
-        if (levels > 2) each.push_back(2);
-        if (levels > 1) each.push_back(1);
+        if (levels > near_ + 1) each.push_back(near_ + 1);
+        if (levels > near_) each.push_back(near_);
         for (const std::size_t fine : each) {
             offer_tree(bytes_, 1, fine, Outer::soonest, {});
             if (is_large_group() && !has_parts(request_.operation))
@@ -176,12 +189,12 @@ class Search {
         const double bytes = bytes_ / static_cast<double>(parts);
         const Inner chain{Pattern::chain, 2, true};
         const Inner tree{Pattern::tree, 2, true};
-        offer_tree(bytes, parts, 1, Outer::balanced, chain);
+        offer_tree(bytes, parts, near_, Outer::balanced, chain);
         offer_tree(bytes, parts, levels, Outer::balanced, tree);
         if (is_large_group()) return;
-        if (levels > 1) offer_tree(bytes, parts, 1, Outer::balanced, tree);
-        offer_tree(bytes, parts, 1, Outer::chain, chain);
-        offer_tree(bytes, parts, 1, Outer::chain, tree);
+        if (levels > near_) offer_tree(bytes, parts, near_, Outer::balanced, tree);
+        offer_tree(bytes, parts, near_, Outer::chain, chain);
+        offer_tree(bytes, parts, near_, Outer::chain, tree);
         offer_tree(bytes, parts, levels, Outer::soonest, {});
     }
 
@@ -189,11 +202,12 @@ class Search {
     /// than one, and no member has to pass on all of it.
     void try_forests(std::size_t count) {
         const std::size_t levels = network_.levels().size();
+        std::vector<std::size_t> fines{levels};
+        if (levels > near_ + 1 && !is_large_group()) fines.push_back(near_ + 1);
         for (const std::uint64_t parts : {count, 4 * count}) {
             if (parts > most_parts() || (is_large_group() && parts > count)) break;
             const double bytes = bytes_ / static_cast<double>(parts);
-            for (const std::size_t fine : {levels, std::size_t{2}}) {
-                if (fine == 2 && (levels < 3 || is_large_group())) break;
+            for (const std::size_t fine : fines) {
                 for (const Outer outer : {Outer::soonest, Outer::farthest_first})
                     for (const Inner inner : {Inner{Pattern::binomial, 2, true}, Inner{Pattern::star}})
                         offer(EcoTree(ways_, bytes, fine, outer).build_several(root_, inner, count), parts);
@@ -235,7 +249,7 @@ class Search {
         }
     }
 
-    /// A pattern between groups and another one inside them, where one of both is no tree: EcoTree has the
+    /// A pattern between groups and another one inside them, at least one of them no tree: EcoTree offers
     /// trees.
     void try_levels() {
         if (request_.members > kMostByEveryone || network_.levels().size() == 1 || in_order_) return;
@@ -252,6 +266,7 @@ class Search {
     const PlanRequest& request_;
     const Network& network_;
     const Ways ways_;
+    const std::size_t near_; // the closest levels up to the one that cuts no host
     const double bytes_;
     const bool in_order_;
     Rank root_;

@@ -259,7 +259,7 @@ bool has_long_way(const Network& network) {
 }
 
 double expected_us(const Plan& plan, const Ways& ways, double limit_us) {
-    // With open connections first: that is the lesser time, and the limit may end it.
+    // With open connections first: this time is taken to be the lesser one, and the limit may end it.
     const double open_us = ended(plan, ways, Connections::open, limit_us).end_us();
     if (open_us >= limit_us) return kNever;
     if (!ways.are_long) return open_us;

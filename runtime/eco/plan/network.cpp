@@ -79,19 +79,12 @@ Network::Network(const Map& map, std::vector<std::size_t> host_of, Tolerance tol
     levels_.push_back(grouped(host_of_.size(), [&](std::size_t member) {
         return std::pair(host_of_[member], socket_of_[member]);
     }));
-    if (Partition on_hosts = in_members(singles, host_of_); on_hosts.size() < levels_.back().size())
-        levels_.push_back(std::move(on_hosts));
-    for (const Partition& level : hierarchy(small, tolerance)) {
-        Partition mine = in_members(level, host_of_);
-        if (mine.size() < levels_.back().size()) levels_.push_back(std::move(mine));
-    }
-    if (levels_.back().size() > 1) {
-        Subnet all(hosts_);
-        std::iota(all.begin(), all.end(), std::size_t{0});
-        levels_.push_back(in_members({all}, host_of_));
-    }
-    // Where every socket or host has one member, its level says nothing.
-    while (levels_.size() > 1 && levels_.front().size() == host_of_.size()) levels_.erase(levels_.begin());
+    levels_.push_back(in_members(singles, host_of_));
+    for (const Partition& level : hierarchy(small, tolerance)) levels_.push_back(in_members(level, host_of_));
+    Subnet all(hosts_);
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    levels_.push_back(in_members({all}, host_of_));
+    levels_ = levels_that_join(std::move(levels_), host_of_.size());
 }
 
 } // namespace plexus::eco

@@ -276,6 +276,7 @@ Proof prove_with(const Plan& plan) {
         [&](std::uint32_t message) { return go_on(state.take(plan.messages[message], message)); });
     if (proof) proof.broken = std::move(stuck);
     if (proof) proof.broken = state.missing(proof);
+    proof.rank_order = proof && proof.rank_order;
     return proof;
 }
 

@@ -164,9 +164,9 @@ std::optional<Round> simple_ring(const Routes& routes, Random& random, const GoO
 }
 
 std::optional<Round> search_ring(const Routes& routes, Random& random, const GoOn& go_on) {
-    constexpr int kAttempts = 100;
+    constexpr int kRingAttempts = 100;
     RingSearch rings(routes, go_on);
-    for (int attempt = 0; attempt < kAttempts && go_on(); ++attempt)
+    for (int attempt = 0; attempt < kRingAttempts && go_on(); ++attempt)
         if (auto round = rings.attempt(random, go_on)) return round;
     return std::nullopt;
 }

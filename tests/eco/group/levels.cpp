@@ -4,6 +4,7 @@
 
 #include "group/own_socket.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <numeric>
@@ -51,6 +52,13 @@ std::string try_every_operation(const Group& all) {
             all.barrier();
         }
     return {};
+}
+
+/// Whether both patterns of a text with two levels support the operation.
+bool levels_support(Operation operation, std::string_view text) {
+    const Algorithm by = *parse_algorithm(text);
+    return std::all_of(by.levels()->begin(), by.levels()->end(),
+                       [&](const AlgorithmOptions& each) { return eco::supports(each.pattern, operation); });
 }
 
 class ProcessorFiles {
@@ -114,7 +122,78 @@ TEST_CASE("members that choose other levels are named, and what has no levels is
             std::vector<int> data(4);
             all.with(*parse_algorithm(mine)).all_reduce(std::span(data), std::plus<>{});
             return "different levels went unnoticed";
-        } catch (const Error&) { return {}; }
+        } catch (const Error& error) {
+            const std::string_view why = error.what();
+            return why.find("member 3") != why.npos || all.rank() == 3 ? "" : error.what();
+        }
+    });
+    CHECK(complaints(said) == "");
+}
+
+TEST_CASE("levels that join nothing do not count, without a map either") {
+    // Four hosts of one member: the last pattern is for all of them.
+    Party four(4, "local");
+    const auto apart = four.run_with(on_hosts("abcd"), [](const Group& all) -> std::string {
+        const PlanRequest request{Operation::broadcast, 4, 0, 1, 8, true};
+        const Plan by = all.with(*parse_algorithm("levels:chain/star")).plan_of(request);
+        return by.steps[0].size() == 3 ? "" : "the root does not send to all";
+    });
+    CHECK(complaints(apart) == "");
+    // A member that is on no socket in particular: its host counts as one socket.
+    const auto loose = four.run_with(
+        [](Rank rank) {
+            GroupOptions options;
+            options.host = "a";
+            options.socket = rank == 0 ? std::string() : std::to_string(rank % 2);
+            return options;
+        },
+        [](const Group& all) -> std::string {
+            const Plan by = all.with(*parse_algorithm("levels:chain/star"))
+                                .plan_of({Operation::broadcast, 4, 0, 1, 8, true});
+            // The system may know the socket of this process: then member 0 has a name.
+            const bool has_socket = !eco::detail::own_socket().empty();
+            return has_socket || by.steps[0].size() == 3 ? "" : "sockets count where one is not known";
+        });
+    CHECK(complaints(loose) == "");
+}
+
+TEST_CASE(
+    "what eco chooses by level is carried out: all_gather, reduce_scatter and all_to_all, and v forms") {
+    Party party(7, "local");
+    const auto said = party.run_with(on_sockets, [](const Group& whole) -> std::string {
+        for (const char* const text :
+             {"levels:pairwise/pairwise", "levels:butterfly/chain", "levels:bruck/binomial"}) {
+            const Group all = whole.with(*parse_algorithm(text));
+            const Rank size = all.size();
+            for (const std::size_t n : {std::size_t{1}, std::size_t{3000}}) {
+                std::vector<std::uint64_t> mine(n, all.rank());
+                std::vector<std::uint64_t> whole_vector(n * size);
+                if (levels_support(Operation::all_gather, text)) {
+                    all.all_gather(std::span(mine), std::span(whole_vector));
+                    for (std::size_t i = 0; i < whole_vector.size(); ++i)
+                        if (whole_vector[i] != i / n) return std::string(text) + ": all_gather";
+                    const std::vector<std::uint64_t> counts{n, 0, n, n, 0, n, n};
+                    std::vector<std::uint64_t> varied(5 * n);
+                    all.all_gather_v(std::span(mine).first(counts[all.rank()]), std::span(varied),
+                                     Layout{counts, {}});
+                    if (varied.front() != 0 || varied.back() != 6)
+                        return std::string(text) + ": all_gather_v";
+                }
+                if (levels_support(Operation::reduce_scatter, text)) {
+                    for (std::size_t i = 0; i < whole_vector.size(); ++i) whole_vector[i] = i / n;
+                    all.reduce_scatter(std::span(whole_vector), std::span(mine), std::plus<>{});
+                    if (mine.front() != all.rank() * size || mine.back() != all.rank() * size)
+                        return std::string(text) + ": reduce_scatter";
+                }
+                if (levels_support(Operation::all_to_all, text)) {
+                    std::fill(whole_vector.begin(), whole_vector.end(), all.rank());
+                    all.all_to_all(std::span(whole_vector));
+                    for (std::size_t i = 0; i < whole_vector.size(); ++i)
+                        if (whole_vector[i] != i / n) return std::string(text) + ": all_to_all";
+                }
+            }
+        }
+        return {};
     });
     CHECK(complaints(said) == "");
 }

@@ -51,6 +51,7 @@ TEST_CASE("a group with a map takes a schedule between its clusters by any rule"
                 if (data.back() != 9) return std::string(text) + ": broadcast";
                 by.reduce(std::span(data), std::plus<>{}, 2);
                 if (all.rank() == 2 && data.back() != 72) return std::string(text) + ": reduce";
+                if (by.split(0).size() != 8) return std::string(text) + ": split";
             }
             return {};
         });

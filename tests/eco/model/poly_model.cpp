@@ -307,7 +307,18 @@ TEST_CASE("a prediction gives a plan of its own operation, root and hosts alone"
     CHECK(prove(to_plan(made, {Operation::broadcast, 5, 1, 100, 1, true})));
     CHECK_THROWS_WITH(to_plan(made, {Operation::reduce, 5, 1, 100, 1, true}), Contains("for a broadcast"));
     CHECK_THROWS_WITH(to_plan(made, {Operation::broadcast, 5, 0, 100, 1, true}), Contains("root 1"));
-    CHECK_THROWS_WITH(to_plan(made, {Operation::broadcast, 6, 1, 100, 1, true}), Contains("in no group"));
+    CHECK_THROWS_WITH(to_plan(made, {Operation::broadcast, 6, 1, 100, 1, true}), Contains("5 hosts"));
+    PolyRequest reduce = request(100);
+    reduce.operation = Operation::reduce;
+    CHECK_THROWS_WITH(to_plan(predict(map_of({3, 2}, kSizes, two_levels_us), reduce),
+                              {Operation::reduce, 5, 0, 100, 1, false}),
+                      Contains("order"));
+    for (const Operation operation : kOperations) { // one cluster has a plan of each
+        PolyRequest any = request(1000);
+        any.operation = operation;
+        CHECK(prove(
+            to_plan(predict(map_of({4}, kSizes, two_levels_us), any), {operation, 4, 0, 1000, 1, true})));
+    }
     PolyRequest gather = request(100);
     gather.operation = Operation::gather;
     const PolyPrediction none = predict(map_of({3, 2}, kSizes, two_levels_us), gather);
@@ -386,9 +397,10 @@ TEST_CASE("a plan by a rule is refused where there is none") {
     const Map nine = map_of(std::vector<std::size_t>(9, 2), kSizes, two_levels_us);
     std::vector<std::size_t> host_of(18);
     std::iota(host_of.begin(), host_of.end(), std::size_t{0});
-    CHECK_THROWS_WITH(plan_by_rule({Operation::broadcast, 18, 0, 1, 8, true}, Network(nine, host_of),
-                                   ScheduleRule::optimal, star),
-                      Contains("8"));
+    CHECK(prove(plan_by_rule({Operation::broadcast, 18, 0, 1, 8, true}, Network(nine, host_of),
+                             ScheduleRule::optimal, star)));
+    CHECK_THROWS_WITH(plan_by_rule({Operation::reduce, 5, 0, 1, 8, false}, network, ScheduleRule::fef, star),
+                      Contains("order"));
 }
 
 TEST_CASE("the same map gives the same prediction") {

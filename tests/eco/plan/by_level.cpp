@@ -221,7 +221,7 @@ TEST_CASE("levels that are none, and what they can't do, are refused with words"
     CHECK_THROWS_WITH(plan_by_level(request, {{{0, 1, 2, 3}}}, {{Pattern::tree, 0}}), Contains("arity"));
     CHECK_THROWS_WITH(
         plan_by_level({Operation::scan, 4, 0, 1, 8, true}, {{{0, 1, 2, 3}}}, {{Pattern::chain}}),
-        Contains("by rank"));
+        Contains("no plan by level for scan"));
     const Levels mixed{{{0, 2}, {1, 3}}, {{0, 1, 2, 3}}};
     CHECK_THROWS_WITH(plan_by_level({Operation::reduce, 4, 0, 1, 8, false}, mixed, star),
                       Contains("runs of ranks"));

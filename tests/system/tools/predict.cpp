@@ -109,9 +109,12 @@ TEST_CASE("predict prints models, patterns and schedules of every cluster, and t
     CHECK(number_of(json.out, "completion").value_or(0) == Approx(1.2e-3));
     const auto estimate = value_of(json.out, "estimate");
     REQUIRE(estimate);
-    const double chosen = number_of(*estimate, "chosen").value_or(0);
-    CHECK(chosen > 1e-3);
-    CHECK(number_of(*estimate, "eco").value_or(1) <= chosen);
+    const std::string chosen = value_of(*estimate, "chosen").value_or("");
+    const std::string eco = value_of(*estimate, "eco").value_or("");
+    CHECK(number_of(chosen, "idle").value_or(0) > 1e-3);
+    CHECK(number_of(chosen, "open").value_or(0) > 1e-3);
+    CHECK(number_of(eco, "idle").value_or(1) + number_of(eco, "open").value_or(1) <=
+          number_of(chosen, "idle").value_or(0) + number_of(chosen, "open").value_or(0));
     CHECK(!value_of(json.out, "missing"));
 }
 
@@ -137,6 +140,21 @@ TEST_CASE("predict names algorithms as groups take them, and both butterflies") 
     CHECK(json.out.find(R"("halves":false)") != std::string::npos);
 }
 
+TEST_CASE("every operation in one cluster has an answer, in words and as JSON") {
+    const TmpDir folder;
+    const auto file = folder.file("net", map_text({"a1", "a2", "a3", "a4"}, kSizes, two_sites));
+    for (const eco::Operation operation : eco::kOperations) {
+        const std::string name(to_string(operation));
+        const Answer text = predict(file, {"--operation", name, "--size", "1000"});
+        CHECK(text.code == 0);
+        CHECK(text.out.find("of groups with this map") != std::string::npos);
+        const Answer json = predict(file, {"--operation", name, "--size", "1000", "--json"});
+        CHECK(json.code == 0);
+        REQUIRE(is_json(json.out));
+        CHECK(value_of(json.out, "estimate"));
+    }
+}
+
 TEST_CASE("sizes 0 and 1, maps that differ by direction and either completion have an answer") {
     const TmpDir folder;
     const auto file = folder.file("net", map_text(kHosts, kSizes, [](auto bytes, char from, char to) {
@@ -150,7 +168,7 @@ TEST_CASE("sizes 0 and 1, maps that differ by direction and either completion ha
                 CHECK(json.code == 0);
                 REQUIRE(is_json(json.out));
                 CHECK(number_of(json.out, "completion").value_or(0) > 1e-3);
-                CHECK(number_of(*value_of(json.out, "estimate"), "chosen").value_or(0) > 1e-3);
+                CHECK(number_of(*value_of(json.out, "estimate"), "idle").value_or(0) > 1e-3);
                 CHECK(json.out.find("nan") == std::string::npos);
                 CHECK(value_of(json.out, "remarks")->find("differs by direction") != std::string::npos);
             }
