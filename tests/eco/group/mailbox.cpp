@@ -24,7 +24,7 @@ struct Box {
             within(mailbox->pointer().call(kArrive, group, 1'000u, 0u, 0u, 0u, Bytes(piece)));
     }
     std::shared_ptr<GroupState> join(std::uint64_t group) {
-        return GroupState::make(mailbox, group, 0, {{mailbox->pointer(), "here"}}, {}, {});
+        return GroupState::make(mailbox, group, 0, {{mailbox->pointer(), {"here"}}}, {}, {});
     }
     /// How a barrier of a group with one member ends.
     static Refusal barrier(GroupState& group) {

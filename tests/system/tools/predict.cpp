@@ -143,8 +143,8 @@ TEST_CASE("predict names algorithms as groups take them, and both butterflies") 
 TEST_CASE("every operation in one cluster has an answer, in words and as JSON") {
     const TmpDir folder;
     const auto file = folder.file("net", map_text({"a1", "a2", "a3", "a4"}, kSizes, two_sites));
-    for (const eco::Operation operation : eco::kOperations) {
-        const std::string name(to_string(operation));
+    for (const std::string name : {"broadcast", "scatter", "gather", "reduce", "all_gather", "all_reduce",
+                                   "all_to_all", "barrier", "reduce_scatter", "scan", "exclusive_scan"}) {
         const Answer text = predict(file, {"--operation", name, "--size", "1000"});
         CHECK(text.code == 0);
         CHECK(text.out.find("of groups with this map") != std::string::npos);
