@@ -96,6 +96,34 @@ Blocks blocks_of(const Subnet& members) {
     return blocks_in(std::move(out));
 }
 
+/// What groups do below the widest level, where the operation itself is done: before it, and after it.
+struct Steps {
+    std::optional<Operation> up;
+    std::optional<Operation> down;
+};
+
+/// Scatter and gather are not among them: only trees support them, which are one tree.
+Steps steps_of(Operation operation) {
+    switch (operation) {
+    case Operation::broadcast:
+        return {std::nullopt, Operation::broadcast};
+    case Operation::reduce:
+        return {Operation::reduce, std::nullopt};
+    case Operation::all_reduce:
+        return {Operation::reduce, Operation::broadcast};
+    case Operation::reduce_scatter:
+        return {Operation::reduce, Operation::scatter};
+    case Operation::all_gather:
+        return {Operation::all_gather, Operation::broadcast};
+    case Operation::all_to_all: // and inside each group directly
+        return {Operation::gather, Operation::scatter};
+    case Operation::barrier:
+        return {Operation::barrier, Operation::barrier};
+    default:
+        return {};
+    }
+}
+
 /// Writes the plans of groups into one plan, one after the other.
 class Composer {
   public:
@@ -104,47 +132,13 @@ class Composer {
       , levels_(levels) {}
 
     Plan run() {
-        switch (request_.operation) {
-        case Operation::broadcast:
-            across(Operation::broadcast);
-            down_below(Operation::broadcast);
-            break;
-        case Operation::reduce:
-            up_below(Operation::reduce);
-            across(Operation::reduce);
-            break;
-        case Operation::all_reduce:
-            up_below(Operation::reduce);
-            across(Operation::all_reduce);
-            down_below(Operation::broadcast);
-            break;
-        case Operation::reduce_scatter:
-            up_below(Operation::reduce);
-            across(Operation::reduce_scatter);
-            down_below(Operation::scatter);
-            break;
-        case Operation::all_gather:
-            up_below(Operation::all_gather);
-            across(Operation::all_gather);
-            down_below(Operation::broadcast);
-            break;
-        case Operation::barrier:
-            up_below(Operation::barrier);
-            across(Operation::barrier);
-            down_below(Operation::barrier);
-            break;
-        case Operation::all_to_all:
-            up_below(Operation::gather);
-            for (std::size_t level = levels_.size(); level-- > 0;) {
-                each_of(level, Operation::all_to_all);
-                if (level + 1 < levels_.size()) each_of(level, Operation::scatter);
-            }
-            break;
-        case Operation::scatter:
-        case Operation::gather: // go by trees alone
-        case Operation::scan:
-        case Operation::exclusive_scan: // refused before
-            break;
+        const Steps steps = steps_of(request_.operation);
+        const std::size_t widest = levels_.size() - 1;
+        for (std::size_t level = 0; level < widest; ++level) each_of(level, steps.up);
+        each_of(widest, request_.operation);
+        for (std::size_t level = widest; level-- > 0;) {
+            if (request_.operation == Operation::all_to_all) each_of(level, Operation::all_to_all);
+            each_of(level, steps.down);
         }
         return write();
     }
@@ -156,16 +150,10 @@ class Composer {
         std::vector<Blocks> blocks; ///< of each block of `plan`; empty: slices of the whole vector
     };
 
-    void each_of(std::size_t level, Operation step) {
+    void each_of(std::size_t level, std::optional<Operation> step) {
+        if (!step) return;
         for (const Acting& acting : levels_[level])
-            if (acting.who.size() > 1) stages_.push_back(stage(acting, step));
-    }
-    void across(Operation step) { each_of(levels_.size() - 1, step); }
-    void up_below(Operation step) {
-        for (std::size_t level = 0; level + 1 < levels_.size(); ++level) each_of(level, step);
-    }
-    void down_below(Operation step) {
-        for (std::size_t level = levels_.size() - 1; level-- > 0;) each_of(level, step);
+            if (acting.who.size() > 1) stages_.push_back(stage(acting, *step));
     }
 
     /// What a group does in this step: its request, as a plan of a group of its own would have it.
