@@ -18,7 +18,7 @@ std::string shared_file_of(const Bytes& name) {
 
 namespace {
 
-/// Folders are no files.
+/// A regular file, not a folder.
 bool is_readable_file(const std::string& path) {
     struct stat facts {};
     return ::stat(path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode) && ::access(path.c_str(), R_OK) == 0;
@@ -42,9 +42,7 @@ int Contacts::add(fid_av* table, const Address& own, const Bytes& name, Contact*
     if (name.size() != own.name.size() && !on_host) return -FI_EINVAL;
     // The shm provider trips over an address that means no file, and over one of a process of which nothing
     // is left.
-    if (const std::string file = on_host ? shared_file_of(name) : std::string();
-        on_host && !is_readable_file("/dev/shm" + file))
-        return -FI_ENOENT;
+    if (on_host && !is_readable_file("/dev/shm" + shared_file_of(name))) return -FI_ENOENT;
     Bytes ended = name;
     ended.push_back(std::byte{0}); // some providers' names are strings
     Contact made;

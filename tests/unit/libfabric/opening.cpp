@@ -100,7 +100,8 @@ TEST_CASE("an address of the memory of a host that means no file there is not ta
     const BareHost b(libfabric(), over_memory);
     auto there = plexus::libfabric::Descriptor::decode(b.descriptor());
     REQUIRE(there);
-    for (const std::string_view name : {"nothing", "fi_shm://", "fi_shm://../shm/x", "fi_shm://1:2:3"}) {
+    for (const std::string_view name :
+         {"nothing", "fi_shm://", "fi_shm://../shm/x", "fi_shm://1:2:3", "fi_shm://."}) {
         CAPTURE(name);
         const auto bytes = std::as_bytes(std::span(name));
         there->address.name.assign(bytes.begin(), bytes.end());
