@@ -59,7 +59,7 @@ class Algorithm {
     /// @error bad_argument no pattern; otherwise as plan_by_level() (thrown by the call)
     static Algorithm by_level(std::vector<AlgorithmOptions> widest_first) {
         Algorithm algorithm;
-        algorithm.levels_ = std::move(widest_first);
+        algorithm.levels_ = std::make_shared<const std::vector<AlgorithmOptions>>(std::move(widest_first));
         return algorithm;
     }
     /// Between clusters by the schedule of a rule, which the map's costs give, and inside them by a pattern
@@ -97,11 +97,11 @@ class Algorithm {
     /// Nothing: by no rule.
     std::optional<ScheduleRule> rule() const noexcept { return rule_; }
     /// Null: not by level and by no rule.
-    const std::vector<AlgorithmOptions>* levels() const noexcept { return levels_ ? &*levels_ : nullptr; }
+    const std::vector<AlgorithmOptions>* levels() const noexcept { return levels_.get(); }
 
   private:
     std::optional<AlgorithmOptions> options_;
-    std::optional<std::vector<AlgorithmOptions>> levels_;
+    std::shared_ptr<const std::vector<AlgorithmOptions>> levels_;
     std::optional<ScheduleRule> rule_;
     std::shared_ptr<const GroupSchedule> schedule_;
     std::uint64_t schedule_number_ = 0;
@@ -110,6 +110,11 @@ class Algorithm {
     bool messages_ = false;
     bool multicast_ = false;
 };
+
+/// Whether calls of the operation can go by it, in a group that has what it needs: a map, shared memory,
+/// multicast.
+/// @thread any
+PLEXUS_API bool supports(const Algorithm& algorithm, Operation operation) noexcept;
 
 /// "auto" (the default), "eco", "memory", "messages", "multicast", "star", "tree:4" (of arity 4), "binary",
 /// "binomial", "chain", "chain:64KiB" (in segments of 64 KiB), "ring", "butterfly", "bruck", "pairwise",

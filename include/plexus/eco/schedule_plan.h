@@ -53,6 +53,9 @@ struct GroupSchedule {
     bool operator==(const GroupSchedule&) const = default;
 };
 
+/// Whether a schedule of this kind carries out the operation: see to_plan(). @thread any
+PLEXUS_API bool supports(CollectiveKind kind, Operation operation) noexcept;
+
 /// The plan by which members carry out `how`:
 ///   OAB  broadcast, and reduce by the reversed schedule
 ///   AAB  all_gather

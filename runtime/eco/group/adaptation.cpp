@@ -150,33 +150,15 @@ void Adaptation::agree_on_choices() {
     if (group_->me() == 0 && options_.history != nullptr) chosen_ = choose(*options_.history);
     const Direct direct(*group_, no_deadline);
     std::vector<std::uint64_t> words = to_words(chosen_);
-    std::uint64_t count = chosen_.size();
+    std::uint64_t count = words.size();
     direct.broadcast(std::span(&count, 1));
-    check_choices(count);
+    check_choice_words(count);
     if (count > 0) {
-        direct.from_first(words, count * kChoiceWords);
+        direct.from_first(words, count);
         chosen_ = choices_in(words, group_->size());
     }
     const Lock hold(mutex_);
-    report_.chosen = count;
-}
-
-/// Of calls of this kind: the pattern that took less than all others and than these. Nothing: none did. What
-/// is no pattern for all members, as a schedule between clusters, is passed over.
-std::optional<AlgorithmOptions> fastest_pattern(const History& history, const PastCalls& automatic) {
-    std::optional<AlgorithmOptions> best;
-    double least_us = automatic.measured_us;
-    for (const PastCalls& each : history.calls()) {
-        const bool is_kind = each.place == automatic.place && each.operation == automatic.operation &&
-                             each.root == automatic.root && each.bytes == automatic.bytes;
-        if (!is_kind || each.measured_us >= least_us) continue;
-        const std::optional<Algorithm> algorithm = parse_algorithm(each.algorithm);
-        if (!algorithm || !algorithm->options() || !supports(algorithm->options()->pattern, each.operation))
-            continue;
-        least_us = each.measured_us;
-        best = algorithm->options();
-    }
-    return best;
+    report_.chosen = chosen_.size();
 }
 
 /// On member 0: the fastest algorithm of each kind of calls for which it is not the automatic one.
@@ -186,8 +168,10 @@ std::vector<Choice> Adaptation::choose(const History& history) {
     for (const PastCalls& each : history.calls()) {
         knows_place = knows_place || each.place == place_;
         if (each.place != place_ || each.algorithm != "auto" || out.size() == kMostChoices) continue;
-        if (const auto best = fastest_pattern(history, each))
-            out.push_back({each.operation, each.root, each.bytes, *best});
+        const PastCalls* const best = history.fastest(place_, each.operation, each.root, each.bytes);
+        const std::optional<Algorithm> algorithm = parse_algorithm(best->algorithm);
+        if (algorithm && can_choose(*algorithm, each.operation))
+            out.push_back({each.operation, each.root, each.bytes, *algorithm});
     }
     if (!knows_place && !history.calls().empty()) {
         const Lock hold(mutex_);
@@ -231,7 +215,7 @@ void Adaptation::run(const CollectiveArgs& args, const Algorithm& algorithm, Dea
     }
     Algorithm used = algorithm;
     if (const Choice* const choice = choice_for(*planned, args, algorithm)) {
-        used = choice->options;
+        used = choice->algorithm;
         planned = group_->prepare(args, used, true);
     }
     const Clock::time_point begin = Clock::now();

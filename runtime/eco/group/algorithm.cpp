@@ -121,6 +121,17 @@ Algorithm Algorithm::by(std::shared_ptr<const GroupSchedule> schedule) {
     return algorithm;
 }
 
+bool supports(const Algorithm& algorithm, Operation operation) noexcept {
+    const auto is_supported = [&](const AlgorithmOptions& each) { return supports(each.pattern, operation); };
+    if (algorithm.schedule() != nullptr) return supports(algorithm.schedule()->schedule.kind, operation);
+    if (algorithm.uses_multicast()) return operation == Operation::broadcast;
+    if (algorithm.rule() && operation != Operation::broadcast && operation != Operation::reduce) return false;
+    if (const auto* const levels = algorithm.levels())
+        return operation != Operation::scan && operation != Operation::exclusive_scan && !levels->empty() &&
+               std::all_of(levels->begin(), levels->end(), is_supported);
+    return !algorithm.options() || is_supported(*algorithm.options());
+}
+
 std::optional<Algorithm> parse_algorithm(std::string_view text) {
     if (text == "auto") return Algorithm{};
     if (text == "eco") return Algorithm::eco();

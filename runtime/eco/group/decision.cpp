@@ -8,6 +8,8 @@
 #include <bit>
 #include <cmath>
 #include <iterator>
+#include <optional>
+#include <utility>
 
 namespace plexus::eco::detail {
 namespace {
@@ -15,6 +17,35 @@ namespace {
 std::uint64_t joined(std::uint32_t high, std::uint32_t low) { return std::uint64_t{high} << 32 | low; }
 std::uint32_t high_of(std::uint64_t word) { return static_cast<std::uint32_t>(word >> 32); }
 std::uint32_t low_of(std::uint64_t word) { return static_cast<std::uint32_t>(word); }
+
+// Forms of a chosen algorithm; from kRule on one for each rule.
+constexpr std::uint32_t kOnePattern = 0;
+constexpr std::uint32_t kByLevel = 1;
+constexpr std::uint32_t kRule = 2;
+
+/// The value with this number, if it is one of `all`.
+template <class Value, std::size_t N>
+std::optional<Value> listed(std::uint32_t number, const Value (&all)[N]) {
+    const auto* const found = std::find_if(std::begin(all), std::end(all), [&](Value each) {
+        return static_cast<std::uint32_t>(each) == number;
+    });
+    return found == std::end(all) ? std::nullopt : std::optional(*found);
+}
+
+/// Nothing: there is no such algorithm.
+std::optional<Algorithm> algorithm_in(std::uint32_t form, std::span<const std::uint64_t> words) {
+    std::vector<AlgorithmOptions> patterns;
+    for (; !words.empty(); words = words.subspan(3)) {
+        const auto pattern = listed(high_of(words[0]), kPatterns);
+        if (!pattern) return std::nullopt;
+        patterns.push_back({*pattern, low_of(words[0]), words[1], words[2]});
+    }
+    if (form == kOnePattern)
+        return patterns.size() == 1 ? std::optional(Algorithm(patterns[0])) : std::nullopt;
+    if (form == kByLevel) return Algorithm::by_level(std::move(patterns));
+    const auto rule = listed(form - kRule, kScheduleRules);
+    return rule ? std::optional(Algorithm::by_rule(*rule, std::move(patterns))) : std::nullopt;
+}
 
 } // namespace
 
@@ -40,12 +71,29 @@ std::vector<std::uint64_t> to_words(std::span<const CostChange> changes) {
     return out;
 }
 
+bool can_choose(const Algorithm& algorithm, Operation operation) {
+    const auto* const levels = algorithm.levels();
+    return supports(algorithm, operation) &&
+           (levels != nullptr ? levels->size() <= kMostLevels : algorithm.options().has_value());
+}
+
+// Of each: operation and root; bytes; its form and the number of its patterns; three words for each pattern.
 std::vector<std::uint64_t> to_words(std::span<const Choice> choices) {
     std::vector<std::uint64_t> out;
-    for (const Choice& each : choices)
+    for (const Choice& each : choices) {
+        const auto* const levels = each.algorithm.levels();
+        const std::span<const AlgorithmOptions> patterns =
+            levels != nullptr ? std::span(*levels) : std::span(&*each.algorithm.options(), 1);
+        const std::uint32_t form = levels == nullptr ? kOnePattern
+                                   : each.algorithm.rule()
+                                       ? kRule + static_cast<std::uint32_t>(*each.algorithm.rule())
+                                       : kByLevel;
         out.insert(out.end(), {joined(static_cast<std::uint32_t>(each.operation), each.root), each.bytes,
-                               joined(static_cast<std::uint32_t>(each.options.pattern), each.options.arity),
-                               each.options.segment_bytes, each.options.halve_from_bytes});
+                               joined(form, static_cast<std::uint32_t>(patterns.size()))});
+        for (const AlgorithmOptions& one : patterns)
+            out.insert(out.end(), {joined(static_cast<std::uint32_t>(one.pattern), one.arity),
+                                   one.segment_bytes, one.halve_from_bytes});
+    }
     return out;
 }
 
@@ -63,12 +111,11 @@ void check(const Decision& decision, const AdaptOptions& options, Rank members, 
                decision.calls_until_check, decision.epoch);
 }
 
-void check_choices(std::uint64_t count) {
-    if (count > kMostChoices)
+void check_choice_words(std::uint64_t count) {
+    if (count > kMostChoices * kMostChoiceWords)
         refuse(Status::bad_archive,
-               "adaptation: member 0 has chosen algorithms for {} kinds of calls; {} is "
-               "the most",
-               count, kMostChoices);
+               "adaptation: member 0 sends {} words of chosen algorithms; {} is the most", count,
+               kMostChoices * kMostChoiceWords);
 }
 
 std::vector<MemberPair> edges_in(std::span<const std::uint64_t> words, Rank members) {
@@ -100,18 +147,18 @@ std::vector<CostChange> changes_in(std::span<const std::uint64_t> words, const M
 
 std::vector<Choice> choices_in(std::span<const std::uint64_t> words, Rank members) {
     std::vector<Choice> out;
-    for (; words.size() >= kChoiceWords; words = words.subspan(kChoiceWords)) {
-        const auto operation = static_cast<Operation>(high_of(words[0]));
-        const auto pattern = static_cast<Pattern>(high_of(words[2]));
-        const bool known =
-            high_of(words[0]) <= UINT8_MAX && high_of(words[2]) <= UINT8_MAX &&
-            std::find(std::begin(kOperations), std::end(kOperations), operation) != std::end(kOperations);
-        const Choice choice{
-            operation, low_of(words[0]), words[1], {pattern, low_of(words[2]), words[3], words[4]}};
-        if (!known || choice.root >= members || !supports(pattern, operation))
-            refuse(Status::bad_archive, "adaptation: member 0 chose pattern {} for operation {}",
-                   high_of(words[2]), high_of(words[0]));
-        out.push_back(choice);
+    while (!words.empty()) {
+        if (words.size() < 3 || low_of(words[2]) > kMostLevels || words.size() < 3 + 3 * low_of(words[2]))
+            refuse(Status::bad_archive,
+                   "adaptation: a choice of member 0 is cut short, or has too many levels");
+        const auto operation = listed(high_of(words[0]), kOperations);
+        const auto algorithm = algorithm_in(high_of(words[2]), words.subspan(3, 3 * low_of(words[2])));
+        if (!operation || !algorithm || !can_choose(*algorithm, *operation) || low_of(words[0]) >= members)
+            refuse(Status::bad_archive,
+                   "adaptation: member 0 chose an algorithm of form {} for operation {}, root {}",
+                   high_of(words[2]), high_of(words[0]), low_of(words[0]));
+        out.push_back({*operation, low_of(words[0]), words[1], *algorithm});
+        words = words.subspan(3 + 3 * low_of(words[2]));
     }
     return out;
 }

@@ -5,6 +5,7 @@
 
 #include "model/drift.h"
 #include "plexus/eco/adapt.h"
+#include "plexus/eco/algorithm.h"
 #include "plexus/eco/plan.h"
 
 #include <cstdint>
@@ -21,8 +22,11 @@ struct Choice {
     Operation operation;
     Rank root;
     std::uint64_t bytes;
-    AlgorithmOptions options;
+    Algorithm algorithm; ///< by a pattern, by level or by a rule
 };
+
+/// True: a Choice may have it.
+bool can_choose(const Algorithm& algorithm, Operation operation);
 
 /// What all do next in a check: measure these edges at the same time, or, if there are none, end it.
 struct Decision {
@@ -41,12 +45,15 @@ std::vector<std::uint64_t> to_words(std::span<const Choice> choices);
 /// Of each item.
 inline constexpr std::uint64_t kEdgeWords = 1;
 inline constexpr std::uint64_t kChangeWords = 3;
-inline constexpr std::uint64_t kChoiceWords = 5;
+/// Of a choice at most.
+inline constexpr std::uint64_t kMostLevels = 16;
+inline constexpr std::uint64_t kMostChoiceWords = 3 + 3 * kMostLevels;
 
 // Each: @error bad_archive it is nothing that member 0 of such a group sends (thrown)
 
 void check(const Decision& decision, const AdaptOptions& options, Rank members, const Map& map);
-void check_choices(std::uint64_t count);
+/// Of all choices together.
+void check_choice_words(std::uint64_t count);
 std::vector<MemberPair> edges_in(std::span<const std::uint64_t> words, Rank members);
 std::vector<CostChange> changes_in(std::span<const std::uint64_t> words, const Map& map);
 std::vector<Choice> choices_in(std::span<const std::uint64_t> words, Rank members);

@@ -99,10 +99,10 @@ Group Group::split(std::int64_t colour, std::int64_t key) const {
     };
     const Choice mine{colour, key};
     std::vector<Choice> choices(size());
-    // A schedule is for one operation, and for the members of this group.
+    // A schedule is for the members of this group.
     const Algorithm algorithm = algorithm_.schedule() == nullptr ? algorithm_ : Algorithm();
-    const bool has_all_gather = !algorithm.uses_multicast() && !algorithm.rule();
-    with(has_all_gather ? algorithm : Algorithm()).all_gather(std::span(&mine, 1), std::span(choices));
+    with(supports(algorithm, Operation::all_gather) ? algorithm : Algorithm())
+        .all_gather(std::span(&mine, 1), std::span(choices));
     const std::uint64_t child = state_->count_child();
     if (colour == kNoColour) return {};
     std::vector<Rank> ranks;

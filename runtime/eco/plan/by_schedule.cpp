@@ -42,7 +42,7 @@ std::pair<Operation, std::optional<Operation>> operations_of(CollectiveKind kind
 /// True: the schedule runs from its end to its beginning.
 bool is_reversed(const PlanRequest& request, CollectiveKind kind) {
     const auto [straight, reversed] = operations_of(kind);
-    if (request.operation != straight && request.operation != reversed)
+    if (!supports(kind, request.operation))
         refuse(Status::unsupported, "a schedule of {} is for {}{}{}, not for {}", to_string(kind),
                to_string(straight), reversed ? " and " : "", reversed ? to_string(*reversed) : "",
                to_string(request.operation));
@@ -338,6 +338,11 @@ class ScheduleWriter {
 };
 
 } // namespace
+
+bool supports(CollectiveKind kind, Operation operation) noexcept {
+    const auto [straight, reversed] = operations_of(kind);
+    return operation == straight || operation == reversed;
+}
 
 Plan to_plan(const PlanRequest& request, const GroupSchedule& how) {
     if (how.pace && how.overlap != 0)

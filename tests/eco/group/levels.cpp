@@ -54,13 +54,6 @@ std::string try_every_operation(const Group& all) {
     return {};
 }
 
-/// Whether both patterns of a text with two levels support the operation.
-bool levels_support(Operation operation, std::string_view text) {
-    const Algorithm by = *parse_algorithm(text);
-    return std::all_of(by.levels()->begin(), by.levels()->end(),
-                       [&](const AlgorithmOptions& each) { return eco::supports(each.pattern, operation); });
-}
-
 class ProcessorFiles {
   public:
     ProcessorFiles()
@@ -163,12 +156,13 @@ TEST_CASE(
     const auto said = party.run_with(on_sockets, [](const Group& whole) -> std::string {
         for (const char* const text :
              {"levels:pairwise/pairwise", "levels:butterfly/chain", "levels:bruck/binomial"}) {
-            const Group all = whole.with(*parse_algorithm(text));
+            const Algorithm by = *parse_algorithm(text);
+            const Group all = whole.with(by);
             const Rank size = all.size();
             for (const std::size_t n : {std::size_t{1}, std::size_t{3000}}) {
                 std::vector<std::uint64_t> mine(n, all.rank());
                 std::vector<std::uint64_t> whole_vector(n * size);
-                if (levels_support(Operation::all_gather, text)) {
+                if (supports(by, Operation::all_gather)) {
                     all.all_gather(std::span(mine), std::span(whole_vector));
                     for (std::size_t i = 0; i < whole_vector.size(); ++i)
                         if (whole_vector[i] != i / n) return std::string(text) + ": all_gather";
@@ -179,13 +173,13 @@ TEST_CASE(
                     if (varied.front() != 0 || varied.back() != 6)
                         return std::string(text) + ": all_gather_v";
                 }
-                if (levels_support(Operation::reduce_scatter, text)) {
+                if (supports(by, Operation::reduce_scatter)) {
                     for (std::size_t i = 0; i < whole_vector.size(); ++i) whole_vector[i] = i / n;
                     all.reduce_scatter(std::span(whole_vector), std::span(mine), std::plus<>{});
                     if (mine.front() != all.rank() * size || mine.back() != all.rank() * size)
                         return std::string(text) + ": reduce_scatter";
                 }
-                if (levels_support(Operation::all_to_all, text)) {
+                if (supports(by, Operation::all_to_all)) {
                     std::fill(whole_vector.begin(), whole_vector.end(), all.rank());
                     all.all_to_all(std::span(whole_vector));
                     for (std::size_t i = 0; i < whole_vector.size(); ++i)
@@ -195,6 +189,49 @@ TEST_CASE(
         }
         return {};
     });
+    CHECK(complaints(said) == "");
+}
+
+TEST_CASE("by level go calls with a future and persistent ones, and values of any length go without") {
+    Party party(7, "local");
+    const auto said = party.run_with(on_sockets, [](const Group& whole) -> std::string {
+        const Group all = whole.with(*parse_algorithm("levels:butterfly/chain:64B"));
+        std::vector<std::uint64_t> data(100, all.rank());
+        all.async().all_reduce(std::span(data), std::plus<>{}).get();
+        if (data.front() != 21 || data.back() != 21) return "a call with a future";
+        auto again = all.prepare().broadcast(std::span(data), 5);
+        for (std::uint64_t turn = 0; turn < 3; ++turn) {
+            if (all.rank() == 5) std::fill(data.begin(), data.end(), turn);
+            again.run();
+            if (data.back() != turn) return "a persistent call";
+        }
+        std::string text = all.rank() == 3 ? "three" : "";
+        all.broadcast(text, 3);
+        return text == "three" ? "" : "a value of any length";
+    });
+    CHECK(complaints(said) == "");
+}
+
+TEST_CASE("levels without a pattern are refused, and a host's name may have line breaks") {
+    Party party(2, "local");
+    const auto said = party.run_with(
+        [](Rank rank) {
+            GroupOptions options;
+            options.host = rank == 0 ? "one\nhost" : "\n";
+            return options;
+        },
+        [](const Group& all) -> std::string {
+            if (all.host_of(0) != "one\nhost" || all.host_of(1) != "\n") return "hosts";
+            try {
+                int value = 0;
+                all.with(Algorithm::by_level({})).broadcast(std::span(&value, 1));
+                return "a call without a pattern";
+            } catch (const Error& error) {
+                if (error.status() != Status::bad_argument) return error.what();
+            }
+            all.barrier();
+            return {};
+        });
     CHECK(complaints(said) == "");
 }
 

@@ -4,8 +4,8 @@
 
 #include "plexus/eco/algorithm.h"
 #include "plexus/eco/round_schedule.h"
+#include "plexus/eco/schedule_plan.h"
 
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -53,20 +53,9 @@ struct NamedPattern {
     eco::Algorithm algorithm;
     std::optional<ScheduleRequest> schedule = {};
     bool supports(eco::Operation operation) const {
-        if (schedule && schedule->made) return scheduled_as(operation) == schedule->made->kind;
+        if (schedule && schedule->made) return eco::supports(schedule->made->kind, operation);
         if (schedule) return scheduled_as(operation).has_value();
-        if (algorithm.uses_multicast()) return operation == eco::Operation::broadcast;
-        if (algorithm.rule() && operation != eco::Operation::broadcast && operation != eco::Operation::reduce)
-            return false;
-        const auto suits = [&](const eco::AlgorithmOptions& each) {
-            return eco::supports(each.pattern, operation);
-        };
-        if (algorithm.levels() != nullptr) {
-            const bool scans =
-                operation == eco::Operation::scan || operation == eco::Operation::exclusive_scan;
-            return !scans && std::all_of(algorithm.levels()->begin(), algorithm.levels()->end(), suits);
-        }
-        return !algorithm.options() || suits(*algorithm.options());
+        return eco::supports(algorithm, operation);
     }
 };
 
