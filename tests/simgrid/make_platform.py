@@ -15,7 +15,7 @@ LAN_LATENCY_S = (26.9e-6, 60.1e-6)  # from host to host; the least and the great
 LAN_BYTES_PER_S = 125e6             # 1 Gb/s
 WAN_LATENCY_S = (1e-3, 20e-3)
 WAN_BYTES_PER_S = (1.25e6, 125e6)   # 10 Mb/s to 1 Gb/s
-SIZE_WEIGHTS = (0.2, 1.8)           # of a cluster, beside the mean
+SIZE_WEIGHTS = (0.2, 1.8)           # sizes of clusters are in proportion to these
 LEAST_HOSTS = 2
 
 HEAD = """<?xml version='1.0'?>
@@ -42,6 +42,8 @@ def between(generator, bounds):
 
 
 def main(folder, hosts, clusters, seed):
+    if hosts < LEAST_HOSTS * clusters:
+        sys.exit(f"{clusters} clusters have {LEAST_HOSTS * clusters} hosts or more, not {hosts}")
     generator = random.Random(f"{hosts} {clusters} {seed}")
     os.makedirs(folder, exist_ok=True)
     lines = [HEAD]

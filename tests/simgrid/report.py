@@ -34,13 +34,12 @@ class Results:
         self.whole, self.inside, self.smpi = [], [], []
         self.blind, self.plans, self.acquired, self.cut = {}, [], [], []
         for name in sorted(os.listdir(folder)):
-            with open(os.path.join(folder, name)) as file:
-                self.read(name, [line.split() for line in file])
+            if not name.endswith(".part"):
+                with open(os.path.join(folder, name)) as file:
+                    self.read(name, [line.split() for line in file])
 
     def read(self, name, lines):
-        platform, what, *rest = name.split(".")
-        if name.endswith(".part"):
-            return
+        platform, _, *rest = name.split(".")
         where = tuple(map(int, platform.split("-")))
         choice = rest[0]
         for kind, *words in filter(None, lines):
@@ -71,7 +70,11 @@ def quantile(values, share):
 
 
 def percent(value):
-    return f"{100 * value:.1f} %"
+    return f"{round(100 * value, 1) + 0:.1f} %"  # no -0.0
+
+
+def spread(values, digits):
+    return [len(values)] + [f"{value:.{digits}f}" for value in (statistics.median(values), min(values), max(values))]
 
 
 def size_name(size):
@@ -155,8 +158,7 @@ def spacings(results):
         if len(values) == 2:
             groups[key[3]].append(values["link"] / values["port"])
     table(("size", "platforms", "link / port, median", "least", "most"),
-          [(size_name(size), len(values), f"{statistics.median(values):.2f}", f"{min(values):.2f}",
-            f"{max(values):.2f}") for size, values in sorted(groups.items())])
+          [(size_name(size), *spread(values, 2)) for size, values in sorted(groups.items())])
 
 
 def sharing(results):
@@ -168,8 +170,7 @@ def sharing(results):
             if other:
                 groups[row.bytes].append(row.simulated / other)
     table(("size", "platforms", "at_once / in_turn, median", "least", "most"),
-          [(size_name(size), len(values), f"{statistics.median(values):.2f}", f"{min(values):.2f}",
-            f"{max(values):.2f}") for size, values in sorted(groups.items())])
+          [(size_name(size), *spread(values, 2)) for size, values in sorted(groups.items())])
 
 
 def chosen_time(results, where, sending, size):
@@ -203,7 +204,7 @@ def against_smpi(results):
         lines.append((f"{hosts:,} in {clusters}", size_name(size), f"`{sending}`", len(values), f"{middle[0] * 1e3:.3g} ms",
                       f"{middle[1]:.1f}", f"`{names.split(',')[0]}`,{names.split(',')[1].replace('_', ' ')}",
                       f"{middle[2]:.1f}", f"{middle[3]:.1f}"))
-    table(("hosts in clusters", "size", "sending", "seeds", "plan", "best of SMPI / plan", "which",
+    table(("hosts in clusters", "size", "sending", "seeds", "plan", "best of SMPI / plan", "most often",
            "binomial by cluster / plan", "binomial scattered / plan"), lines)
 
 
@@ -215,8 +216,7 @@ def ratios(results):
         if plan:
             groups[(sending, size, order)].append(time / plan)
     table(("sending", "size", "order", "platforms", "binomial / plan, median", "least", "most"),
-          [(f"`{sending}`", size_name(size), order.replace("_", " "), len(values), f"{statistics.median(values):.1f}",
-            f"{min(values):.1f}", f"{max(values):.1f}")
+          [(f"`{sending}`", size_name(size), order.replace("_", " "), *spread(values, 1))
            for (sending, size, order), values in sorted(groups.items())])
 
 
@@ -270,7 +270,6 @@ def not_ended(results):
     print("### Jobs that did not end\n")
     for name, how in results.cut:
         print(f"* `{name}`: {how} s")
-    print()
 
 
 def draw_predicted(results, folder):
@@ -315,7 +314,7 @@ def draw_completion(results, folder):
         curves = curves_of(results, (1000, clusters, 1))
         for at, (name, values) in enumerate(sorted(curves.items())):
             ours = name.startswith("Plexus")
-            lines[name], = axes.plot(list(sorted(values)), [values[size] for size in sorted(values)],
+            lines[name], = axes.plot(sorted(values), [values[size] for size in sorted(values)],
                                      "o-" if ours else "x--", color=lines[name].get_color() if name in lines else f"C{at}",
                                      linewidth=1.8 if ours else 0.9, markersize=4)
         axes.set(xscale="log", yscale="log", xlabel="size [B]", title=f"1,000 hosts in {clusters} clusters")

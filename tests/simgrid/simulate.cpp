@@ -5,8 +5,8 @@
 //
 // ORDER is a file with the names of all hosts: the scattered ranks of the blind broadcasts. SENDING is
 // at_once, in_turn or arrived, CHOICE plogp or judged. RULES are those whose schedules are carried out beside
-// the chosen one: all, or names with commas between them. With all of them, patterns are carried out inside
-// the largest cluster, too. Lines begin with their kind:
+// the chosen one: all, none, or names with commas between them. With all of them, patterns are carried out
+// inside the largest cluster, too. Lines begin with their kind:
 //   acquire SENDING WALL_S MODEL=LINKS...
 //   plan    SENDING SPACING SIZE PATTERNS_WALL_S SCHEDULES_WALL_S PATTERN=CLUSTERS...
 //   inside  SENDING SIZE MEMBERS PATTERN CHOSEN PREDICTED_S SIMULATED_S
@@ -20,6 +20,7 @@
 #include <fstream>
 #include <map>
 #include <numeric>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -132,14 +133,26 @@ std::vector<std::uint32_t> read_order(const Grid& grid, const char* path) {
     for (std::uint32_t at = 0; at < grid.hosts().size(); ++at) places[grid.hosts()[at]->get_name()] = at;
     std::vector<std::uint32_t> out;
     std::ifstream file(path);
-    for (std::string name; file >> name;) out.push_back(places.at(name));
+    for (std::string name; file >> name;) {
+        const auto place = places.find(name);
+        if (place == places.end()) throw std::runtime_error(path + (": not in the platform: " + name));
+        out.push_back(place->second);
+    }
+    if (out.size() != places.size())
+        throw std::runtime_error(std::string(path) + " does not have each host of the platform");
     return out;
 }
 
 Sending sending_of(std::string_view name) {
-    for (const Sending each : {Sending::at_once, Sending::in_turn})
+    for (const Sending each : {Sending::at_once, Sending::in_turn, Sending::arrived})
         if (name == to_string(each)) return each;
-    return Sending::arrived;
+    throw std::runtime_error("SENDING is at_once, in_turn or arrived, not " + std::string(name));
+}
+
+Choice choice_of(std::string_view name) {
+    if (name == "plogp") return Choice::plogp;
+    if (name == "judged") return Choice::judged;
+    throw std::runtime_error("CHOICE is plogp or judged, not " + std::string(name));
 }
 
 struct Request {
@@ -176,11 +189,7 @@ int main(int argc, char** argv) {
     }
     engine.load_platform(argv[1]);
     const Grid grid;
-    Request request{read_order(grid, argv[2]),
-                    sending_of(argv[3]),
-                    argv[4] == std::string_view("judged") ? Choice::judged : Choice::plogp,
-                    argv[5],
-                    {}};
+    Request request{read_order(grid, argv[2]), sending_of(argv[3]), choice_of(argv[4]), argv[5], {}};
     for (int at = 6; at < argc; ++at) request.sizes.push_back(std::stoull(argv[at]));
     s4u::Actor::create("study", grid.hosts().front(), [&] { run(grid, request); });
     engine.run();
