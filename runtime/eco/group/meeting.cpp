@@ -129,7 +129,7 @@ std::shared_ptr<GroupState> meet(Context& here, std::string_view name, Rank me, 
     if (own.host.empty()) own.host = host_name();
     if (own.socket.empty()) own.socket = own_socket();
     if (own.socket.size() > 255 || own.socket.find('\n') != own.socket.npos)
-        refuse(Status::bad_argument, "GroupOptions::socket is a name of at most 255 characters in one line");
+        refuse(Status::bad_argument, "GroupOptions::socket is a name of at most 255 bytes in one line");
     const std::string offer = offer_text(here);
     const auto mailbox = Mailbox::of(here);
     const std::uint64_t times = count_meeting(here, name);
