@@ -2,7 +2,8 @@
 // Mutexes with ranks and thread-safety annotations. Locks are taken in rising rank (debug builds abort
 // otherwise); modules' own locks rank above 30. Ranks in use (the lint test `ranks` compares):
 // 9 eco/group/mailbox.cpp: contexts that have groups
-// 10 eco/group/mailbox.h, eco/group/monitor.h, eco/group/group_state.h, eco/group/planner.h: a group's calls
+// 10 eco/group/mailbox.h, eco/group/monitor.h, eco/group/group_state.h, eco/group/planner.h: groups
+// 10 eco/group/call_table.h, eco/group/failure_detector.h: a group's calls, members asked after
 // 11 eco/host/shared_memory.cpp, eco/group/adaptation.h: what this process has mapped, what a group measured
 // 13 context/added_modules.h: settings of modules that came later, refused modules
 // 14 transport/route.h: a pointer's preferences

@@ -100,10 +100,10 @@ void take_message(GroupState& group, const std::vector<std::unique_ptr<Call>>& c
     if ((what & 0xf0) == 0xf0) {
         std::vector<EarlyMessage> early;
         early.emplace_back(head, bytes);
-        group.take_early(std::move(early));
+        group.calls().take_early(std::move(early));
     } else if ((what & 0xf0) == 0xe0) {
-        (void)group.text_of(head.call);
-        (void)group.presence(head.call, head.digest);
+        (void)group.calls().text_of(head.call);
+        (void)group.calls().presence(head.call, head.digest);
     } else {
         group.arrive(head, bytes);
     }

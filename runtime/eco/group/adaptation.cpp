@@ -129,7 +129,7 @@ Adaptation::Adaptation(std::shared_ptr<GroupState> group, const AdaptOptions& op
             refuse(Status::bad_argument, "adapt: member {} has other AdaptOptions than member 0", member);
     refuse_nonsense(options);
     std::vector<std::string> names;
-    for (const Member& each : group_->members()) {
+    for (const Member& each : group_->members().all()) {
         names.push_back(each.facts.host);
         places_.push_back(first_map_->index_of(each.facts.host));
     }

@@ -7,6 +7,12 @@
 
 namespace plexus::eco::detail {
 
+void settle(CompletionState& future, Status status, const std::string& why) {
+    if (status != Status::ok) return future.fail(status, why);
+    plexus::detail::Reader nothing(nullptr, nullptr, 0, 0);
+    future.complete(nothing);
+}
+
 std::uint32_t Signature::digest() const noexcept {
     using plexus::detail::mix;
     std::uint64_t hash =

@@ -2,7 +2,7 @@
 // One call of one member while it is under way.
 //
 // Exactly one thread owns a call and executes its operations: the thread that began it, or the handler that
-// brought the awaited message. A call that waits is parked and has no owner. The group's lock guards parking,
+// brought the awaited message. A call that waits is parked and has no owner. CallTable::mutex guards parking,
 // resuming, and what other threads report to a call.
 #pragma once
 
@@ -26,6 +26,9 @@ class GroupState;
 using Clock = std::chrono::steady_clock;
 using CompletionState = plexus::detail::TypedCall<void>;
 using Bytes = std::span<const std::byte>;
+
+/// Ends a future. @thread any, under no lock
+void settle(CompletionState& future, Status status, const std::string& why);
 
 /// When a call with this deadline has to end, from now on.
 inline Clock::time_point ends_at(Deadline deadline) noexcept {
@@ -161,7 +164,7 @@ struct Execution {
         std::shared_ptr<GroupState> group; ///< keeps the group while the future is open
     };
 
-    // Under the group's lock.
+    // Under CallTable::mutex.
     Wait wait;
     Outcome outcome;
     Step step;
@@ -174,7 +177,7 @@ struct Execution {
     std::byte* address(const Segment& segment) const noexcept {
         return space[static_cast<std::size_t>(segment.space)] + segment.offset;
     }
-    /// The member that a parked call waits for. Under the group's lock.
+    /// The member that a parked call waits for. Under CallTable::mutex.
     Rank awaited() const noexcept {
         return !planned->signature.by_messages() || at >= ops().size() ? wait.peer : ops()[at].peer;
     }
@@ -186,7 +189,7 @@ struct Execution {
     void store(const ScheduleOp& op, std::uint64_t from, Bytes bytes) const noexcept;
     /// The same, or combines them with the content. Throws what the user's operation throws.
     void merge(const ScheduleOp& op, std::uint64_t from, Bytes bytes) const;
-    /// Makes it ready for another call. Buffers go back to `pool`. Under the group's lock.
+    /// Makes it ready for another call. Buffers go back to `pool`. Under CallTable::mutex.
     void reset(Pool& pool);
 
   private:

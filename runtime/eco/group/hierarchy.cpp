@@ -3,7 +3,6 @@
 
 #include "group/group_state.h"
 #include "group/meeting.h"
-#include "group/run_here.h"
 #include "host/layout.h"
 #include "plexus/eco/group.h"
 
@@ -41,7 +40,7 @@ std::shared_ptr<Hierarchy> Hierarchy::of(GroupState& all) {
     constexpr std::uint64_t kSalt = 0x6e657374; // groups that split() and dup() make have other salts
     const Rank node = hierarchy->mine().node;
     hierarchy->node_group_ = branch(all, nodes[node], plexus::detail::mix(kSalt, node + 1), true);
-    const bool shares = nodes[node].size() == 1 || hierarchy->node_group_->shares_memory();
+    const bool shares = nodes[node].size() == 1 || hierarchy->node_group_->memory().there();
     const Group group = Group(all.shared_from_this()).with(Algorithm::messages()).with(no_deadline);
     if (group.all_reduce(static_cast<std::uint8_t>(shares), Min{}) == 0) return nullptr;
     std::vector<Rank> leaders;
@@ -156,26 +155,6 @@ void Hierarchy::learn_map(const Map& map, std::uint32_t epoch) const {
 void Hierarchy::break_up(Status status, const std::string& why) const {
     node_group_->break_up(status, why, false);
     if (leaders_ != nullptr) leaders_->break_up(status, why, false);
-}
-
-void GroupState::run_hierarchical(std::shared_ptr<const PlannedCall> planned, const CollectiveArgs& args,
-                                  Clock::time_point deadline) {
-    std::unique_ptr<Execution> fresh;
-    std::shared_ptr<const Hierarchy> hierarchy;
-    {
-        const Lock hold(mutex_);
-        if (broken_) throw_broken();
-        hierarchy = hierarchy_;
-        fresh = spare();
-        if (const std::size_t bytes = hierarchy->scratch_bytes(args); bytes > 0)
-            fresh->scratch = pool_.take(bytes);
-    }
-    fresh->planned = std::move(planned);
-    Execution& call = enter(std::move(fresh));
-    run_here(call, [&] {
-        hierarchy->run(*call.planned, args, call.scratch.data(), deadline);
-        return true;
-    });
 }
 
 } // namespace plexus::eco::detail

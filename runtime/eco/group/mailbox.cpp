@@ -125,26 +125,26 @@ void Mailbox::install() {
     context_.on(kAsk, [](Mailbox& mailbox, std::uint64_t id, std::uint32_t call) -> std::string {
         const auto self = mailbox.weak_from_this().lock(); // null: it is just ending
         const auto group = self != nullptr ? self->find(id) : nullptr;
-        return group != nullptr ? group->text_of(call) : "something else and has left the group";
+        return group != nullptr ? group->calls().text_of(call) : "something else and has left the group";
     });
     context_.on(kConfirm, [](Mailbox& mailbox, std::uint64_t id, std::uint32_t call, std::uint32_t digest,
                              Rank member, std::uint32_t below) {
         const auto self = mailbox.weak_from_this().lock(); // null: it is just ending
         const auto group = self != nullptr ? self->find(id) : nullptr;
-        if (group != nullptr) group->hear_confirmed(call, digest, member, below);
+        if (group != nullptr) group->multicast().hear_confirmed(call, digest, member, below);
     });
     context_.on(kRepair, [](Mailbox& mailbox, std::uint64_t id, std::uint32_t call, std::uint32_t digest,
                             std::span<const std::uint32_t> ranges) {
         const auto self = mailbox.weak_from_this().lock(); // null: it is just ending
         const auto group = self != nullptr ? self->find(id) : nullptr;
-        return group != nullptr ? group->repair(call, digest, ranges) : std::vector<std::byte>();
+        return group != nullptr ? group->multicast().repair(call, digest, ranges) : std::vector<std::byte>();
     });
     context_.on(kRoster, [](Mailbox& mailbox, std::uint64_t id) { return mailbox.take_roster(id); });
     context_.on(kAlive, [](Mailbox& mailbox, std::uint64_t id, std::uint32_t call, std::uint32_t digest) {
         const auto self = mailbox.weak_from_this().lock(); // null: it is just ending
         bool left = true;
         const auto group = self != nullptr ? self->find(id, &left) : nullptr;
-        const Presence found = group != nullptr ? group->presence(call, digest)
+        const Presence found = group != nullptr ? group->calls().presence(call, digest)
                                : left           ? Presence::left
                                                 : Presence::here;
         return static_cast<std::uint8_t>(found);
@@ -247,7 +247,7 @@ void Mailbox::enter(std::uint64_t id, const std::shared_ptr<GroupState>& group) 
             pending_.erase(found);
             for (const EarlyMessage& each : before.messages) pending_bytes_ -= early_size(each.size);
         }
-        group->take_early(std::move(before.messages));
+        group->calls().take_early(std::move(before.messages));
         if (before.status != Status::ok) group->break_up(before.status, before.why, false);
     }
 }
@@ -352,9 +352,9 @@ void Mailbox::show(const ShowGroup& show) const {
     auto groups = open_groups();
     // Rows keep their order from read to read, and if there are too many the same are shown.
     std::sort(groups.begin(), groups.end(),
-              [](const auto& one, const auto& other) { return one->id() < other->id(); });
+              [](const auto& one, const auto& other) { return one->members().id() < other->members().id(); });
     for (const auto& group : groups)
-        if (!group->is_part()) show(group->shown());
+        if (!group->members().is_part()) show(group->shown());
 }
 
 void Mailbox::close() {

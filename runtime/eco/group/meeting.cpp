@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "group/meeting.h"
 
-#include "group/map_number.h"
 #include "group/multicast_path.h"
 #include "group/own_socket.h"
-#include "plan/grouped.h"
 #include "plexus/eco/group.h"
 #include "topology/refuse.h"
 
-#include <algorithm>
-#include <set>
-#include <thread>
 #include <unistd.h>
 #include <utility>
 
@@ -23,12 +18,6 @@ std::string host_name() {
     char name[256] = {};
     if (::gethostname(name, sizeof name - 1) != 0) return "localhost";
     return name;
-}
-
-/// Two maps that could lead to different plans have different numbers. Never 0.
-std::uint64_t number_of(const Map& map, const Tolerance& tolerance) {
-    const std::uint64_t number = mix(mix(0xcbf29ce484222325ull, tolerance.numerator), tolerance.denominator);
-    return mix_costs(number, map) | 1;
 }
 
 /// The lines of a member's text: host, socket, offer. A host's name may have line breaks.
@@ -44,36 +33,6 @@ MemberFacts parse_facts(std::string_view text) {
     out.socket = take_last_line();
     out.host = text;
     return out;
-}
-
-/// Sockets in numbers: equal for members with the same name on the same host. A host with a member on no
-/// socket in particular counts as one socket.
-std::vector<std::uint32_t> sockets_of(const std::vector<Member>& members) {
-    std::set<std::string_view> unknown;
-    for (const Member& each : members)
-        if (each.facts.socket.empty()) unknown.insert(each.facts.host);
-    std::vector<std::uint32_t> out(members.size());
-    std::uint32_t socket = 0;
-    for (const Subnet& each : grouped(members.size(), [&](std::size_t member) {
-             const MemberFacts& facts = members[member].facts;
-             const bool is_known = unknown.count(facts.host) == 0;
-             return std::pair(std::string_view(facts.host), is_known ? std::string_view(facts.socket) : "");
-         })) {
-        for (const std::size_t member : each) out[member] = socket;
-        ++socket;
-    }
-    return out;
-}
-
-/// Where nothing is measured: sockets, hosts and all.
-Levels levels_of(const std::vector<Member>& members) {
-    const std::vector<std::uint32_t> sockets = sockets_of(members);
-    Levels out;
-    out.push_back(grouped(members.size(), [&](std::size_t member) { return sockets[member]; }));
-    out.push_back(grouped(members.size(),
-                          [&](std::size_t member) { return std::string_view(members[member].facts.host); }));
-    out.push_back(grouped(members.size(), [](std::size_t) { return 0; }));
-    return levels_that_join(std::move(out), members.size());
 }
 
 /// Everyone's text, by rank.
@@ -150,9 +109,9 @@ std::shared_ptr<GroupState> meet(Context& here, std::string_view name, Rank me, 
                                                 own.host + '\n' + own.socket + '\n' + offer))
         facts.push_back(parse_facts(each));
     group->learn_facts(std::move(facts));
-    group->share_memory();
+    group->memory().make();
     group->make_hierarchy();
-    group->make_multicast();
+    group->multicast().make();
     return group;
 }
 
@@ -168,54 +127,14 @@ std::shared_ptr<GroupState> branch(GroupState& from, const std::vector<Rank>& ra
     }
     GroupOptions options = from.options();
     if (map != nullptr) options.map = std::move(map);
-    auto group =
-        GroupState::make(from.mailbox(), mix(from.id(), salt), me, std::move(members), std::move(options),
-                         is_part ? ParentGroup{from.weak_from_this(), ranks} : ParentGroup());
+    auto group = GroupState::make(from.members().mailbox(), mix(from.members().id(), salt), me,
+                                  std::move(members), std::move(options),
+                                  is_part ? ParentGroup{from.weak_from_this(), ranks} : ParentGroup());
     group->learn_facts(std::move(facts));
-    group->share_memory();
+    group->memory().make();
     group->make_hierarchy();
-    if (!is_part) group->make_multicast(); // a part executes calls of the whole group, by its choice
+    if (!is_part) group->multicast().make(); // a part executes calls of the whole group, by its choice
     return group;
-}
-
-void GroupState::learn_facts(std::vector<MemberFacts> facts) {
-    const auto is_on = [&](const std::string& host) {
-        return [&](const MemberFacts& each) { return each.host == host; };
-    };
-    one_host_ = std::all_of(facts.begin(), facts.end(), is_on(facts[0].host));
-    const auto here = std::count_if(facts.begin(), facts.end(), is_on(facts[me_].host));
-    const auto processors = static_cast<std::ptrdiff_t>(std::max(1u, std::thread::hardware_concurrency()));
-    per_processor_ = static_cast<int>((here + processors - 1) / processors);
-    for (Rank member = 0; member < size(); ++member) members_[member].facts = std::move(facts[member]);
-    planner_.learn_hosts(one_host_, levels_of(members_));
-    if (options_.map != nullptr) learn_map(*options_.map, 0);
-}
-
-void GroupState::learn_map(const Map& map, std::uint32_t epoch) {
-    std::vector<std::size_t> places;
-    for (const Member& each : members_) places.push_back(map.index_of(each.facts.host));
-    planner_.learn_map(Network(map, std::move(places), options_.tolerance, Symmetry::mean, LocalCost{},
-                               sockets_of(members_)),
-                       number_of(map, options_.tolerance), epoch);
-    std::shared_ptr<const Hierarchy> hierarchy;
-    {
-        const Lock hold(mutex_);
-        hierarchy = hierarchy_;
-    }
-    if (hierarchy != nullptr) hierarchy->learn_map(map, epoch); // of the first map they know from the options
-}
-
-void GroupState::make_hierarchy() {
-    auto hierarchy = Hierarchy::of(*this);
-    if (hierarchy == nullptr) return;
-    planner_.learn_hierarchy(*hierarchy);
-    const Lock hold(mutex_);
-    hierarchy_ = std::move(hierarchy);
-}
-
-std::uint64_t GroupState::count_child() {
-    const Lock hold(mutex_);
-    return children_++;
 }
 
 } // namespace plexus::eco::detail

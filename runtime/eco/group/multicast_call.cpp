@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A broadcast by multicast. The root sends datagrams, a window ahead of the slowest member. Members confirm
-// by requests what they have, and ask by requests for what they lack. The root stays in the call until all
-// members have all, so repairs are copied from the caller's memory.
-#include "group/run_here.h"
-#include "topology/refuse.h"
+#include "group/multicast_call.h"
+
+#include "group/group_state.h"
 
 #include <algorithm>
 #include <chrono>
@@ -18,8 +16,6 @@ namespace {
 constexpr std::size_t kBurst = multicast::Budget::kDatagrams / 2;
 /// Datagrams that may overtake one.
 constexpr std::uint32_t kReorder = 3;
-/// Bytes that one answer brings at most.
-constexpr std::uint64_t kRepairBytes = std::uint64_t{256} << 10;
 /// Idle turns of a member before it sleeps, and how long it sleeps at most.
 constexpr std::uint32_t kIdleTurns = 64;
 constexpr std::chrono::milliseconds kAsleep{1};
@@ -41,13 +37,14 @@ std::uint32_t reorder_of(const multicast::Agreement& agreed) noexcept {
     return std::min(kReorder, std::max<std::uint32_t>(2, agreed.window) - 2);
 }
 
-} // namespace
-
-class GroupState::MulticastCall {
+class MulticastCall {
   public:
-    MulticastCall(GroupState& group, Execution& call, std::span<std::byte> data)
-      : group_(group)
-      , channel_(*group.multicast_)
+    MulticastCall(GroupState& group, multicast::Channel& channel, Execution& call, std::span<std::byte> data)
+      : members_(group.members())
+      , calls_(group.calls())
+      , messages_(group.messages())
+      , failures_(group.failures())
+      , channel_(channel)
       , call_(call)
       , data_(data)
       , count_(static_cast<std::uint32_t>(channel_.count_of(data.size())))
@@ -56,7 +53,7 @@ class GroupState::MulticastCall {
     ~MulticastCall() {
         for (bool over = false; !over;) {
             {
-                const Lock hold(group_.mutex_);
+                const Lock hold(calls_.mutex);
                 over = call_.writers == 0;
                 if (over) call_.by_multicast.window.reset();
             }
@@ -77,7 +74,7 @@ class GroupState::MulticastCall {
             multicast::Budget budget;
             burst.clear();
             {
-                const Lock hold(group_.mutex_);
+                const Lock hold(calls_.mutex);
                 if (call_.outcome.failed) return false;
                 multicast::SendWindow& window = *call_.by_multicast.window;
                 if (window.complete()) return true;
@@ -93,9 +90,9 @@ class GroupState::MulticastCall {
             drain(budget);
             if (is_late(Clock::now())) continue;
             if (burst.empty())
-                group_.wait(call_);
+                messages_.wait(call_);
             else
-                group_.mailbox_->context().progress();
+                members_.context().progress();
         }
     }
 
@@ -139,7 +136,7 @@ class GroupState::MulticastCall {
             const std::uint64_t pause = channel_.delay(part.size(), now);
             if (pause == 0) break;
             const Clock::time_point due = Clock::now() + std::chrono::nanoseconds(pause);
-            if (!group_.sleep_until(call_, due)) return false;
+            if (!messages_.sleep_until(call_, due)) return false;
         }
         if (!channel_.send(header, part)) // a full buffer; lost datagrams are asked for
             std::this_thread::yield();
@@ -162,7 +159,7 @@ class GroupState::MulticastCall {
 
     /// The sender calls something else by this number.
     void tell_difference(const multicast::PacketHeader& header) {
-        if (!std::exchange(differs_, true)) group_.differ(header.sender, call_.number);
+        if (!std::exchange(differs_, true)) failures_.differ(header.sender, call_.number);
     }
 
     /// False: it is none of this call's, or a copy.
@@ -192,7 +189,7 @@ class GroupState::MulticastCall {
         for (const multicast::Range& each : asked_) words.insert(words.end(), {each.first, each.count});
         attempt(root, [&](const GlobalPointer<Mailbox>& to) {
             answer_ = to.with(no_deadline)
-                          .call(kRepair, group_.id_, call_.number, call_.planned->digest,
+                          .call(kRepair, members_.id(), call_.number, call_.planned->digest,
                                 std::span<const std::uint32_t>(words));
         });
         if (answer_) timer.asked();
@@ -222,7 +219,7 @@ class GroupState::MulticastCall {
 
     void confirm(Rank root, std::uint32_t below) {
         attempt(root, [&](const GlobalPointer<Mailbox>& to) {
-            to.send(kConfirm, group_.id_, call_.number, call_.planned->digest, group_.me_, below);
+            to.send(kConfirm, members_.id(), call_.number, call_.planned->digest, members_.me(), below);
         });
     }
 
@@ -230,7 +227,7 @@ class GroupState::MulticastCall {
     template <class Do>
     void attempt(Rank root, Do&& what) {
         const bool limited = call_.wait.deadline != Clock::time_point::max();
-        const GlobalPointer<Mailbox>& open = group_.members_[root].mailbox;
+        const GlobalPointer<Mailbox>& open = members_[root].mailbox;
         try {
             limited ? what(open.with(plexus::deadline(call_.wait.deadline - Clock::now()))) : what(open);
         } catch (const Error& error) {
@@ -238,39 +235,39 @@ class GroupState::MulticastCall {
                 error.status() == Status::timed_out || error.status() == Status::deadline_exceeded;
             if (error.status() == Status::dead_pointer || error.status() == Status::again)
                 return; // asked after
-            limited&& late ? group_.expire(call_) : group_.lost(root, error);
+            limited&& late ? failures_.expire(call_) : failures_.lost(root, error);
         }
     }
 
     /// The call's deadline has passed, perhaps while datagrams keep coming: the group is broken now.
     bool is_late(Clock::time_point now) {
         const bool late = now >= call_.wait.deadline;
-        if (late) group_.expire(call_);
+        if (late) failures_.expire(call_);
         return late;
     }
 
     /// A wait has ended.
     void wake(Rank root, const multicast::ReceiveWindow& window) {
         turn_ = 0;
-        const Lock hold(group_.mutex_);
+        const Lock hold(calls_.mutex);
         call_.wait.peer = root;
         call_.at = window.first_missing();
     }
 
     void idle(Rank root) {
-        Context& context = group_.mailbox_->context();
+        Context& context = members_.context();
         if (turn_ == 0) asked_after_ = Clock::now();
         ++turn_;
-        if (context.progress() == 0 && group_.crowded()) std::this_thread::yield();
+        if (context.progress() == 0 && members_.crowded()) std::this_thread::yield();
         if (turn_ < kIdleTurns) return;
         const Clock::time_point now = Clock::now();
-        if (now - asked_after_ >= group_.options_.watch) {
+        if (now - asked_after_ >= members_.options().watch) {
             asked_after_ = now;
             {
-                const Lock hold(group_.mutex_);
+                const Lock hold(calls_.mutex);
                 call_.wait.peer = root;
             }
-            group_.ask_after(root, call_.number, call_.planned->digest);
+            failures_.ask_after(root, call_.number, call_.planned->digest);
         } else if (answer_) {
             (void)answer_->wait_for(kAsleep);
         } else {
@@ -278,7 +275,10 @@ class GroupState::MulticastCall {
         }
     }
 
-    GroupState& group_;
+    const Membership& members_;
+    CallTable& calls_;
+    MessagePath& messages_;
+    FailureDetector& failures_;
     multicast::Channel& channel_;
     Execution& call_;
     const std::span<std::byte> data_;
@@ -292,106 +292,16 @@ class GroupState::MulticastCall {
     bool differs_ = false;
 };
 
-void GroupState::run_by_multicast(std::shared_ptr<const PlannedCall> planned, const CollectiveArgs& args,
-                                  Clock::time_point deadline) {
-    const std::span<std::byte> data(args.receive, args.receive_elements * args.element_bytes);
-    const std::uint64_t count = multicast_->count_of(data.size());
-    if (count > UINT32_MAX / 2)
-        refuse(Status::too_large,
-               "a broadcast of {} bytes has {} datagrams and is too large for multicast. Send it in several "
-               "calls, or by Algorithm::messages()",
-               data.size(), count);
-    std::unique_ptr<Execution> fresh;
-    {
-        const Lock hold(mutex_);
-        if (broken_) throw_broken();
-        fresh = spare();
-    }
-    const Rank root = planned->signature.root;
-    fresh->planned = std::move(planned);
-    fresh->wait.deadline = deadline;
-    fresh->space[static_cast<std::size_t>(Space::receive)] = args.receive;
-    fresh->by_multicast.bytes = data.size();
-    if (me_ == root)
-        fresh->by_multicast.window = std::make_unique<multicast::SendWindow>(
-            size(), me_, static_cast<std::uint32_t>(count), multicast_->agreed().window);
-    Execution& call = enter(std::move(fresh));
-    run_here(call, [&] {
-        MulticastCall run(*this, call, data);
-        return me_ == root ? run.send() : run.receive(root);
-    });
+} // namespace
+
+bool send_by_multicast(GroupState& group, multicast::Channel& channel, Execution& call,
+                       std::span<std::byte> data) {
+    return MulticastCall(group, channel, call, data).send();
 }
 
-void GroupState::hear_confirmed(std::uint32_t number, std::uint32_t digest, Rank member,
-                                std::uint32_t below) {
-    Consequence what;
-    {
-        const Lock hold(mutex_);
-        Execution* const call = find(number);
-        if (call == nullptr || call->by_multicast.window == nullptr)
-            return; // it has failed, or the member lies
-        if (digest != call->planned->digest) {
-            what = {Consequence::Kind::differ, nullptr, nullptr, member, number};
-        } else if (!call->by_multicast.window->confirm(member, below)) {
-            what.kind = Consequence::Kind::break_up;
-            what.status = Status::bad_argument;
-            what.why = fmt::format("member {} says that it has {} datagrams of {}, which can't be. Run the "
-                                   "same version of Plexus on all members",
-                                   name(member), below, call->planned->signature.text());
-        } else {
-            what = resume(*call);
-            call->wait.parked = true; // so break_up() sets `ready`
-        }
-    }
-    act(std::move(what));
-}
-
-/// A call of this member as the root. It does not end while it is read, also if its reader throws.
-class GroupState::Reading {
-  public:
-    Reading(GroupState& group, std::uint32_t number, std::uint32_t digest)
-      : group_(group) {
-        const Lock hold(group_.mutex_);
-        Execution* const call = group_.find(number);
-        if (call == nullptr || call->by_multicast.window == nullptr || digest != call->planned->digest)
-            return;
-        ++call->writers;
-        call_ = call;
-    }
-    ~Reading() {
-        if (call_ == nullptr) return;
-        const Lock hold(group_.mutex_);
-        --call_->writers;
-    }
-    Reading(const Reading&) = delete;
-    Reading& operator=(const Reading&) = delete;
-
-    /// False: there is no such call now.
-    explicit operator bool() const noexcept { return call_ != nullptr; }
-    std::span<std::byte> data() const noexcept {
-        return {call_->space[static_cast<std::size_t>(Space::receive)], call_->by_multicast.bytes};
-    }
-
-  private:
-    GroupState& group_;
-    Execution* call_ = nullptr;
-};
-
-std::vector<std::byte> GroupState::repair(std::uint32_t number, std::uint32_t digest,
-                                          std::span<const std::uint32_t> ranges) {
-    const Reading call(*this, number, digest);
-    if (!call) return {};
-    const std::span<std::byte> data = call.data();
-    const std::uint64_t count = multicast_->count_of(data.size());
-    std::vector<std::byte> out(1);
-    bool fits = true; // what an honest member asks for does
-    for (std::size_t i = 0; fits && i + 1 < ranges.size(); i += 2)
-        for (std::uint64_t at = ranges[i]; fits && at < std::uint64_t{ranges[i]} + ranges[i + 1]; ++at) {
-            const auto part = multicast_->part(data, at);
-            fits = at < count && out.size() + part.size() <= 1 + kRepairBytes + multicast_->agreed().payload;
-            if (fits) out.insert(out.end(), part.begin(), part.end());
-        }
-    return out;
+bool receive_by_multicast(GroupState& group, multicast::Channel& channel, Execution& call,
+                          std::span<std::byte> data, Rank root) {
+    return MulticastCall(group, channel, call, data).receive(root);
 }
 
 } // namespace plexus::eco::detail

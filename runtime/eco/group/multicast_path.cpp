@@ -4,6 +4,8 @@
 // the group does without it, and sends the outcome to all.
 #include "group/multicast_path.h"
 
+#include "group/multicast_call.h"
+#include "group/run_here.h"
 #include "plexus/eco/group.h"
 #include "topology/refuse.h"
 
@@ -47,6 +49,37 @@ Decision decide(const Context& context) {
     return out;
 }
 
+/// A call of this member as the root. It does not end while it is read, also if its reader throws.
+class Reading {
+  public:
+    Reading(CallTable& calls, std::uint32_t number, std::uint32_t digest)
+      : calls_(calls) {
+        const Lock hold(calls_.mutex);
+        Execution* const call = calls_.find(number);
+        if (call == nullptr || call->by_multicast.window == nullptr || digest != call->planned->digest)
+            return;
+        ++call->writers;
+        call_ = call;
+    }
+    ~Reading() {
+        if (call_ == nullptr) return;
+        const Lock hold(calls_.mutex);
+        --call_->writers;
+    }
+    Reading(const Reading&) = delete;
+    Reading& operator=(const Reading&) = delete;
+
+    /// False: there is no such call now.
+    explicit operator bool() const noexcept { return call_ != nullptr; }
+    std::span<std::byte> data() const noexcept {
+        return {call_->space[static_cast<std::size_t>(Space::receive)], call_->by_multicast.bytes};
+    }
+
+  private:
+    CallTable& calls_;
+    Execution* call_ = nullptr;
+};
+
 } // namespace
 
 std::string offer_text(const Context& context) {
@@ -78,48 +111,54 @@ MulticastOffer parse_offer(std::string_view text) {
     return out;
 }
 
+MulticastPath::MulticastPath(GroupState& group)
+  : group_(group)
+  , members_(group.members())
+  , calls_(group.calls()) {}
+
 /// From what all members know: the same on each. Empty: nothing is against it so far.
-std::string GroupState::why_no_multicast(bool by_loopback) const {
+std::string MulticastPath::why_not(bool by_loopback) const {
     const MulticastOffer& first = members_[0].facts.multicast;
-    for (Rank member = 0; member < size(); ++member) {
+    for (Rank member = 0; member < members_.size(); ++member) {
         const MulticastOffer& offer = members_[member].facts.multicast;
         if (offer.wish == Wish::off)
             return fmt::format("eco.multicast is off on member {}. Set it to on or auto on all members",
-                               name(member));
+                               members_.name(member));
         if (by_loopback) continue;
         if (offer.interface.address == 0)
             return fmt::format(
                 "member {} has no {}. Set eco.multicast_interface there to the IPv4 address of "
                 "an interface that is up",
-                name(member),
+                members_.name(member),
                 offer.chosen ? "interface of the address that eco.multicast_interface says"
                              : "interface that does multicast");
         if (offer.interface.network() != first.interface.network() ||
             offer.interface.mask != first.interface.mask)
             return fmt::format("members {} and {} are in different IP networks, at {} and at {}. Set "
                                "eco.multicast_interface on each member to an address in a network of all",
-                               name(0), name(member), multicast::to_string(first.interface.address),
+                               members_.name(0), members_.name(member),
+                               multicast::to_string(first.interface.address),
                                multicast::to_string(offer.interface.address));
     }
-    return planner_.one_subnet(options_.tolerance)
+    return group_.planner().one_subnet(members_.options().tolerance)
                ? ""
                : "its members are in several subnets of the map. Split the group into one for each subnet";
 }
 
-void GroupState::make_multicast() {
-    if (size() < 2) return;
-    const bool by_loopback =
-        one_host_ && std::none_of(members_.begin(), members_.end(),
-                                  [](const Member& each) { return each.facts.multicast.chosen; });
-    if (std::string why = why_no_multicast(by_loopback); !why.empty())
-        return planner_.refuse_multicast(std::move(why));
+void MulticastPath::make() {
+    if (members_.size() < 2) return;
+    const bool by_loopback = members_.on_one_host() &&
+                             std::none_of(members_.all().begin(), members_.all().end(),
+                                          [](const Member& each) { return each.facts.multicast.chosen; });
+    if (std::string why = why_not(by_loopback); !why.empty())
+        return group_.planner().refuse_multicast(std::move(why));
     const multicast::Interface at =
         by_loopback ? multicast::find_interface(multicast::kLoopback).value_or(multicast::Interface())
-                    : members_[me_].facts.multicast.interface;
+                    : members_[members_.me()].facts.multicast.interface;
 
-    const Group self = Group(shared_from_this()).with(Algorithm::messages()).with(no_deadline);
+    const Group self = Group(group_.shared_from_this()).with(Algorithm::messages()).with(no_deadline);
     Decision decision;
-    if (me_ == 0) decision = decide(mailbox_->context());
+    if (members_.me() == 0) decision = decide(members_.context());
     self.broadcast(std::span(&decision, 1), 0);
     const multicast::Place place = multicast::place_of(decision.key);
     std::string why;
@@ -131,35 +170,35 @@ void GroupState::make_multicast() {
     self.all_reduce(std::span(agreed), Min{}); // and all have opened theirs
     if (agreed[0] == 0) {
         if (why.empty()) why = "another member has no socket for it. See the text of the same call there";
-        return planner_.refuse_multicast(fmt::format("at {} {}", multicast::to_string(place), why));
+        return group_.planner().refuse_multicast(fmt::format("at {} {}", multicast::to_string(place), why));
     }
     auto channel = std::make_unique<multicast::Channel>(
-        std::move(*socket), decision.key, id_, me_,
+        std::move(*socket), decision.key, members_.id(), members_.me(),
         multicast::Agreement{agreed[1], agreed[2], decision.bytes_per_second});
     const std::uint8_t hears = hear_all(*channel) ? 1 : 0;
     if (self.all_reduce(hears, Min{}) == 0)
-        return planner_.refuse_multicast(
+        return group_.planner().refuse_multicast(
             fmt::format("at {} not every member heard every other one in a probe. Let these UDP packets pass "
                         "switches and firewalls, or set eco.multicast_interface to another network",
                         multicast::to_string(place)));
-    multicast_ = std::move(channel);
-    planner_.learn_multicast(0);
+    channel_ = std::move(channel);
+    group_.planner().learn_multicast(0);
     const auto is_automatic = [](const Member& each) { return each.facts.multicast.wish == Wish::automatic; };
-    if (!std::all_of(members_.begin(), members_.end(), is_automatic)) return;
-    planner_.learn_multicast(measure_multicast(self));
+    if (!std::all_of(members_.all().begin(), members_.all().end(), is_automatic)) return;
+    group_.planner().learn_multicast(measure(self));
 }
 
-bool GroupState::hear_all(multicast::Channel& channel) const {
+bool MulticastPath::hear_all(multicast::Channel& channel) const {
     for (int i = 0; i < kProbes; ++i) (void)channel.send({}, {});
-    std::vector<bool> heard(size(), false);
-    Rank missing = size();
+    std::vector<bool> heard(members_.size(), false);
+    Rank missing = members_.size();
     const auto end = Clock::now() + kListen;
     while (missing > 0 && Clock::now() < end) {
         multicast::Budget budget;
         const auto sender = channel.receive_probe(budget);
         if (!sender) {
             channel.sleep(std::chrono::milliseconds(1));
-        } else if (*sender < size() && !heard[*sender]) {
+        } else if (*sender < members_.size() && !heard[*sender]) {
             heard[*sender] = true;
             --missing;
         }
@@ -168,8 +207,8 @@ bool GroupState::hear_all(multicast::Channel& channel) const {
 }
 
 /// The same on all members: member 0 says what it measured.
-std::uint32_t GroupState::measure_multicast(const Group& self) {
-    if (shares_memory()) return 0; // blocking calls go through it
+std::uint32_t MulticastPath::measure(const Group& self) const {
+    if (group_.memory().there()) return 0; // blocking calls go through it
     std::uint32_t faster = 0;
     bool last_won = false;
     bool goes_on = true;
@@ -199,6 +238,72 @@ std::uint32_t GroupState::measure_multicast(const Group& self) {
         if (last_won) faster |= 1u << size;
     }
     return faster;
+}
+
+void MulticastPath::run(std::shared_ptr<const PlannedCall> planned, const CollectiveArgs& args,
+                        Clock::time_point deadline) {
+    const std::span<std::byte> data(args.receive, args.receive_elements * args.element_bytes);
+    const std::uint64_t count = channel_->count_of(data.size());
+    if (count > UINT32_MAX / 2)
+        refuse(Status::too_large,
+               "a broadcast of {} bytes has {} datagrams and is too large for multicast. Send it in several "
+               "calls, or by Algorithm::messages()",
+               data.size(), count);
+    std::unique_ptr<Execution> fresh = calls_.make(0);
+    const Rank root = planned->signature.root;
+    fresh->planned = std::move(planned);
+    fresh->wait.deadline = deadline;
+    fresh->space[static_cast<std::size_t>(Space::receive)] = args.receive;
+    fresh->by_multicast.bytes = data.size();
+    if (members_.me() == root)
+        fresh->by_multicast.window = std::make_unique<multicast::SendWindow>(
+            members_.size(), members_.me(), static_cast<std::uint32_t>(count), channel_->agreed().window);
+    Execution& call = group_.messages().enter(std::move(fresh));
+    run_here(group_, call, [&] {
+        return members_.me() == root ? send_by_multicast(group_, *channel_, call, data)
+                                     : receive_by_multicast(group_, *channel_, call, data, root);
+    });
+}
+
+void MulticastPath::hear_confirmed(std::uint32_t number, std::uint32_t digest, Rank member,
+                                   std::uint32_t below) {
+    Consequence what;
+    {
+        const Lock hold(calls_.mutex);
+        Execution* const call = calls_.find(number);
+        if (call == nullptr || call->by_multicast.window == nullptr)
+            return; // it has failed, or the member lies
+        if (digest != call->planned->digest) {
+            what = {Consequence::Kind::differ, nullptr, nullptr, member, number};
+        } else if (!call->by_multicast.window->confirm(member, below)) {
+            what.kind = Consequence::Kind::break_up;
+            what.status = Status::bad_argument;
+            what.why = fmt::format("member {} says that it has {} datagrams of {}, which can't be. Run the "
+                                   "same version of Plexus on all members",
+                                   members_.name(member), below, call->planned->signature.text());
+        } else {
+            what = calls_.resume(*call);
+            call->wait.parked = true; // so break_up() sets `ready`
+        }
+    }
+    group_.messages().act(std::move(what));
+}
+
+std::vector<std::byte> MulticastPath::repair(std::uint32_t number, std::uint32_t digest,
+                                             std::span<const std::uint32_t> ranges) {
+    const Reading call(calls_, number, digest);
+    if (!call) return {};
+    const std::span<std::byte> data = call.data();
+    const std::uint64_t count = channel_->count_of(data.size());
+    std::vector<std::byte> out(1);
+    bool fits = true; // what an honest member asks for does
+    for (std::size_t i = 0; fits && i + 1 < ranges.size(); i += 2)
+        for (std::uint64_t at = ranges[i]; fits && at < std::uint64_t{ranges[i]} + ranges[i + 1]; ++at) {
+            const auto part = channel_->part(data, at);
+            fits = at < count && out.size() + part.size() <= 1 + kRepairBytes + channel_->agreed().payload;
+            if (fits) out.insert(out.end(), part.begin(), part.end());
+        }
+    return out;
 }
 
 } // namespace plexus::eco::detail

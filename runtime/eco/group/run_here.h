@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls that run from beginning to end on the thread of their caller: through shared memory, or by the
-// parts of a hierarchy.
+// Calls that run from beginning to end on the thread of their caller: through shared memory, by multicast, or
+// by the parts of a hierarchy.
 #pragma once
 
 #include "group/group_state.h"
@@ -12,27 +12,32 @@
 
 namespace plexus::eco::detail {
 
+/// Runs a call on this thread, and gives it back. `body` gives true if the call is whole; what it throws
+/// breaks the group. @error what broke it, or what the user's operation threw here (thrown)
 template <class Body>
-void GroupState::run_here(Execution& call, Body body) {
+void run_here(GroupState& group, Execution& call, Body body) {
+    const Membership& members = group.members();
     bool whole = false;
     std::exception_ptr thrown;
     try {
         whole = body();
     } catch (const host::OperationThrew& found) {
-        break_up(Status::bad_argument, text_of_throw(), true); // does nothing if a part of the group broke
+        // Does nothing if a part of the group broke.
+        group.break_up(Status::bad_argument, members.text_of_throw(), true);
         thrown = found.thrown;
     } catch (const Error& error) {
-        break_up(error.status(), error.what(), true); // the same
+        group.break_up(error.status(), error.what(), true); // the same
     } catch (const std::bad_alloc&) {
-        break_up(Status::too_large, fmt::format("member {} has no memory left for its call", name(me_)),
-                 true);
+        group.break_up(Status::too_large,
+                       fmt::format("member {} has no memory left for its call", members.name(members.me())),
+                       true);
     } catch (const std::exception& error) { // such as a thread that the system does not give
-        break_up(Status::runtime_lost, fmt::format("member {} failed: {}", name(me_), error.what()), true);
+        group.break_up(Status::runtime_lost,
+                       fmt::format("member {} failed: {}", members.name(members.me()), error.what()), true);
     }
-    const Lock hold(mutex_);
-    release(call);
-    if (thrown != nullptr) parent_.rethrow(thrown);
-    if (!whole) throw_broken();
+    group.calls().release(call);
+    if (thrown != nullptr) members.parent().rethrow(thrown);
+    if (!whole) group.calls().throw_broken();
 }
 
 } // namespace plexus::eco::detail
