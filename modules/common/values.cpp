@@ -2,54 +2,27 @@
 #include "common/values.h"
 
 #include <charconv>
-#include <span>
 
 namespace plexus::module {
 namespace {
 
-struct Unit {
-    std::string_view name;
-    std::uint64_t factor;
-};
-constexpr Unit kSizes[] = {
-    {"", 1}, {"B", 1}, {"KiB", 1024}, {"MiB", 1024 * 1024}, {"GiB", 1024 * 1024 * 1024}};
-constexpr Unit kDurations[] = {
-    {"", 1}, {"ns", 1}, {"us", 1'000}, {"ms", 1'000'000}, {"s", 1'000'000'000}, {"min", 60'000'000'000}};
-
-std::string_view trimmed(std::string_view text) {
-    constexpr std::string_view kSpace = " \t";
-    const std::size_t first = text.find_first_not_of(kSpace);
-    if (first == std::string_view::npos) return {};
-    return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
-}
-
-std::optional<std::uint64_t> with_unit(std::string_view text, std::span<const Unit> units) {
+std::optional<std::uint64_t> whole_number(std::string_view text) {
     text = trimmed(text);
     std::uint64_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc{}) return std::nullopt;
-    const std::string_view name = trimmed(text.substr(static_cast<std::size_t>(end - text.data())));
-    for (const Unit& unit : units) {
-        if (name != unit.name) continue;
-        if (number > UINT64_MAX / unit.factor) return std::nullopt;
-        return number * unit.factor;
-    }
-    return std::nullopt;
+    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    return number;
 }
 
 } // namespace
 
-std::optional<std::uint64_t> parse_size(std::string_view text) { return with_unit(text, kSizes); }
-
 std::optional<std::chrono::nanoseconds> parse_duration(std::string_view text) {
-    const auto value = with_unit(text, kDurations);
-    if (!value || *value > INT64_MAX) return std::nullopt;
-    return std::chrono::nanoseconds(*value);
+    if (const auto number = whole_number(text))
+        return *number <= INT64_MAX ? std::optional(std::chrono::nanoseconds(*number)) : std::nullopt;
+    return duration_in(text);
 }
 
-std::optional<std::uint64_t> parse_count(std::string_view text) {
-    return with_unit(text, std::span(kSizes, 1));
-}
+std::optional<std::uint64_t> parse_count(std::string_view text) { return whole_number(text); }
 
 std::optional<bool> parse_bool(std::string_view text) {
     text = trimmed(text);
@@ -79,7 +52,7 @@ std::int32_t set_at_open_only(const plexus_host& host, const char* key, plexus_t
 }
 
 std::uint64_t Parameters::size(const char* key, std::uint64_t least, std::uint64_t most) {
-    return between(key, parse_size(text(key)), least, most, "a size such as \"64 KiB\"");
+    return between(key, size_in(text(key)), least, most, "a size such as \"64 KiB\"");
 }
 
 std::uint64_t Parameters::count(const char* key, std::uint64_t least, std::uint64_t most) {

@@ -4,6 +4,7 @@
 // pass instead. Pure functions.
 #pragma once
 
+#include "base/quantity.h"
 #include "plexus/module/module.h"
 
 #include <chrono>
@@ -15,9 +16,7 @@
 
 namespace plexus::module {
 
-/// Bytes: "512", "64 KiB", "4MiB", "1 GiB".
-std::optional<std::uint64_t> parse_size(std::string_view text);
-/// "50 us", "3 s", "50000 ns"; a bare number counts nanoseconds.
+/// As duration_in(), and a bare number counts nanoseconds.
 std::optional<std::chrono::nanoseconds> parse_duration(std::string_view text);
 std::optional<std::uint64_t> parse_count(std::string_view text);
 std::optional<bool> parse_bool(std::string_view text);

@@ -55,7 +55,7 @@ std::int32_t Link::set(const char* name, const char* value, plexus_text& why) {
         }
         wanted.nodelay = *yes;
     } else if (key == "sndbuf" || key == "rcvbuf") {
-        const auto size = module::parse_size(value);
+        const auto size = size_in(value);
         if (!size || *size == 0 || *size > kMostSocketBuffer) {
             module::write(why, std::string(key) + " is a size from 1 to 1 GiB while a link runs");
             return PLEXUS_BAD_ARGUMENT;

@@ -26,7 +26,7 @@ std::int32_t Module::make(const plexus_host& host, std::unique_ptr<Module>& made
     if (status != PLEXUS_OK) return status;
     (void)made->query(nullptr, PLEXUS_QUERY_MAX_MESSAGE, made->most_);
     (void)made->query(nullptr, PLEXUS_QUERY_EAGER_BYTES, made->eager_);
-    const std::uint64_t taken = module::parse_size(module::setting(host, "limits.max_message")).value_or(0);
+    const std::uint64_t taken = size_in(module::setting(host, "limits.max_message")).value_or(0);
     made->most_kept_ = taken == 0 || (made->most_ != 0 && made->most_ < taken) ? made->most_ : taken;
     return PLEXUS_OK;
 }

@@ -31,13 +31,4 @@ inline std::uint64_t ticks() noexcept {
 /// millisecond, the first time). @thread any
 double nanoseconds_per_tick();
 
-/// Tells the processor that this is a spin loop. @thread any
-inline void relax() noexcept {
-#if defined(__x86_64__)
-    _mm_pause();
-#elif defined(__aarch64__)
-    asm volatile("yield");
-#endif
-}
-
 } // namespace plexus

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/mutex.h"
 
+#include "base/pause.h"
+
 #include <cstdio>
 #include <cstdlib>
 #include <sched.h>

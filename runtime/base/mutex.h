@@ -36,25 +36,9 @@
 // 90 base/buffer.cpp: memory kept for reuse
 #pragma once
 
+#include "base/lock.h"
+
 #include <atomic>
-#include <mutex>
-
-#include "base/clock.h"
-
-#if defined(__clang__)
-#define PLEXUS_THREAD_ANNOTATION(x) __attribute__((x))
-#else
-#define PLEXUS_THREAD_ANNOTATION(x)
-#endif
-#define PLEXUS_CAPABILITY(name) PLEXUS_THREAD_ANNOTATION(capability(name))
-#define PLEXUS_SCOPED_CAPABILITY PLEXUS_THREAD_ANNOTATION(scoped_lockable)
-#define PLEXUS_GUARDED_BY(m) PLEXUS_THREAD_ANNOTATION(guarded_by(m))
-#define PLEXUS_REQUIRES(...) PLEXUS_THREAD_ANNOTATION(requires_capability(__VA_ARGS__))
-#define PLEXUS_EXCLUDES(...) PLEXUS_THREAD_ANNOTATION(locks_excluded(__VA_ARGS__))
-#define PLEXUS_ACQUIRE(...) PLEXUS_THREAD_ANNOTATION(acquire_capability(__VA_ARGS__))
-#define PLEXUS_TRY_ACQUIRE(...) PLEXUS_THREAD_ANNOTATION(try_acquire_capability(__VA_ARGS__))
-#define PLEXUS_RELEASE(...) PLEXUS_THREAD_ANNOTATION(release_capability(__VA_ARGS__))
-#define PLEXUS_NO_THREAD_SAFETY PLEXUS_THREAD_ANNOTATION(no_thread_safety_analysis)
 
 namespace plexus {
 
@@ -113,20 +97,5 @@ void RankedSpinlock<Rank>::wait() noexcept {
     unsigned round = 0;
     while (taken_.load(std::memory_order_relaxed)) spin_pause(round);
 }
-
-template <class Mutex>
-class PLEXUS_SCOPED_CAPABILITY Lock {
-  public:
-    explicit Lock(Mutex& mutex) PLEXUS_ACQUIRE(mutex)
-      : mutex_(mutex) {
-        mutex_.lock();
-    }
-    ~Lock() PLEXUS_RELEASE() { mutex_.unlock(); }
-    Lock(const Lock&) = delete;
-    Lock& operator=(const Lock&) = delete;
-
-  private:
-    Mutex& mutex_;
-};
 
 } // namespace plexus

@@ -2,6 +2,7 @@
 #include "config/names.h"
 
 #include "base/log.h"
+#include "base/spelling.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -11,26 +12,6 @@ namespace plexus::config {
 namespace {
 
 constexpr std::string_view kMethodSection = "method.";
-
-// Edit distance in which two swapped neighbours are one slip.
-std::size_t distance(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> before(b.size() + 1);
-    std::vector<std::size_t> above(b.size() + 1);
-    std::vector<std::size_t> row(b.size() + 1);
-    for (std::size_t j = 0; j <= b.size(); ++j) above[j] = j;
-    for (std::size_t i = 1; i <= a.size(); ++i) {
-        row[0] = i;
-        for (std::size_t j = 1; j <= b.size(); ++j) {
-            const std::size_t change = above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
-            row[j] = std::min({change, above[j] + 1, row[j - 1] + 1});
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                row[j] = std::min(row[j], before[j - 2] + 1);
-        }
-        before.swap(above);
-        above.swap(row);
-    }
-    return above[b.size()];
-}
 
 std::vector<std::string> names_of(const Schema& schema) {
     std::vector<std::string> names;
@@ -89,7 +70,7 @@ std::optional<std::string> nearest(std::string_view word, const std::vector<std:
     std::size_t best = std::max<std::size_t>(1, wanted.size() / 4) + 1; // more is another word
     std::optional<std::string> found;
     for (const std::string& candidate : known) {
-        const std::size_t slips = distance(wanted, lower(candidate));
+        const std::size_t slips = edit_distance(wanted, lower(candidate));
         if (slips >= best) continue;
         best = slips;
         found = candidate;

@@ -6,6 +6,7 @@
 // Settings may be read from any.
 #pragma once
 
+#include "base/quantity.h"
 #include "base/result.h"
 #include "plexus/module/abi.h"
 
@@ -202,9 +203,6 @@ Result<std::uint64_t> parse_count(std::string_view text);
 std::vector<std::string> split_list(std::string_view text);
 /// True if `value` is of `type`; else what would be accepted.
 Result<void> check_value(const Key& key, std::string_view value);
-/// "4 MiB", "50 us": the largest unit that divides it.
-std::string size_text(std::uint64_t bytes);
-std::string duration_text(std::chrono::nanoseconds duration);
 /// The known word nearest to `word` by edit distance, if near enough to be a slip.
 std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& known);
 

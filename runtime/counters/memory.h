@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "base/sealed_memory.h"
 #include "base/unique_fd.h"
 #include "counters/layout.h"
 
@@ -17,24 +18,16 @@ namespace plexus::counters {
 
 class Memory {
   public:
-    Memory(Memory&& other) noexcept
-      : fd_(std::move(other.fd_))
-      , at_(std::exchange(other.at_, nullptr))
-      , mapped_(other.mapped_)
-      , words_(other.words_) {}
-    Memory& operator=(Memory&&) = delete;
-    ~Memory();
-
-    /// All zero, all mapped; nobody but this user may open it. @error runtime_lost what the system says
+    /// All zero; nobody but this user may open it. @error runtime_lost what the system says
     static Result<Memory> create(std::size_t words);
-    /// Another's; its header alone is mapped. @error not_found it is no such memory, or is gone
+    /// Another's. @error not_found it is no such memory, or is gone
     /// @error runtime_lost this process has no descriptor or no memory left for it
     static Result<Memory> open(const std::string& path);
 
-    Header& header() const noexcept { return *static_cast<Header*>(at_); }
+    Header& header() const noexcept { return *memory_.at<Header>(0); }
     /// Of memory that was made here.
-    Word& word(std::size_t index) const noexcept { return static_cast<Word*>(at_)[index]; }
-    std::size_t words() const noexcept { return words_; }
+    Word& word(std::size_t index) const noexcept { return memory_.at<Word>(0)[index]; }
+    std::size_t words() const noexcept { return memory_.size() / sizeof(Word); }
     /// A copy of all of it. What is written meanwhile is there or not, word by word.
     /// @error peer_lost what the system says
     Result<std::vector<std::uint64_t>> copy() const;
@@ -42,16 +35,12 @@ class Memory {
     bool is(dev_t device, ino_t number) const noexcept;
 
   private:
-    Memory(UniqueFd fd, void* at, std::size_t mapped, std::size_t words) noexcept
+    Memory(UniqueFd fd, SealedMemory memory) noexcept
       : fd_(std::move(fd))
-      , at_(at)
-      , mapped_(mapped)
-      , words_(words) {}
+      , memory_(std::move(memory)) {}
 
     UniqueFd fd_;
-    void* at_;
-    std::size_t mapped_; ///< bytes
-    std::size_t words_;
+    SealedMemory memory_;
 };
 
 } // namespace plexus::counters

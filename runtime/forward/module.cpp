@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 namespace plexus::forward {
@@ -28,7 +27,7 @@ std::string label_of(const std::vector<Via>& all, std::size_t which) {
 
 } // namespace
 
-Module::Module(const plexus_host& host, Hub& hub, UniqueFd event, std::uint64_t max_message)
+Module::Module(const plexus_host& host, Hub& hub, EventFd event, std::uint64_t max_message)
   : host_(host)
   , hub_(hub)
   , max_message_(max_message)
@@ -56,7 +55,7 @@ std::int32_t Module::make(const plexus_host& host, std::unique_ptr<Module>& made
             fmt::format("limits.max_message of {} bytes is less than relayed pieces need: set {} or more, or "
                         "leave forward out of methods",
                         most, kLeast));
-    UniqueFd event(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+    EventFd event = EventFd::made();
     if (!event) return refuse("there is no descriptor to sleep on");
     made = std::make_unique<Module>(host, *hub, std::move(event), most);
     return PLEXUS_OK;
@@ -134,8 +133,7 @@ std::int32_t Module::poll(std::uint32_t) {
     if (!due_.empty()) owe_due();
     if (std::exchange(slept_, false)) {
         armed_.store(false, std::memory_order_relaxed);
-        std::uint64_t ignored = 0;
-        static_cast<void>(::read(event_.get(), &ignored, sizeof ignored));
+        event_.clear();
     }
     if (!work_.load(std::memory_order_acquire)) return 0; // pairs with [work]
     std::vector<Link*> ready;
@@ -182,9 +180,7 @@ void Module::owe(Link& link, std::atomic<bool>* flag) {
         if (std::find(ready_.begin(), ready_.end(), &link) == ready_.end()) ready_.push_back(&link);
         work_.store(true, std::memory_order_seq_cst); // [work]
     }
-    if (!armed_.exchange(false, std::memory_order_seq_cst)) return; // pairs with [armed]
-    const std::uint64_t one = 1;
-    static_cast<void>(::write(event_.get(), &one, sizeof one)); // full: it is readable already
+    if (armed_.exchange(false, std::memory_order_seq_cst)) event_.wake(); // pairs with [armed]
 }
 
 Link& Module::add(std::unique_ptr<Link> link) {

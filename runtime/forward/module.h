@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/mutex.h"
-#include "base/unique_fd.h"
+#include "base/event_fd.h"
 #include "forward/hub.h"
 #include "forward/link.h"
 #include "plexus/module/abi.h"
@@ -24,7 +24,7 @@ const plexus_passport& passport() noexcept;
 
 class Module final : public Acceptor {
   public:
-    Module(const plexus_host& host, Hub& hub, UniqueFd event, std::uint64_t max_message);
+    Module(const plexus_host& host, Hub& hub, EventFd event, std::uint64_t max_message);
     ~Module() override { hub_.remove(instance_); }
     Module(const Module&) = delete;
     Module& operator=(const Module&) = delete;
@@ -62,7 +62,7 @@ class Module final : public Acceptor {
     Hub& hub_;
     const std::uint64_t max_message_;
     const std::uint8_t instance_;
-    const UniqueFd event_;
+    const EventFd event_;
     std::atomic<bool> closed_{false}; // a hint: refused links end in drain() at the latest
     // [work] set after a link was added to ready_; whoever sees it takes the lock.
     std::atomic<bool> work_{false};

@@ -2,6 +2,7 @@
 #include "poll/scheduler.h"
 
 #include "base/counted.h"
+#include "base/pause.h"
 
 #include <sched.h>
 #include <sys/epoll.h>

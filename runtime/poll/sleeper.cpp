@@ -4,7 +4,6 @@
 #include "base/barrier.h"
 
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/timerfd.h>
 
 namespace plexus::poll {
@@ -26,9 +25,9 @@ void add(int set, int fd) noexcept {
 
 Sleeper::Sleeper(std::uint32_t lane_events, bool timed)
   : set_(::epoll_create1(EPOLL_CLOEXEC))
-  , wake_fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
+  , wake_(EventFd::made())
   , lane_events_(lane_events) {
-    add(set_.get(), wake_fd_.get());
+    add(set_.get(), wake_.get());
     if (!timed) return;
     timer_.reset(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
     add(set_.get(), timer_.get());
@@ -82,16 +81,9 @@ void Sleeper::sleep(nanoseconds longest) {
     clear();
 }
 
-void Sleeper::wake() noexcept {
-    const std::uint64_t one = 1;
-    [[maybe_unused]] const auto written =
-        ::write(wake_fd_.get(), &one, sizeof one); // full: it is readable anyway
-}
+void Sleeper::wake() noexcept { wake_.wake(); }
 
-void Sleeper::clear() noexcept {
-    std::uint64_t count;
-    [[maybe_unused]] const auto got = ::read(wake_fd_.get(), &count, sizeof count);
-}
+void Sleeper::clear() noexcept { wake_.clear(); }
 
 void Sleeper::set_timer(nanoseconds longest) noexcept {
     if (longest == nanoseconds::max() && !timer_runs_) return;

@@ -3,6 +3,7 @@
 // for an event loop that is not ours, a timer.
 #pragma once
 
+#include "base/event_fd.h"
 #include "base/unique_fd.h"
 #include "poll/lane.h"
 
@@ -49,7 +50,7 @@ class Sleeper {
     void watch(std::size_t lane, int fd, bool wanted);
 
     UniqueFd set_;
-    UniqueFd wake_fd_;
+    EventFd wake_;
     UniqueFd timer_;
     const std::uint32_t lane_events_;
     std::vector<bool> watched_; ///< per lane; the leader's

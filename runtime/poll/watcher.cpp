@@ -2,46 +2,31 @@
 #include "poll/watcher.h"
 
 #include <poll.h>
-#include <sys/eventfd.h>
 
 namespace plexus::poll {
-namespace {
-
-void ring(int fd) noexcept {
-    const std::uint64_t one = 1;
-    [[maybe_unused]] const auto written = ::write(fd, &one, sizeof one); // full: it is readable anyway
-}
-
-void quiet(int fd) noexcept {
-    std::uint64_t count;
-    [[maybe_unused]] const auto got = ::read(fd, &count, sizeof count);
-}
-
-} // namespace
-
 Watcher::Watcher(int fd, std::function<void()> raised)
   : fd_(fd)
-  , go_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
+  , go_(EventFd::made())
   , call_(std::move(raised))
   , thread_([this] { loop(); }) {}
 
 Watcher::~Watcher() {
     stop_.store(true, std::memory_order_release); // pairs with the load in loop()
-    ring(go_.get());
+    go_.wake();
     thread_.join();
 }
 
 void Watcher::watch(std::uint64_t limit_ns) noexcept {
     limit_.store(limit_ns, std::memory_order_relaxed);
     flag_.store(false, std::memory_order_relaxed);
-    ring(go_.get());
+    go_.wake();
 }
 
 void Watcher::loop() {
     while (!stop_.load(std::memory_order_acquire)) {
         pollfd go{go_.get(), POLLIN, 0};
         ::poll(&go, 1, -1);
-        quiet(go_.get());
+        go_.clear();
         if (stop_.load(std::memory_order_acquire)) return;
         pollfd both[2]{{fd_, POLLIN, 0}, {go_.get(), POLLIN, 0}};
         const std::uint64_t limit = limit_.load(std::memory_order_relaxed);

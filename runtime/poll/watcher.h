@@ -4,7 +4,7 @@
 // paragraphs).
 #pragma once
 
-#include "base/unique_fd.h"
+#include "base/event_fd.h"
 
 #include <atomic>
 #include <cstdint>
@@ -33,7 +33,7 @@ class Watcher {
     void loop();
 
     int fd_;
-    UniqueFd go_;
+    EventFd go_;
     std::function<void()> call_;
     std::atomic<bool> flag_{true};                 // up at first: nobody knows yet that the lane is quiet
     std::atomic<std::uint64_t> limit_{UINT64_MAX}; ///< of the watch that go_ asks for; ordered by go_

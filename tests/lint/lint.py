@@ -52,6 +52,8 @@ ECO_PURE_HEADERS = ("plexus/eco/", "plexus/error.h", "plexus/export.h", "plexus/
 ECO_IMPURE_SYSTEM = r"chrono|ctime|time\.h|thread|future|sys/.*|netinet/.*|unistd\.h|asio.*"
 DEFAULT_ORDER = "runtime/config/default_order.cpp"  # the one place that names modules
 RANKS = "runtime/base/mutex.h"  # the one list of lock ranks
+# What modules may see of the runtime: headers of base without state, made into `plexus_base`.
+FLOOR = ["event_fd", "lock", "pause", "process_memory", "process_watch", "quantity", "sealed_memory", "spelling", "unique_fd"]
 MODULES = "shm|tcp|ucx|libfabric|faults|zstd|tls"
 
 
@@ -107,7 +109,12 @@ def forbidden_include(root, path, house, room, target):
     if house == "modules":
         if first in ("common", "message_link", "stream_link", "over", room) or target.startswith("plexus/module/"):
             return None
-        return "a module includes plexus/module/, common/, message_link/, stream_link/, over/ and itself"
+        if target in [f"base/{each}.h" for each in FLOOR]:
+            return None
+        return "a module includes plexus/module/, the floor of base/, common/, message_link/, stream_link/, over/ and itself"
+    if path.startswith("runtime/base/") and os.path.splitext(os.path.basename(path))[0] in FLOOR:
+        if first == "base" and target not in [f"base/{each}.h" for each in FLOOR]:
+            return "the floor of base/ stands on itself alone"
     if house == "runtime" and room == "eco":
         return forbidden_in_eco(path.split("/")[2], first, target)
     if house == "runtime" and target.startswith("plexus/eco/"):

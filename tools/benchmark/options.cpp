@@ -12,7 +12,7 @@ std::vector<std::uint64_t> sizes_from(std::string_view verb, std::string_view op
                                       const std::string& text) {
     std::vector<std::uint64_t> sizes;
     for (const std::string& word : split_list(text)) {
-        const auto size = parse_size(word);
+        const auto size = size_in(word);
         if (!size)
             usage_error(verb, fmt::format("{} \"{}\" is no size: write 8, 64KiB or 1MiB, with commas between",
                                           option, word));

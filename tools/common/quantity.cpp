@@ -2,7 +2,6 @@
 #include "tools/common/quantity.h"
 
 #include <array>
-#include <charconv>
 #include <fmt/format.h>
 #include <utility>
 
@@ -20,17 +19,6 @@ constexpr std::array<std::pair<std::string_view, unsigned>, 5> kUnits{
     {{"", 0}, {"B", 0}, {"KiB", 10}, {"MiB", 20}, {"GiB", 30}}};
 
 } // namespace
-
-std::optional<std::uint64_t> parse_size(std::string_view text) {
-    text = trim(text);
-    std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{}) return {};
-    const std::string_view unit = trim(text.substr(static_cast<std::size_t>(end - text.data())));
-    for (const auto& [name, shift] : kUnits)
-        if (unit == name && value <= (std::uint64_t{1} << 63) >> shift) return value << shift;
-    return {};
-}
 
 std::string show_size(std::uint64_t bytes) {
     for (std::size_t at = kUnits.size() - 1; at > 1; --at) {

@@ -150,7 +150,7 @@ std::optional<Speed> link_speed(const LabOptions& options) {
     Speed speed = default_link_speed();
     read_speed("--rate", options.links.rate, parse_rate(options.links.rate), speed.bits_per_second);
     read_speed("--delay", options.links.delay, parse_time(options.links.delay), speed.delay);
-    read_speed("--queue", options.links.queue, parse_size(options.links.queue), speed.queue_bytes);
+    read_speed("--queue", options.links.queue, size_in(options.links.queue), speed.queue_bytes);
     return speed;
 }
 

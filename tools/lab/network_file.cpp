@@ -106,7 +106,7 @@ class Reader {
         Speed speed;
         quantity(table, "rate", "10 Mb/s", parse_rate, speed.bits_per_second);
         quantity(table, "delay", "25 us", parse_time, speed.delay);
-        quantity(table, "queue", "64 KiB", parse_size, speed.queue_bytes);
+        quantity(table, "queue", "64 KiB", size_in, speed.queue_bytes);
         return speed;
     }
 

@@ -156,7 +156,7 @@ int run_on_map(MapOptions& options, const Words& words) {
     if (!words.symmetry.empty()) options.symmetry = one_of(kSymmetries, "--symmetric", words.symmetry);
     if (!words.statistic.empty()) options.statistic = one_of(kStatistics, "--cost", words.statistic);
     if (!words.size.empty()) {
-        options.size_bytes = parse_size(words.size);
+        options.size_bytes = size_in(words.size);
         if (!options.size_bytes)
             usage_error("map", "--size takes bytes like 8 or 64KiB, not \"" + words.size + "\"");
     }

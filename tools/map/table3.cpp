@@ -36,7 +36,7 @@ double seconds(const std::string& text, const char* option) {
 }
 
 std::uint64_t bytes(const std::string& text, const char* option) {
-    const auto value = parse_size(text);
+    const auto value = size_in(text);
     if (!value) usage_error("map", fmt::format("{} takes bytes like 8 or 64KiB, not \"{}\"", option, text));
     return *value;
 }

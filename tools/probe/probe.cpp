@@ -56,7 +56,7 @@ void read(ProbeOptions& options, const std::string& metric, const std::string& t
     if (!ratio) usage_error("probe", "--tolerance takes a share like 20% or 1/5, not \"" + tolerance + "\"");
     options.tolerance = *ratio;
     if (metric == "latency") return;
-    options.cost = parse_size(metric);
+    options.cost = size_in(metric);
     if (!options.cost)
         usage_error("probe",
                     "--metric takes latency, or a size like 64KiB for the time of so many bytes, not \"" +

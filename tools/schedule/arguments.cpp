@@ -111,7 +111,7 @@ std::optional<TimeModel> time_model_of(const Options& options) {
     if (words.start.empty() || words.byte.empty() || words.size.empty())
         usage_error("schedule",
                     "--start, --byte and --size go together: the time of a round needs all three");
-    const auto bytes = parse_size(words.size);
+    const auto bytes = size_in(words.size);
     if (!bytes)
         usage_error("schedule",
                     fmt::format("--size takes a number of bytes, as 4KiB, not {}", json::quote(words.size)));

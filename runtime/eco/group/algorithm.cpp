@@ -2,6 +2,7 @@
 // The words for a pattern.
 #include "plexus/eco/algorithm.h"
 
+#include "base/quantity.h"
 #include "group/agreement.h"
 #include "group/algorithm_text.h"
 #include "plexus/wire_type.h"
@@ -23,18 +24,8 @@ std::optional<Number> positive(std::string_view digits) {
 }
 
 std::optional<std::uint64_t> bytes_of(std::string_view text) {
-    constexpr std::pair<std::string_view, unsigned> kUnits[] = {
-        {"KiB", 10}, {"MiB", 20}, {"GiB", 30}, {"B", 0}};
-    unsigned shift = 0;
-    for (const auto& [unit, more] : kUnits) {
-        if (!text.ends_with(unit)) continue;
-        text.remove_suffix(unit.size());
-        shift = more;
-        break;
-    }
-    const auto count = positive<std::uint64_t>(text);
-    if (!count || *count > (UINT64_MAX >> 1) >> shift) return std::nullopt;
-    return *count << shift;
+    const auto bytes = size_in(text);
+    return bytes && *bytes > 0 && *bytes <= INT64_MAX ? bytes : std::nullopt;
 }
 
 constexpr std::string_view kLevels = "levels:";

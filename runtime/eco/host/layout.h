@@ -16,6 +16,8 @@
 // faster than data that is dirty there, and a core writes faster if no reader's cache holds the old data.
 #pragma once
 
+#include "base/process_memory.h"
+
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -38,8 +40,6 @@ inline constexpr std::size_t kSlotBytes = std::size_t{64} << 10;
 /// Distance of two slots. Consecutive slots begin at different offsets in their pages, because a copy
 /// between two addresses with the same offset is slow.
 inline constexpr std::size_t kSlotStride = kSlotBytes + 9 * kLine;
-
-using Cookie = std::array<std::uint8_t, 16>;
 
 /// Identifies a member's process to members that may read its memory directly.
 struct Process {

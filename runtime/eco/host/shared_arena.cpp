@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host/shared_arena.h"
 
+#include "base/pause.h"
+
 #include "host/fetch.h"
 
 #include <cerrno>
@@ -14,14 +16,6 @@ namespace {
 
 /// Polls of a word between two calls of idle(): together they cost about as much as one call.
 constexpr int kPolls = 16;
-
-void cpu_relax() noexcept {
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    asm volatile("yield");
-#endif
-}
 
 long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
            const timespec* most) noexcept {
@@ -91,7 +85,7 @@ void SharedArena::wait_for(const std::atomic<std::uint64_t>& word, std::uint64_t
     for (std::uint32_t turn = 0;; ++turn) {
         for (int poll = 0; poll < polls; ++poll) {
             if (word.load(std::memory_order_acquire) >= least) return; // pairs with [published], [done]
-            if (polls > 1) cpu_relax();
+            if (polls > 1) relax();
         }
         wait_ = {&word, least};
         if (!policy_->idle(member, turn)) throw Aborted{};

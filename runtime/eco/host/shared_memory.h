@@ -6,6 +6,8 @@
 // content. @thread any
 #pragma once
 
+#include "base/sealed_memory.h"
+#include "base/unique_fd.h"
 #include "host/layout.h"
 
 #include <memory>
@@ -26,27 +28,24 @@ class SharedMemory {
     static std::shared_ptr<SharedMemory> create(std::size_t bytes, Offer& offer);
     /// Null: not accessible, because the process namespace or the user differs, or the creator has ended.
     static std::shared_ptr<SharedMemory> open(const Offer& offer);
-    ~SharedMemory();
     SharedMemory(const SharedMemory&) = delete;
     SharedMemory& operator=(const SharedMemory&) = delete;
 
     /// Closes the creator's descriptor: no other process can open the memory any more.
-    void close_descriptor() noexcept;
+    void close_descriptor() noexcept { descriptor_.reset(); }
 
     template <class T>
     T* at(std::size_t offset) const noexcept {
-        return reinterpret_cast<T*>(data_ + offset);
+        return memory_.at<T>(offset);
     }
 
   private:
-    SharedMemory(std::byte* data, std::size_t bytes, int descriptor) noexcept
-      : data_(data)
-      , bytes_(bytes)
-      , descriptor_(descriptor) {}
+    SharedMemory(SealedMemory memory, UniqueFd descriptor) noexcept
+      : memory_(std::move(memory))
+      , descriptor_(std::move(descriptor)) {}
 
-    std::byte* data_;
-    std::size_t bytes_;
-    int descriptor_; ///< the creator's, until close_descriptor(); else -1
+    SealedMemory memory_;
+    UniqueFd descriptor_; ///< the creator's, until close_descriptor()
 };
 
 } // namespace plexus::eco::host

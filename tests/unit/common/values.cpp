@@ -9,6 +9,7 @@
 namespace values_test {
 
 using namespace plexus::module;
+using plexus::size_in;
 using namespace std::chrono_literals;
 
 namespace {
@@ -45,7 +46,7 @@ TEST_CASE("a parameter may be the least and the most that is allowed, and nothin
         Parameters parameters(given.table);
         const std::uint64_t value = parameters.size("queue", 4, 8);
         CHECK(parameters.failed() != good);
-        CHECK(value == (good ? *parse_size(text) : 4));
+        CHECK(value == (good ? *size_in(text) : 4));
         CHECK(given.lines.size() == (good ? 0 : 1));
         Parameters counts(given.table);
         (void)counts.count("queue", 4, 8);
@@ -76,10 +77,11 @@ TEST_CASE("a parameter that is fixed when the module opens is told apart from on
 }
 
 TEST_CASE("sizes and durations are read with and without their units") {
-    CHECK(parse_size("4 MiB") == 4u << 20);
-    CHECK(parse_size("4MiB") == 4u << 20);
-    CHECK(parse_size(" 512 ") == 512u);
-    CHECK(parse_size("0") == 0u);
+    CHECK(size_in("4 MiB") == 4u << 20);
+    CHECK(size_in("4MiB") == 4u << 20);
+    CHECK(size_in(" 512 ") == 512u);
+    CHECK(size_in("0") == 0u);
+    CHECK(size_in("1.5 MiB") == 3u << 19);
     CHECK(parse_duration("50 us") == 50us);
     CHECK(parse_duration("3s") == 3s);
     CHECK(parse_duration("50000 ns") == 50us);
@@ -88,8 +90,8 @@ TEST_CASE("sizes and durations are read with and without their units") {
 
 TEST_CASE("what is no number, too large, or of another unit is not guessed at") {
     for (const char* text :
-         {"", "MiB", "4 MB", "-1", "1.5 MiB", "4 s", "18446744073709551616", "99999999999 GiB"})
-        CHECK_FALSE(parse_size(text));
+         {"", "MiB", "4 Mb/s", "-1", "1.5", "4 s", "18446744073709551616", "99999999999 GiB"})
+        CHECK_FALSE(size_in(text));
     for (const char* text : {"", "5 KiB", "-1 s", "9999999999999 min", "10000000000 s"})
         CHECK_FALSE(parse_duration(text));
     CHECK_FALSE(parse_bool("yes"));

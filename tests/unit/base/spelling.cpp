@@ -2,11 +2,11 @@
 // What a misspelt word may have meant.
 #include "support/catch.h"
 
-#include "common/spelling.h"
+#include "base/spelling.h"
 
 namespace spelling_test {
 
-using namespace plexus::module;
+using namespace plexus;
 using Words = std::vector<std::string>;
 
 TEST_CASE("the nearest words come first, and none where nothing is near") {
@@ -22,6 +22,15 @@ TEST_CASE("what may have been meant is a question, or nothing") {
     const Words known{"tcp", "rc_mlx5", "rc_verbs"};
     CHECK(did_you_mean("rc", known) == "; did you mean rc_mlx5 or rc_verbs?");
     CHECK(did_you_mean("something", known).empty());
+}
+
+TEST_CASE("two neighbours that are swapped are one slip") {
+    CHECK(edit_distance("", "") == 0);
+    CHECK(edit_distance("tcp", "tcp") == 0);
+    CHECK(edit_distance("tpc", "tcp") == 1);
+    CHECK(edit_distance("tc", "tcp") == 1);
+    CHECK(edit_distance("", "tcp") == 3);
+    CHECK(edit_distance("shm", "tcp") == 3);
 }
 
 } // namespace spelling_test
