@@ -59,6 +59,11 @@ int Contacts::add(fid_av* table, const Address& own, const Bytes& name, Contact*
     return 0;
 }
 
+void Contacts::drop(fid_av* table, Contact& contact) {
+    --contact.users;
+    tidy(table, contact);
+}
+
 void Contacts::tidy(fid_av* table, const Contact& contact) {
     if (contact.users > 0 || contact.sending > 0) return;
     fi_addr_t address = contact.address;

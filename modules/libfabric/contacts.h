@@ -49,8 +49,10 @@ struct Contact {
 
 class Contacts {
   public:
-    /// Zero and a contact with one more user, or an error code of libfabric's.
+    /// Zero and a contact with one more user, until drop(), or an error code of libfabric's.
     int add(fid_av* table, const Address& own, const Bytes& name, Contact*& out);
+    /// One user less. The contact may be freed by it. `table` as for tidy().
+    void drop(fid_av* table, Contact& contact);
     /// Frees it if it has no users, and nothing is being sent to it. `table` null: it is gone.
     void tidy(fid_av* table, const Contact& contact);
 

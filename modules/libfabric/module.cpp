@@ -38,8 +38,8 @@ std::int32_t Module::open() {
     self_.page_address = page_->address();
     std::vector<std::unique_ptr<message_link::Port>> opened;
     for (Info& info : found.chosen) {
-        auto endpoint = std::make_unique<Endpoint>(host(), std::move(info), options_, self_, page_);
-        if (std::string why = endpoint->open(); why.empty()) {
+        auto endpoint = std::make_unique<Endpoint>(host(), std::move(info), self_, page_);
+        if (std::string why = endpoint->open(options_); why.empty()) {
             addresses_.push_back(endpoint->address());
             opened.push_back(std::move(endpoint));
         } else {

@@ -5,9 +5,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <cstring>
-#include <rdma/fi_errno.h>
 
 namespace plexus::libfabric {
 namespace {
@@ -147,12 +145,5 @@ Offers offers(const Options& options) {
     }
     return out;
 }
-
-bool passes(long code) noexcept {
-    const long error = std::labs(code);
-    return error == FI_EAGAIN || error == FI_ENOMEM || error == FI_EINTR;
-}
-
-std::string text_of_error(long code) { return fi_strerror(static_cast<int>(std::labs(code))); }
 
 } // namespace plexus::libfabric

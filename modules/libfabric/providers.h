@@ -32,9 +32,4 @@ struct Offers {
 };
 Offers offers(const Options& options);
 
-/// An error that means "later": no room now. The call is worth repeating.
-bool passes(long code) noexcept;
-/// "Invalid argument", for an error code of libfabric's of either sign.
-std::string text_of_error(long code);
-
 } // namespace plexus::libfabric

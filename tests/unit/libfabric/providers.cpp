@@ -2,6 +2,7 @@
 // Which provider a word of a configuration means, and what is offered to whoever mistyped it.
 #include "support/catch.h"
 
+#include "libfabric/errors.h"
 #include "libfabric/providers.h"
 
 #include <algorithm>
