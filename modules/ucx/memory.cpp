@@ -2,7 +2,7 @@
 #include "ucx/memory.h"
 
 #include "common/byte_order.h"
-#include "ucx/worker.h"
+#include "ucx/trace.h"
 
 #include <algorithm>
 #include <cstring>
@@ -40,7 +40,7 @@ void part_over(void* request, ucs_status_t status, void* its) {
     ::ucp_request_free(request);
     Op& op = *static_cast<Op*>(its);
     if (status != UCS_OK) op.failed = true;
-    if (--op.awaited == 0) op.worker->op_over(op, op.failed);
+    if (--op.awaited == 0) op.owner->complete(op, op.failed);
 }
 
 ucp_request_param_t told_by(Op& op) {
@@ -51,14 +51,15 @@ ucp_request_param_t told_by(Op& op) {
     return how;
 }
 
-bool may_move(const UcxPeer& peer) { return !peer.way.failed && peer.way.endpoint != nullptr; }
+bool may_move(const UcxPeer& peer) { return !peer.endpoint.failed && peer.endpoint.handle != nullptr; }
 
 } // namespace
 
-std::uint64_t RemoteKeys::least_bytes() const { return worker_.moves_memory() ? least_ : 0; }
+std::uint64_t RemoteKeys::least_bytes() const { return library_.moves_memory() ? least_ : 0; }
 
 std::int32_t RemoteKeys::register_memory(void*& data, std::size_t size, plexus_text& key,
                                          MemoryRegion*& region) {
+    if (!library_.moves_memory()) return PLEXUS_UNSUPPORTED;
     const Trace trace;
     ucp_mem_map_params_t wanted{};
     wanted.field_mask =
@@ -71,16 +72,15 @@ std::int32_t RemoteKeys::register_memory(void*& data, std::size_t size, plexus_t
     known.field_mask = UCP_MEM_ATTR_FIELD_ADDRESS;
     void* packed = nullptr;
     std::size_t bytes = 0;
-    const Hold hold(worker_.lock);
-    ucs_status_t status = ::ucp_mem_map(worker_.context(), &wanted, &made->handle);
+    const Hold hold(port_.lock);
+    ucs_status_t status = ::ucp_mem_map(library_.context(), &wanted, &made->handle);
     if (status != UCS_OK) {
-        const plexus_host& host = worker_.host();
-        host.log(host.self, PLEXUS_DEBUG,
-                 ("UCX does not map memory: " + std::string(::ucs_status_string(status))).c_str());
+        host_.log(host_.self, PLEXUS_DEBUG,
+                  ("UCX does not map memory: " + std::string(::ucs_status_string(status))).c_str());
         return status == UCS_ERR_NO_MEMORY ? PLEXUS_TOO_LARGE : PLEXUS_UNSUPPORTED;
     }
     status = ::ucp_mem_query(made->handle, &known);
-    if (status == UCS_OK) status = ::ucp_rkey_pack(worker_.context(), made->handle, &packed, &bytes);
+    if (status == UCS_OK) status = ::ucp_rkey_pack(library_.context(), made->handle, &packed, &bytes);
     if (status == UCS_OK && kAddressBytes + bytes <= key.capacity) {
         const auto base = reinterpret_cast<std::uint64_t>(known.address);
         module::store(reinterpret_cast<std::uint8_t*>(key.data), base);
@@ -91,15 +91,15 @@ std::int32_t RemoteKeys::register_memory(void*& data, std::size_t size, plexus_t
     }
     if (packed != nullptr) ::ucp_rkey_buffer_release(packed);
     if (region != nullptr) return PLEXUS_OK;
-    (void)::ucp_mem_unmap(worker_.context(), made->handle);
+    (void)::ucp_mem_unmap(library_.context(), made->handle);
     return PLEXUS_UNSUPPORTED;
 }
 
 void RemoteKeys::deregister_memory(MemoryRegion& region) {
     const std::unique_ptr<MemoryRegion> last(&region);
     const Trace trace;
-    const Hold hold(worker_.lock);
-    (void)::ucp_mem_unmap(worker_.context(), region.handle);
+    const Hold hold(port_.lock);
+    (void)::ucp_mem_unmap(library_.context(), region.handle);
 }
 
 std::unique_ptr<message_link::RemoteKey> RemoteKeys::attach(message_link::Peer& its_peer, plexus_view key,
@@ -115,7 +115,7 @@ std::unique_ptr<message_link::RemoteKey> RemoteKeys::attach(message_link::Peer& 
     const Trace trace;
     ucp_rkey_h unpacked = nullptr;
     status = PLEXUS_UNSUPPORTED;
-    if (::ucp_ep_rkey_unpack(peer.way.endpoint, packed.data(), &unpacked) != UCS_OK) return nullptr;
+    if (::ucp_ep_rkey_unpack(peer.endpoint.handle, packed.data(), &unpacked) != UCS_OK) return nullptr;
     return std::make_unique<Key>(*this, unpacked, module::load<std::uint64_t>(bytes));
 }
 
@@ -127,11 +127,11 @@ Outcome RemoteKeys::begin(Op& op, std::initializer_list<ucs_status_ptr_t> reques
         if (UCS_PTR_IS_ERR(each)) op.failed = true;
     }
     if (op.awaited > 0) {
-        worker_.begin(op);
+        operations_.begin(op);
         return PLEXUS_POSTED;
     }
     const bool failed = op.failed;
-    worker_.give_back(op);
+    operations_.give_back(op);
     return failed ? PLEXUS_UNSUPPORTED : PLEXUS_OK;
 }
 
@@ -141,11 +141,11 @@ Outcome RemoteKeys::get(message_link::Peer& its_peer, message_link::RemoteKey& r
     UcxPeer& peer = ours(its_peer);
     const Key& key = static_cast<const Key&>(remote);
     if (!may_move(peer)) return PLEXUS_LINK_LOST;
-    Op& op = worker_.take_op(peer, Op::What::move, 0);
+    Op& op = operations_.take(peer, Op::What::move, 0);
     op.token = token;
     op.size = size;
     const ucp_request_param_t how = told_by(op);
-    return begin(op, {::ucp_get_nbx(peer.way.endpoint, into, size, key.base + offset, key.handle, &how)});
+    return begin(op, {::ucp_get_nbx(peer.endpoint.handle, into, size, key.base + offset, key.handle, &how)});
 }
 
 // UCX says of a put only that our memory may be used again. What it flushes after it is in place.
@@ -155,14 +155,14 @@ Outcome RemoteKeys::put(message_link::Peer& its_peer, message_link::RemoteKey& r
     UcxPeer& peer = ours(its_peer);
     const Key& key = static_cast<const Key&>(remote);
     if (!may_move(peer)) return PLEXUS_LINK_LOST;
-    Op& op = worker_.take_op(peer, Op::What::move, 0);
+    Op& op = operations_.take(peer, Op::What::move, 0);
     op.token = token;
     op.size = size;
     const ucp_request_param_t how = told_by(op);
     const ucs_status_ptr_t moved =
-        ::ucp_put_nbx(peer.way.endpoint, from, size, key.base + offset, key.handle, &how);
+        ::ucp_put_nbx(peer.endpoint.handle, from, size, key.base + offset, key.handle, &how);
     if (UCS_PTR_IS_ERR(moved)) return begin(op, {moved});
-    return begin(op, {moved, ::ucp_ep_flush_nbx(peer.way.endpoint, &how)});
+    return begin(op, {moved, ::ucp_ep_flush_nbx(peer.endpoint.handle, &how)});
 }
 
 void RemoteKeys::end() {

@@ -3,16 +3,9 @@
 // has packed. A key as it travels: the address of the memory over there, then UCX's part.
 #pragma once
 
-#include "message_link/port.h"
-
-#include <ucp/api/ucp.h>
-#include <vector>
+#include "ucx/operations.h"
 
 namespace plexus::ucx {
-
-class Worker;
-struct Op;
-struct UcxPeer;
 
 /// Memory that peers may reach.
 struct MemoryRegion {
@@ -21,8 +14,13 @@ struct MemoryRegion {
 
 class RemoteKeys final : public message_link::RemoteMemory {
   public:
-    RemoteKeys(Worker& worker, std::uint64_t least)
-      : worker_(worker)
+    /// `port`: whose lock this is under. `least`: bytes from which on UCX moves memory; 0: never.
+    RemoteKeys(const plexus_host& host, message_link::Port& port, const Library& library,
+               Operations& operations, std::uint64_t least)
+      : host_(host)
+      , port_(port)
+      , library_(library)
+      , operations_(operations)
       , least_(least) {}
 
     // As in abi.h. @thread any
@@ -43,7 +41,10 @@ class RemoteKeys final : public message_link::RemoteMemory {
     struct Key;
     message_link::Outcome begin(Op& op, std::initializer_list<ucs_status_ptr_t> requests);
 
-    Worker& worker_;
+    const plexus_host& host_;
+    message_link::Port& port_;
+    const Library& library_;
+    Operations& operations_;
     const std::uint64_t least_;
     std::vector<Key*> keys_;
 };

@@ -41,7 +41,7 @@ std::int32_t Module::choose(plexus_view descriptor, message_link::Port*& port, s
 }
 
 std::int32_t Module::register_memory(void*& data, std::size_t size, plexus_text& key, MemoryRegion*& region) {
-    if (!worker_->moves_memory() || is_closing()) return PLEXUS_UNSUPPORTED;
+    if (is_closing()) return PLEXUS_UNSUPPORTED;
     return worker_->keys().register_memory(data, size, key, region);
 }
 

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// UCX's worker as a port of the engine: active messages, rendezvous, gets and puts. UCX's
-// callbacks run under the port's lock and therefore only take notes, which poll() tells.
+// UCX's worker as a port of the engine: active messages and their rendezvous, and the turn in which UCX makes
+// progress. UCX's callbacks run under the port's lock and therefore only take notes (operations.h,
+// endpoints.h, inbox.h), which poll() tells.
 #pragma once
 
 #include "common/surroundings.h"
+#include "ucx/endpoints.h"
 #include "ucx/inbox.h"
 #include "ucx/library.h"
 #include "ucx/liveness_socket.h"
 #include "ucx/memory.h"
 #include "ucx/trace.h"
-#include "ucx/way.h"
-
-#include <map>
 
 namespace plexus::ucx {
 
@@ -26,10 +25,7 @@ class Worker final : public message_link::Port, public message_link::Carrying {
     std::int32_t open(std::string& why);
 
     const Descriptor& self() const noexcept { return self_; }
-    ucp_worker_h handle() const noexcept { return library_.worker(); }
-    ucp_context_h context() const noexcept { return library_.context(); }
-    bool moves_memory() const noexcept { return library_.moves_memory(); }
-    const plexus_host& host() const noexcept { return host_; }
+    RemoteKeys& keys() noexcept { return keys_; } ///< @thread any
 
     const Traits& traits() const noexcept override { return traits_; }
     std::string name() const override { return "UCX"; }
@@ -53,44 +49,17 @@ class Worker final : public message_link::Port, public message_link::Carrying {
                                               std::int32_t& status, std::string& why) override;
     std::size_t poll(Event* out, std::size_t most) override;
     void recycle(message_link::Message& message) override { inbox_.release(static_cast<Arrival&>(message)); }
-    void look_around() override;
+    void look_around() override { endpoints_.look_for_hang_ups(); }
     bool arm(std::uint64_t& sleep_ns, bool stalled) override;
-    int wait_fd() const noexcept override { return epoll_.get(); }
+    int wait_fd() const noexcept override { return endpoints_.wait_fd(); }
     void stop_writes(message_link::Peer& peer, const std::atomic<std::uint32_t>& writes) override;
     void cut(message_link::Peer& peer) override;
     void shut() override;
     Closed closed() override { return {"this context is closing", false}; }
 
-    RemoteKeys& keys() noexcept { return keys_; } ///< @thread any
-
-    // Under the lock.
-    Op& take_op(UcxPeer& peer, Op::What what, std::size_t bytes);
-    void give_back(Op& op) { ops_.give_back(op); }
-    void begin(Op& op); ///< UCX has it: op_over() will come
-    void op_over(Op& op, bool failed);
-    void break_way(Way& way, ucs_status_t status);
-    void forget(UcxPeer& peer);
-
   private:
-    Way* way_to(const Descriptor& target, std::string& why);
     Outcome submit(Op& op, const void* data, std::size_t count, ucp_datatype_t type, std::size_t header_size,
                    std::uint32_t flags, std::string& why);
-    void tell(const Op& op, UcxPeer& peer, bool failed);
-    void orphan(UcxPeer& peer, Op::What what, bool told);
-    void orphan_all(UcxPeer& peer);
-    void close_endpoint(Way& way, bool by_force);
-    void check_ways(bool asked, bool quiet);
-    void let_go(Way& way);
-    void fail(Way& way, const std::string& why);
-
-    /// By their addresses; those that failed are kept for what still names them.
-    struct Ways {
-        std::map<std::string, std::unique_ptr<Way>> by_address;
-        std::vector<std::unique_ptr<Way>> failed;
-        bool any_failed = false; // of by_address
-        std::size_t cut = 0;     // of by_address
-        std::uint32_t quiet = 0; // turns without news since one was cut
-    };
 
     const plexus_host& host_;
     const Options options_;
@@ -99,15 +68,12 @@ class Worker final : public message_link::Port, public message_link::Carrying {
     LivenessSocket liveness_socket_;
     Descriptor self_;
     message_link::Bytes descriptor_;
-    module::OwnedFd epoll_;
     Traits traits_;
 
     // Under the lock.
-    Ops ops_;
+    Operations operations_;
     Inbox inbox_;
-    Ways ways_;
-    std::vector<Event> events_;
-    std::vector<Op*> orphans_; // UCX keeps them, and may never be through with them
+    Endpoints endpoints_;
     RemoteKeys keys_;
 };
 

@@ -6,7 +6,7 @@
 
 #include "ucx/inbox.h"
 #include "ucx/liveness_socket.h"
-#include "ucx/operations.h"
+#include "ucx/op_pool.h"
 #include "ucx/trace.h"
 
 #include <cerrno>
@@ -131,7 +131,7 @@ TEST_CASE("a carried message has its head as body, and its rest beside it") {
 }
 
 TEST_CASE("an operation has room for what it was taken for, and nothing of the one before it") {
-    Ops ops(4096);
+    OpPool ops(4096);
     std::set<Op*> taken;
     for (const std::size_t bytes : {0U, 256U, 257U, 4096U, 4097U, 10'000U, 300U, 4096U, 1U}) {
         CAPTURE(bytes);

@@ -1,31 +1,33 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The way to one other worker: UCX's endpoint and a connection to the peer's liveness socket. All links
-// to that worker share it, because UCX pairs the endpoints of two workers by itself, in the order of their
-// creation. It stays until it fails or the port is shut.
+// The endpoint to one other worker, with a connection to the peer's liveness socket, and the far end of each
+// link that uses it. All links to that worker share one endpoint, because UCX pairs the endpoints of two
+// workers by itself, in the order of their creation. It stays until it fails or the port is shut.
 #pragma once
 
 #include "common/owned_fd.h"
-#include "ucx/operations.h"
+#include "ucx/op_pool.h"
 
 #include <string>
 
 namespace plexus::ucx {
 
-/// For tables of ways.
+class Endpoints;
+
+/// For tables of endpoints.
 inline std::string key_of(const std::vector<std::uint8_t>& address) {
     return {address.begin(), address.end()};
 }
 
-struct Way {
-    Way(Worker& owner, std::vector<std::uint8_t> to)
-      : worker(owner)
+struct Endpoint {
+    Endpoint(Endpoints& its_table, std::vector<std::uint8_t> to)
+      : table(its_table)
       , address(std::move(to)) {}
 
-    Worker& worker;
+    Endpoints& table;
     const std::vector<std::uint8_t> address;
 
     // Under the port's lock.
-    ucp_ep_h endpoint = nullptr; ///< null once it is being closed
+    ucp_ep_h handle = nullptr; ///< null once it is being closed
     bool failed = false;
     ucs_status_t status = UCS_OK;
     std::vector<UcxPeer*> peers;
@@ -36,19 +38,19 @@ struct Way {
     std::uint32_t asked = 0;  ///< how often UCX was asked for news since then
 };
 
-/// The far end of a link over a way, with the operations that UCX has for it.
+/// The far end of a link over an endpoint, with the operations that UCX has for it.
 struct UcxPeer final : message_link::Peer {
-    UcxPeer(message_link::Link& its_link, Way& its_way)
+    UcxPeer(message_link::Link& its_link, Endpoint& its_endpoint)
       : Peer(its_link)
-      , way(its_way) {}
+      , endpoint(its_endpoint) {}
     ~UcxPeer() override;
 
-    bool has_ended() const override { return way.cut; }
+    bool has_ended() const override { return endpoint.cut; }
 
     void enlist(Op& op) noexcept;
     void take_off(Op& op) noexcept; ///< the reverse of enlist()
 
-    Way& way;
+    Endpoint& endpoint;
     Op* ops = nullptr;
     std::uint32_t copies = 0; ///< small messages that UCX has yet to send
     std::uint64_t copied_bytes = 0;
