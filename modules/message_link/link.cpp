@@ -28,7 +28,10 @@ Link::Link(Engine& its_engine, Port& its_port, void* its_cookie, const plexus_id
   , sender(*this)
   , receiver(*this)
   , peer_id_(peer_id)
-  , descriptor_(std::move(descriptor)) {}
+  , descriptor_(std::move(descriptor)) {
+    mine.window = engine.settings().window;
+    mine.eager = static_cast<std::uint32_t>(port.traits().eager);
+}
 
 Link::~Link() {
     const Hold hold(port.lock);
@@ -56,10 +59,10 @@ std::int32_t Link::send(const plexus_view* pieces, std::uint32_t count, void* to
     return PLEXUS_AGAIN;
 }
 
-// Nothing is written to the host's memory after this.
+// Nothing is written to the host's memory after this: copies first, then what the port writes.
 void Link::disconnect() {
     given_up_.store(true, std::memory_order_relaxed);
-    receiver.border();
+    receiver.revoke_access();
     {
         const Hold hold(port.lock); // [writes]
     }
@@ -67,7 +70,7 @@ void Link::disconnect() {
     engine.give_up(*this);
 }
 
-std::uint32_t Link::row() const { return engine.row_of(port); }
+std::uint32_t Link::row() const { return engine.ports().row_of(port); }
 
 std::int32_t Link::set(const char* key, const char*, plexus_text& reason) const {
     return module::set_at_open_only(engine.host(), key, reason);
@@ -170,7 +173,7 @@ void Link::take_confirm(ByteView body) {
     opening_.reset();
     peer_->sees_us = confirm.sees;
     set_state(State::open);
-    engine.count_stranger(-1);
+    engine.listener().opening_is_over();
     if (!engine.is_closing() &&
         host().accepted(host().self, reinterpret_cast<plexus_link*>(this), &peer_id_, &cookie) == PLEXUS_OK)
         return receiver.open();
@@ -285,7 +288,7 @@ void Link::leave() {
 
 void Link::lose(std::int32_t status, std::string why) {
     if (state == State::failing || state == State::over) return;
-    if (state == State::greeting) engine.count_stranger(-1);
+    if (state == State::greeting) engine.listener().opening_is_over();
     set_state(State::failing);
     watch.status = status;
     watch.why = std::move(why);

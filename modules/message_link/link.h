@@ -68,7 +68,7 @@ class Link {
     Engine& engine;
     Port& port;
     void* cookie;
-    End mine;                        ///< set when the link gets its slot
+    End mine;                        ///< its slot and token are set when it gets them
     State state = State::connecting; ///< changed by the progress thread, under the port's lock
     Credit credit;
     Sender sender;

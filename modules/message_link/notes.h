@@ -4,6 +4,7 @@
 
 #include "common/mutex.h"
 #include "common/owned_fd.h"
+#include "message_link/port.h"
 
 #include <atomic>
 #include <cstdint>
@@ -19,7 +20,7 @@ struct Note {
     Link* link;
 };
 
-class Notes {
+class Notes final : public Waker {
   public:
     /// Errno, or 0. @thread setup
     int open();
@@ -27,7 +28,7 @@ class Notes {
 
     // @thread any, also under a port's lock
     void leave(const Note& note);
-    void wake();
+    void wake() override;
 
     // @thread progress
     bool any() const noexcept { return any_.load(std::memory_order_relaxed); } // [any]

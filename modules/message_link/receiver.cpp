@@ -4,7 +4,6 @@
 #include "message_link/engine.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 namespace plexus::message_link {
@@ -223,10 +222,8 @@ void Receiver::take_part(ByteView body) {
         body.size() > landings_.front()->rest - landings_.front()->landed)
         return link_.lose(PLEXUS_LINK_LOST, "the peer sent a part of no message");
     Landing& landing = *landings_.front();
-    if (landing.where != nullptr && !body.empty()) {
-        const module::Lock border(border_);
-        if (!link_.is_given_up()) std::memcpy(landing.where + landing.landed, body.data(), body.size());
-    }
+    if (landing.where != nullptr && !body.empty())
+        access_.copy(landing.where + landing.landed, body.data(), body.size());
     landing.landed += body.size();
     landing.over = landing.landed == landing.rest;
     count_taken(); // the announcement is counted when all is there
@@ -240,9 +237,7 @@ void Receiver::begin_carried(Message& message) {
     Landing& landing = *begin({message.body, message.size}, message.rest);
     landing.over = true;
     if (landing.where != nullptr && message.data != nullptr) {
-        const module::Lock border(border_);
-        if (!link_.is_given_up())
-            std::memcpy(landing.where, message.data, static_cast<std::size_t>(message.rest));
+        access_.copy(landing.where, message.data, static_cast<std::size_t>(message.rest));
     } else if (landing.where != nullptr) {
         const Hold hold(link_.port.lock);
         Outcome outcome = PLEXUS_MESSAGE_LOST;
@@ -294,8 +289,6 @@ void Receiver::finish_first() {
     }
     count_taken();
 }
-
-void Receiver::border() { const module::Lock border(border_); }
 
 void Receiver::drop_waiting() {
     const auto recycle = [&](Message* each) { link_.port.recycle(*each); };

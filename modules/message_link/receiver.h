@@ -3,10 +3,10 @@
 // comes after a large message waits until that has landed. @thread progress
 #pragma once
 
-#include "common/mutex.h"
 #include "message_link/order.h"
 #include "message_link/port.h"
 #include "message_link/settings.h"
+#include "message_link/write_access.h"
 
 #include <deque>
 
@@ -40,8 +40,9 @@ class Receiver {
     /// Fetches and receives that the port has.
     const std::atomic<std::uint32_t>& writes() const noexcept { return writes_; }
     bool is_writing() const noexcept { return writes_.load(std::memory_order_relaxed) > 0; }
-    /// After it nothing is copied to the host's memory if the link is given up. @thread any
-    void border();
+    /// When it returns nothing is copied to the host's memory any more. What the port writes there goes on,
+    /// see writes(). @thread any
+    void revoke_access() { access_.revoke(); }
 
     void drop_waiting(); ///< what has come and was not handed over
     /// The same, and ends the host's placements.
@@ -91,9 +92,7 @@ class Receiver {
     ReceiveOrder<Message*> order_;
     std::deque<Message*> queue_; // behind the landings
     std::deque<std::unique_ptr<Landing>> landings_;
-    // Held while we copy into the host's memory, so that disconnect is a border: nothing is
-    // copied there after it.
-    module::Mutex border_;
+    WriteAccess access_;
     // [writes] Raised by the progress thread under the port's lock, so that disconnect, which
     // takes that lock after [given up], sees all there will be.
     std::atomic<std::uint32_t> writes_{0};
