@@ -44,7 +44,7 @@ class PostedSends {
         const Send& over = oldest();
         void* const token = over.token;
         bytes_.fetch_sub(over.size, std::memory_order_relaxed);
-        ended_.fetch_add(1, std::memory_order_seq_cst); // [posted], and with Sender::block
+        ended_.fetch_add(1, std::memory_order_seq_cst); // [posted], and with RoomWait::begin
         return token;
     }
 
@@ -52,17 +52,18 @@ class PostedSends {
 
     bool is_empty() const noexcept { return ended() == pushed(); }
     std::uint64_t pushed() const noexcept { return pushed_.load(std::memory_order_acquire); }
-    /// seq_cst: see [blocked] in sender.h.
+    /// seq_cst: see [blocked] in room_wait.h.
     std::uint64_t ended() const noexcept { return ended_.load(std::memory_order_seq_cst); }
     std::uint64_t bytes() const noexcept { return bytes_.load(std::memory_order_relaxed); }
 
   private:
+    std::array<Send, kMost> sends_;
+    // Behind the array, next to the flag of RoomWait, with which the poller reads them.
     // [posted] push() fills a slot, then raises pushed_ (release); the poller reads it
     // (acquire), empties the slot, then raises ended_ likewise.
     std::atomic<std::uint64_t> pushed_{0};
     std::atomic<std::uint64_t> ended_{0};
     std::atomic<std::uint64_t> bytes_{0}; // for enquiries
-    std::array<Send, kMost> sends_;
 };
 
 } // namespace plexus::shm

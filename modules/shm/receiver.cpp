@@ -159,7 +159,7 @@ void Receiver::ask() {
     incoming_->part = {};
     incoming_->part_at = 0;
     in_->wanted_from.store(incoming_->size - incoming_->rest, std::memory_order_relaxed);
-    in_->asked.store(++asked_, std::memory_order_seq_cst); // pairs with Sender::is_asked
+    in_->asked.store(++asked_, std::memory_order_seq_cst); // pairs with PartSender::is_asked
     doorbell_->notify();
 }
 
@@ -350,7 +350,7 @@ void Receiver::release(std::uint64_t to) {
 }
 
 // Progress has been stored (seq_cst) before: a sender that waits either sees it, or has
-// stored `waiting` early enough to be seen here. See Sender::block.
+// stored `waiting` early enough to be seen here. See RoomWait::begin.
 void Receiver::made_room() {
     if (in_->waiting.load(std::memory_order_seq_cst) == 0) return;
     in_->waiting.store(0, std::memory_order_seq_cst);
