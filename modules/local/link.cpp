@@ -77,10 +77,8 @@ std::int32_t Link::send(const plexus_view* pieces, std::uint32_t count, void* to
 }
 
 void Link::disconnect() {
-    {
-        const module::Lock border(landing);
-        given_up.store(true, std::memory_order_relaxed);
-    }
+    given_up.store(true, std::memory_order_relaxed); // first: whoever finds the writes stopped sees it
+    writes.stop();
     const std::shared_ptr<Inbox> held = home; // the link may be freed as soon as the record is pushed
     const bool pushed = held->push_if(
         this, Kind::closing, 0, [&] { return !deaf; }, [&](std::byte*) { deaf = true; });

@@ -4,6 +4,7 @@
 // larger message is posted, and the receiver copies the bytes to their destination.
 #pragma once
 
+#include "common/host_writes.h"
 #include "local/inbox.h"
 
 #include <array>
@@ -71,9 +72,7 @@ struct Link {
     // [given up] Set by disconnect before `closing` is pushed; poll looks at it before each
     // callback. Relaxed: a callback that began before may still be running.
     std::atomic<bool> given_up{false};
-    // Held while bytes are written into the host's memory, and by disconnect: no bytes are written
-    // afterwards.
-    module::Mutex landing;
+    module::HostWrites writes; ///< to the places that the host named for messages; stopped by disconnect
     // [ready] Set by the side that accepts, pairs with the load in send().
     std::atomic<bool> ready{false};
 

@@ -28,7 +28,7 @@ T body_of(Record& record) {
     return value;
 }
 
-// Bytes copied between two looks at `given_up`.
+// Bytes copied between two looks whether the end was given up.
 constexpr std::size_t kOneStep = 1 << 20;
 
 // False: the end was given up meanwhile.
@@ -37,9 +37,7 @@ bool copy_into(Link& end, std::byte* out, const std::vector<plexus_view>& pieces
         const auto* from = static_cast<const std::byte*>(piece.data);
         for (std::size_t left = piece.size; left > 0;) {
             const std::size_t step = std::min(left, kOneStep);
-            const module::Lock border(end.landing);
-            if (end.given_up.load(std::memory_order_relaxed)) return false;
-            std::memcpy(out, from, step);
+            if (!end.writes.unless_stopped([&] { std::memcpy(out, from, step); })) return false;
             out += step;
             from += step;
             left -= step;

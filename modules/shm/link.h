@@ -62,8 +62,8 @@ struct Link {
     Receiver receiver;
 
     // [gone] Set by disconnect; the poller looks before each callback. Relaxed: a callback that
-    // began before may still be running.
-    std::atomic<bool> gone{false};
+    // began before may still be running. A cache line begins here: each poll reads this and writes `heat`.
+    alignas(kLineBytes) std::atomic<bool> gone{false};
     // [ready] Set when the halves are attached; pairs with the loads in Module::query and
     // LinkTable.
     std::atomic<bool> ready{false};

@@ -39,7 +39,7 @@ std::int32_t Receiver::take_large(const RingReader::Record& record, void* cookie
     case Kind::area:
         return take_area(record, cookie);
     case Kind::fetch:
-        return take_fetch(record, cookie, gone);
+        return take_fetch(record, cookie);
     case Kind::stream:
         return take_stream(record, cookie);
     case Kind::chunk:
@@ -62,8 +62,7 @@ std::int32_t Receiver::take_area(const RingReader::Record& record, void* cookie)
     return PLEXUS_OK;
 }
 
-std::int32_t Receiver::take_fetch(const RingReader::Record& record, void* cookie,
-                                  const std::atomic<bool>& gone) {
+std::int32_t Receiver::take_fetch(const RingReader::Record& record, void* cookie) {
     if (record.size < sizeof(FetchHead)) return broken("a record is too short");
     const auto head = copy_of<FetchHead>(record.body);
     if (head.head_size > sizeof head.head || head.pieces > kMostFetchPieces || head.sample > kSamples ||
@@ -92,17 +91,15 @@ std::int32_t Receiver::take_fetch(const RingReader::Record& record, void* cookie
         return kUnderWay;
     }
     state_ = State::copying;
-    const std::int32_t status = go_on_copying(cookie, gone);
+    const std::int32_t status = go_on_copying(cookie);
     if (status < 0) return status;
     return is_held_up() ? kUnderWay : std::int32_t{PLEXUS_OK};
 }
 
-std::int32_t Receiver::go_on(void* cookie, const std::atomic<bool>& gone) {
-    return is_copying() ? go_on_copying(cookie, gone) : 0;
-}
+std::int32_t Receiver::go_on(void* cookie) { return is_copying() ? go_on_copying(cookie) : 0; }
 
 // One event, or kLinkBroken.
-std::int32_t Receiver::go_on_copying(void* cookie, const std::atomic<bool>& gone) {
+std::int32_t Receiver::go_on_copying(void* cookie) {
     Incoming& in = *incoming_;
     if (in.lost) return end_copying(cookie, PLEXUS_MESSAGE_LOST);
     const bool by_part = static_cast<bool>(in.part);
@@ -110,16 +107,15 @@ std::int32_t Receiver::go_on_copying(void* cookie, const std::atomic<bool>& gone
     const std::uint64_t size = std::min({in.rest, kBytesAtOnce, here});
     bool read = true;
     int reason = 0;
-    {
-        const module::Lock border(landing_);
-        if (gone.load(std::memory_order_relaxed)) return 0;
+    const bool wanted = writes_.unless_stopped([&] {
         if (by_part) {
             std::memcpy(in.where, in.part.data() + in.part_at, size);
         } else {
             read = in.remote.read(in.where, size);
             reason = errno;
         }
-    }
+    });
+    if (!wanted) return 0;
     // Only now is it sure whose memory that was: a process number can be used again.
     if (!by_part && !peer_is_there(peer_.socket, peer_.process)) {
         error_ = "the peer's process ended";
@@ -191,9 +187,8 @@ std::int32_t Receiver::take_chunk(const RingReader::Record& record, void* cookie
     Incoming& in = *incoming_;
     if (part.size == 0 || part.size > in.rest) return broken("a part is longer than its message");
     if (in.where != nullptr) {
-        const module::Lock border(landing_);
-        if (!gone.load(std::memory_order_relaxed))
-            std::memcpy(in.where, area_.data() + part.offset, part.size);
+        // What was stopped is taken out of the ring all the same.
+        (void)writes_.unless_stopped([&] { std::memcpy(in.where, area_.data() + part.offset, part.size); });
         in.where += part.size;
     }
     in.rest -= part.size;
@@ -358,8 +353,8 @@ void Receiver::made_room() {
 }
 
 void Receiver::give_up(std::atomic<bool>& gone) {
-    const module::Lock border(landing_);
-    gone.store(true, std::memory_order_relaxed);
+    gone.store(true, std::memory_order_relaxed); // first: whoever finds the writes stopped sees it
+    writes_.stop();
 }
 
 void Receiver::fail(void* cookie, bool gone) {

@@ -10,7 +10,7 @@
 // fills is private.
 #pragma once
 
-#include "common/mutex.h"
+#include "common/host_writes.h"
 #include "shm/cma.h"
 #include "shm/copy_meter.h"
 #include "shm/doorbell.h"
@@ -44,7 +44,7 @@ class Receiver {
     /// (`gone`). Negative: the link is broken, error() says how.
     std::int32_t receive(void* cookie, std::uint32_t budget, const std::atomic<bool>& gone) {
         if (state_ != State::ready) [[unlikely]]
-            return go_on(cookie, gone);
+            return go_on(cookie);
         std::uint32_t handled = 0;
         RingReader::Record record;
         while (handled < budget && ring_.look(record) == RingReader::Look::record) {
@@ -79,7 +79,7 @@ class Receiver {
     /// Reads the peer's socket. part: is_copying(). later: is_short(). nonsense: the link is broken, error()
     /// says how.
     Heard hear();
-    /// Sets `gone`. Afterwards nothing is written to a place of the host's any more. Any thread.
+    /// Sets `gone`. Afterwards nothing is written to a place of the host's any more. @thread any
     void give_up(std::atomic<bool>& gone);
     /// Ends a placement that will not be completed. `gone`: the host doesn't want to know.
     void fail(void* cookie, bool gone);
@@ -100,11 +100,11 @@ class Receiver {
 
     std::int32_t take_large(const RingReader::Record& record, void* cookie, const std::atomic<bool>& gone);
     std::int32_t take_area(const RingReader::Record& record, void* cookie);
-    std::int32_t take_fetch(const RingReader::Record& record, void* cookie, const std::atomic<bool>& gone);
+    std::int32_t take_fetch(const RingReader::Record& record, void* cookie);
     std::int32_t take_stream(const RingReader::Record& record, void* cookie);
     std::int32_t take_chunk(const RingReader::Record& record, void* cookie, const std::atomic<bool>& gone);
-    std::int32_t go_on(void* cookie, const std::atomic<bool>& gone);
-    std::int32_t go_on_copying(void* cookie, const std::atomic<bool>& gone);
+    std::int32_t go_on(void* cookie);
+    std::int32_t go_on_copying(void* cookie);
     void begin(const std::byte* head, std::uint32_t head_size, std::uint64_t rest, std::uint32_t sample,
                void* cookie);
     void note_refused(int reason);
@@ -124,7 +124,6 @@ class Receiver {
     RingReader ring_;
     enum class State : std::uint8_t { ready, copying, asking, shortage } state_ = State::ready;
     std::unique_ptr<Incoming> incoming_;
-    module::Mutex landing_; // held while bytes are written to a place of the host's
     Direction* in_ = nullptr;
     const Doorbell* doorbell_ = nullptr;
     SharedMemory area_;
@@ -135,6 +134,7 @@ class Receiver {
     Peer peer_;
     SpareDescriptor* spare_ = nullptr;
     std::string error_;
+    module::HostWrites writes_; // to the places of the host's
 };
 
 } // namespace plexus::shm
