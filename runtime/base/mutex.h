@@ -13,7 +13,7 @@
 // 18 transport/endpoint.h: table of peers, policy of the context
 // 19 bootstrap/job.cpp: the job's key
 // 20 transport/peer.h, bootstrap/registry.h, bootstrap/local_directory.cpp, bootstrap/server.cpp: states
-// 21 request/dispatcher.h, request/reporter.h: what the program has installed
+// 21 request/handler_table.h, request/reporter.h: what the program has installed
 // 22 request/names.cpp: numbers of request names
 // 24 request/objects.h: handles of bound objects
 // 25 forward/hub.h, forward/renewals.h: what may be relayed, who relays now

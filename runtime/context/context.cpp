@@ -59,7 +59,7 @@ const std::vector<std::string>& Context::arguments() const noexcept { return cor
 std::string Context::url() const { return core_->url(); }
 
 void Context::install(const detail::RequestInfo& request, std::unique_ptr<detail::Handler> handler) {
-    core_->dispatcher().install(request, std::move(handler));
+    core_->dispatcher().server().handlers().install(request, std::move(handler));
 }
 
 void Context::at_close(std::function<void()> action) { core_->closing_actions().add(std::move(action)); }
@@ -75,7 +75,7 @@ namespace {
 struct DirectoryLimit {
     DirectoryLimit(Core& core, Deadline wanted)
       : until(Clock::now() + core.settings().duration("progress.lookup_timeout")) {
-        const std::uint32_t limit = core.dispatcher().limit_of(wanted);
+        const std::uint32_t limit = core.dispatcher().client().limit_of(wanted);
         const auto deadline = Clock::now() + std::chrono::milliseconds(limit);
         if (limit == 0 || deadline >= until) return;
         until = deadline;
@@ -131,7 +131,7 @@ Future<void> Context::fence(Deadline deadline) {
 
 std::uint32_t Context::progress() { return core_->scheduler().progress(); }
 Deadline Context::call_deadline() const {
-    const std::uint32_t limit = core_->dispatcher().limit_of({});
+    const std::uint32_t limit = core_->dispatcher().client().limit_of({});
     return limit == 0 ? no_deadline : Deadline{limit};
 }
 
@@ -253,7 +253,7 @@ Target target_for(Core& core, void* object, std::size_t bytes, std::uint64_t typ
                   std::shared_ptr<request::Attached> attached = nullptr) {
     std::uint64_t key = 0;
     while (key == 0) crypto::fill_random(&key, sizeof key);
-    Target target = core.dispatcher().objects().add(object, bytes, type, key, std::move(attached));
+    Target target = core.dispatcher().server().objects().add(object, bytes, type, key, std::move(attached));
     target.context = core.id();
     return target;
 }
@@ -307,7 +307,7 @@ Status Binding::release() noexcept {
     const std::shared_ptr<Core> core = std::move(core_);
     if (core == nullptr || core->forked()) return Status::ok;
     const auto deadline = Clock::now() + core->settings().duration("progress.close_timeout");
-    return core->dispatcher().objects().remove(target_, turn_of(core->scheduler()), deadline);
+    return core->dispatcher().server().objects().remove(target_, turn_of(core->scheduler()), deadline);
 }
 
 void Binding::release(std::function<void()> last) {
@@ -316,7 +316,7 @@ void Binding::release(std::function<void()> last) {
         if (last && core == nullptr) last();
         return;
     }
-    core->dispatcher().objects().remove_later(target_, turn_of(core->scheduler()), std::move(last));
+    core->dispatcher().server().objects().remove_later(target_, turn_of(core->scheduler()), std::move(last));
 }
 
 std::shared_ptr<Route> Binding::route() const {

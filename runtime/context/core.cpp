@@ -169,7 +169,7 @@ void Core::close() {
     closing_actions_.run();
     stack_.scheduler->limit_waits(Clock::time_point::max());
     // Their answers still have a way. A quarter of the time remains for what was accepted to leave.
-    stack_.dispatcher->finish_handlers(*stack_.scheduler, deadline - patience / 4);
+    stack_.dispatcher->server().finish_handlers(*stack_.scheduler, deadline - patience / 4);
     // From here on every lane counts: a confined one may hold what closing waits for.
     for (const auto& lane : stack_.scheduler->lanes().all())
         lane->confined.store(false, std::memory_order_relaxed);
@@ -183,7 +183,7 @@ void Core::close() {
     stack_.transport->destroy(); // also ends what handlers may still be sending
     meeting_.server.reset();
     log_name_.reset();
-    stack_.dispatcher->release_handlers(Clock::now() + kLastChance, weak_from_this().lock());
+    stack_.dispatcher->server().release_handlers(Clock::now() + kLastChance, weak_from_this().lock());
 }
 
 // In a forked child: nothing here may be destroyed. Threads that would have to be joined do not exist,

@@ -44,7 +44,8 @@ CallState::~CallState() {
 
 bool CallState::cancel() {
     if (peer_ != nullptr)
-        return core_->dispatcher().endings().cancel(call_, static_cast<const transport::Peer*>(peer_));
+        return core_->dispatcher().client().endings().cancel(call_,
+                                                             static_cast<const transport::Peer*>(peer_));
     if (!claim()) return false;
     fail(Status::cancelled, "it was cancelled");
     return true;

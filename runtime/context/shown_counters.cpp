@@ -161,7 +161,7 @@ void sample_all(Core& core, Sample& sample) {
             put_method(sample, *methods[i], core.scheduler().lanes()[methods[i]->lane],
                        went[i] += methods[i]->counts.kept());
     sample.begin(kContextTable);
-    if (sample.add_row()) sample.put(others).put(lost).put(core.dispatcher().parked());
+    if (sample.add_row()) sample.put(others).put(lost).put(core.dispatcher().server().parked());
     sample.begin(kGroupTable);
     core.shown_groups().ask([&](const ShownGroup& group) {
         if (sample.add_row()) put_group(sample, group);

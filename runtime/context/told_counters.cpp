@@ -132,7 +132,7 @@ namespace detail {
 void tell_counters(Core& core, const std::shared_ptr<counters::Publisher>& publisher) {
     static PublishedCounters nothing;
     try {
-        core.dispatcher().install(
+        core.dispatcher().server().handlers().install(
             kRead.info(), make_handler(kRead, true, [weak = std::weak_ptr(publisher)](PublishedCounters&) {
                 const auto here = weak.lock();
                 if (here == nullptr) throw Error(Status::closed, "the context is closing");
@@ -140,7 +140,8 @@ void tell_counters(Core& core, const std::shared_ptr<counters::Publisher>& publi
             }));
         Target target;
         while (target.key == 0) crypto::fill_random(&target.key, sizeof target.key);
-        target = core.dispatcher().objects().add(&nothing, 0, object_type<PublishedCounters>(), target.key);
+        target = core.dispatcher().server().objects().add(&nothing, 0, object_type<PublishedCounters>(),
+                                                          target.key);
         target.context = core.id();
         core.directory()
             .publish(name_of(core.job().rank), PointerBase(target, core.own_way()).save())

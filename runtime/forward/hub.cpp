@@ -153,19 +153,18 @@ void Hub::serve() {
     if (modules_.empty()) return; // the method is not in use here
     detail::Target target;
     while (target.key == 0) crypto::fill_random(&target.key, sizeof target.key);
-    target = dispatcher_.objects().add(this, 0, detail::object_type<Hub>(), target.key);
+    target = dispatcher_.server().objects().add(this, 0, detail::object_type<Hub>(), target.key);
     target.context = endpoint_.self();
     own_ = {target, endpoint_.way(endpoint_.peer(endpoint_.self()), endpoint_.own_table())};
-    dispatcher_.install(kAttach.info(),
-                        detail::make_handler(kAttach, false, [](Hub& hub, const GlobalPointer<Hub>& from) {
-                            hub.take_attach(from);
-                        }));
-    dispatcher_.install(kHop.info(),
-                        detail::make_handler(kHop, false,
-                                             [](Hub& hub, std::uint8_t kind, std::uint32_t number,
-                                                std::uint64_t value, std::span<const std::byte> bytes) {
-                                                 hub.take_hop(kind, number, value, bytes);
-                                             }));
+    dispatcher_.server().handlers().install(
+        kAttach.info(), detail::make_handler(kAttach, false, [](Hub& hub, const GlobalPointer<Hub>& from) {
+            hub.take_attach(from);
+        }));
+    dispatcher_.server().handlers().install(
+        kHop.info(), detail::make_handler(
+                         kHop, false,
+                         [](Hub& hub, std::uint8_t kind, std::uint32_t number, std::uint64_t value,
+                            std::span<const std::byte> bytes) { hub.take_hop(kind, number, value, bytes); }));
     dispatcher_.observe(*this, kHop.info()); // links whose hops are lost end with a reason
     for (const Via& via : forwarders_) {
         neighbours_.try_emplace(via.hub.context, make_neighbour(via, endpoint_));

@@ -3,7 +3,7 @@
 
 #include "base/log.h"
 #include "forward/hub.h"
-#include "request/sending.h"
+#include "request/executor.h"
 
 #include <algorithm>
 

@@ -70,7 +70,7 @@ void Transfers::serve(transport::Transport& transport) {
          },
          this,
          [](void* s, Link& from, wire::View head, Status status, const std::string& why) {
-             return static_cast<Transfers*>(s)->dispatcher_.refuse_reply(from, head, status, why);
+             return static_cast<Transfers*>(s)->client_.refuse_reply(from, head, status, why);
          }});
     transport.demux().on(wire::Kind::lease_request,
                          {[](void* s, Link& from, wire::View frame, Owned*) {
@@ -102,9 +102,9 @@ void Transfers::peer_lost(const transport::Peer& peer) {
 
 /// The slot, entered; null: the other side was told why.
 Transfers::Slot* Transfers::enter(transport::Link& from, const wire::BulkHeader& header) {
-    Slot* const slot = dispatcher_.objects().enter(header.handle, header.generation, header.key);
+    Slot* const slot = objects_.enter(header.handle, header.generation, header.key);
     if (slot != nullptr && inside(*slot, header)) return slot;
-    dispatcher_.objects().leave();
+    objects_.leave();
     answer(*from.channel, header.call, slot == nullptr ? Status::dead_pointer : Status::bad_argument,
            slot == nullptr ? kDead : kPast);
     return nullptr;
@@ -122,7 +122,7 @@ void Transfers::take_put(transport::Link& from, wire::View frame) {
     if (slot == nullptr) return;
     std::memcpy(static_cast<std::byte*>(slot->object) + header->offset,
                 frame.data() + wire::BulkHeader::kBytes, header->length);
-    dispatcher_.objects().leave();
+    objects_.leave();
     answer(*from.channel, header->call, Status::ok, {});
 }
 
@@ -131,7 +131,7 @@ bool Transfers::place_put(transport::Link& from, wire::View head, std::size_t re
     const auto header = wire::decode_bulk(head);
     if (!header || head.size() != wire::BulkHeader::kBytes || header->length != rest)
         return false; // take_put() reports why
-    Slot* const slot = dispatcher_.objects().enter(header->handle, header->generation, header->key);
+    Slot* const slot = objects_.enter(header->handle, header->generation, header->key);
     const bool good = slot != nullptr && inside(*slot, *header);
     if (good) {
         request::Objects::pin(*slot);
@@ -145,7 +145,7 @@ bool Transfers::place_put(transport::Link& from, wire::View head, std::size_t re
                 static_cast<Transfers*>(self)->answer(*landing.from, landing.call, Status::ok, {});
         };
     }
-    dispatcher_.objects().leave();
+    objects_.leave();
     return good; // a bad put is received in a buffer, so that take_put() can answer
 }
 
@@ -160,7 +160,7 @@ void Transfers::take_get(transport::Link& from, wire::View frame) {
         request::Objects::unpin(*const_cast<Slot*>(static_cast<const Slot*>(pinned)));
     });
     const std::byte* data = static_cast<const std::byte*>(slot->object) + header->offset;
-    dispatcher_.objects().leave();
+    objects_.leave();
     alignas(8) std::byte head[wire::ReplyHeader::kBytes];
     wire::encode(wire::Kind::data, wire::ReplyHeader{0, header->call}, head);
     const detail::Piece pieces[2]{{head, sizeof head}, {data, header->length}};
@@ -179,10 +179,10 @@ void Transfers::take_get(transport::Link& from, wire::View frame) {
 
 // The answer comes again on another link. The first link is lost, but its placement may not have ended yet.
 void Transfers::take_from_lost(transport::Link& from, std::uint64_t call) {
-    transport::Link* const first = dispatcher_.calls().placer(call, from.peer.get());
+    transport::Link* const first = client_.calls().placer(call, from.peer.get());
     if (first == nullptr || first == &from || !first->lost) return;
     first->channel->release(*first);
-    dispatcher_.endings().let_go(call, from.peer.get(), {}, first);
+    client_.endings().let_go(call, from.peer.get(), {}, first);
 }
 
 bool Transfers::place_data(transport::Link& from, wire::View head, std::size_t rest,
@@ -190,7 +190,7 @@ bool Transfers::place_data(transport::Link& from, wire::View head, std::size_t r
     const auto header = wire::decode_reply(head);
     if (!header || head.size() != wire::ReplyHeader::kBytes || header->status != 0) return false;
     take_from_lost(from, header->call);
-    std::byte* const into = dispatcher_.calls().land(header->call, from.peer.get(), rest, from);
+    std::byte* const into = client_.calls().land(header->call, from.peer.get(), rest, from);
     if (into == nullptr) return false; // take_data() reports why
     *where = into;
     keep(placement, {nullptr, from.channel, from.peer.get(), header->call, &from});
@@ -200,8 +200,8 @@ bool Transfers::place_data(transport::Link& from, wire::View head, std::size_t r
         std::optional<request::Calls::Ending> ending;
         // Otherwise the link broke: the answer will be sent again, or the peer is lost.
         if (status == Status::ok) ending = request::Calls::Ending{};
-        static_cast<Transfers*>(self)->dispatcher_.endings().let_go(landing.call, landing.peer,
-                                                                    std::move(ending), landing.by);
+        static_cast<Transfers*>(self)->client_.endings().let_go(landing.call, landing.peer, std::move(ending),
+                                                                landing.by);
     };
     return true;
 }
@@ -210,15 +210,15 @@ void Transfers::take_data(transport::Link& from, wire::View frame) {
     const auto header = wire::decode_reply(frame);
     if (!header) return;
     const transport::Peer* const peer = from.peer.get();
-    request::Calls& calls = dispatcher_.calls();
+    request::Calls& calls = client_.calls();
     const wire::View rest = frame.subspan(wire::ReplyHeader::kBytes);
     take_from_lost(from, header->call);
     if (calls.is_moving(header->call, peer))
         return dispatcher_.reporter().refused(peer->text() +
                                               " answered a transfer whose bytes are just being moved");
     if (header->status != 0) {
-        dispatcher_.endings().end(header->call, peer, static_cast<Status>(header->status),
-                                  std::string(reinterpret_cast<const char*>(rest.data()), rest.size()));
+        client_.endings().end(header->call, peer, static_cast<Status>(header->status),
+                              std::string(reinterpret_cast<const char*>(rest.data()), rest.size()));
         return;
     }
     request::Calls::Entry entry;
@@ -268,14 +268,14 @@ void Transfers::start(detail::Route& route, Transfer transfer, bool in_order, De
     std::string why;
     if (const Status status = route.refuse_forked(&why); status != Status::ok)
         return state->fail(status, std::move(why));
-    request::Calls& calls = dispatcher_.calls();
+    request::Calls& calls = client_.calls();
     const std::span<std::byte> into(transfer.memory, transfer.header.length);
     const auto id =
         calls.add({state, &route.peer(), transfer.kind == wire::Kind::get ? into : std::span<std::byte>()});
     if (!id) return state->fail(id.status(), id.failure().why);
     state->belongs_to(*id, &route.peer());
     transfer.header.call = *id;
-    transfer.expires = dispatcher_.endings().limit(*id, dispatcher_.limit_of(deadline));
+    transfer.expires = client_.endings().limit(*id, client_.limit_of(deadline));
     Status status = Status::ok;
     transport::Channel* channel = nullptr;
     method::Boundary unheard; // a message waits for the peer's hello, a transfer by key does not
@@ -286,24 +286,24 @@ void Transfers::start(detail::Route& route, Transfer transfer, bool in_order, De
     Message message(transfer);
     if (status == Status::ok) status = request::send_call(calls, route, *id, message.frame, &why);
     if (status == Status::timed_out) status = Status::deadline_exceeded;
-    if (status != Status::ok) dispatcher_.endings().end(*id, &route.peer(), status, why);
+    if (status != Status::ok) client_.endings().end(*id, &route.peer(), status, why);
 }
 
 bool Transfers::begins(const transport::Peer& peer, std::uint64_t call) {
-    return dispatcher_.calls().hold(call, &peer, request::Calls::Use::move);
+    return client_.calls().hold(call, &peer, request::Calls::Use::move);
 }
 
 void Transfers::is_over(const transport::Peer& peer, std::uint64_t call) {
-    dispatcher_.endings().let_go(call, &peer, request::Calls::Ending{});
+    client_.endings().let_go(call, &peer, request::Calls::Ending{});
 }
 
 void Transfers::has_failed(const transport::Peer& peer, std::uint64_t call) {
-    dispatcher_.endings().let_go(call, &peer);
+    client_.endings().let_go(call, &peer);
 }
 
 void Transfers::by_message(transport::Channel& to, const Transfer& transfer) {
     const std::uint64_t call = transfer.header.call;
-    request::Calls& calls = dispatcher_.calls();
+    request::Calls& calls = client_.calls();
     // Until a put's frame has left, nothing else may end the call: the caller would reuse the memory.
     const bool reads = transfer.kind == wire::Kind::put;
     if (reads && !calls.hold(call, &to.peer(), request::Calls::Use::send)) return;
@@ -314,9 +314,9 @@ void Transfers::by_message(transport::Channel& to, const Transfer& transfer) {
     std::optional<request::Calls::Ending> ending;
     if (status != Status::ok) ending = {status, why};
     if (reads) {
-        dispatcher_.endings().let_go(call, &to.peer(), std::move(ending));
+        client_.endings().let_go(call, &to.peer(), std::move(ending));
     } else if (ending) {
-        dispatcher_.endings().end(call, &to.peer(), status, why);
+        client_.endings().end(call, &to.peer(), status, why);
     }
 }
 

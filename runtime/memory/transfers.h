@@ -15,7 +15,9 @@ class Transfers final : public request::Extension, public RemoteKeyCache::Carrie
   public:
     explicit Transfers(request::Dispatcher& dispatcher)
       : dispatcher_(dispatcher)
-      , leases_(dispatcher.objects())
+      , client_(dispatcher.client())
+      , objects_(dispatcher.server().objects())
+      , leases_(objects_)
       , remote_keys_(*this) {}
 
     /// Registers the handlers of the frame kinds of transfers and leases. @thread setup
@@ -59,6 +61,8 @@ class Transfers final : public request::Extension, public RemoteKeyCache::Carrie
     void answer(transport::Channel& to, std::uint64_t call, Status status, std::string_view why);
 
     request::Dispatcher& dispatcher_;
+    request::Client& client_;
+    request::Objects& objects_;
     transport::Endpoint* endpoint_ = nullptr; ///< set by serve()
     RegionLeases leases_;
     RemoteKeyCache remote_keys_;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "request/answers.h"
 
-#include "request/dispatcher.h"
 #include "transport/peer.h"
 
 namespace plexus::request {
@@ -19,6 +18,16 @@ Status send(transport::Channel& to, detail::Writer& writer, std::string* why, bo
     frame.carried = writer.carried();
     frame.from_reserve = from_reserve;
     return to.endpoint().answer(to, frame, why);
+}
+
+// To the sender of a one-way request.
+void report(transport::Channel& to, std::uint16_t request, Status status, const std::string& why) {
+    detail::Writer frame(wire::ReportHeader::kBytes);
+    frame.raw(why.data(), std::min<std::size_t>(why.size(), kMostText));
+    wire::encode(wire::ReportHeader{static_cast<std::uint16_t>(status), request}, frame.head());
+    std::string lost;
+    if (send(to, frame, &lost, true) != Status::ok)
+        log::info("request", "{} will not hear that its request was refused: {}", to.peer().text(), lost);
 }
 
 } // namespace
@@ -45,15 +54,27 @@ void answer(transport::Channel& to, std::uint64_t call, Status status, std::stri
         log_unanswered(to, call, sent, lost);
 }
 
-void refuse(transport::Channel& to, const wire::RequestHeader& header, Status status,
+void refuse(Reporter& reporter, transport::Channel& to, const wire::RequestHeader& header, Status status,
             const std::string& why) {
+    if ((header.flags & wire::kUnreliable) != 0 && status == Status::again)
+        return transport::MethodCounts::one_more(carrier_of(header, to).counts.dropped);
     if ((header.flags & wire::kWantsReply) != 0) return answer(to, header.call, status, why);
-    detail::Writer frame(wire::ReportHeader::kBytes);
-    frame.raw(why.data(), std::min<std::size_t>(why.size(), kMostText));
-    wire::encode(wire::ReportHeader{static_cast<std::uint16_t>(status), header.request}, frame.head());
-    std::string lost;
-    if (send(to, frame, &lost, true) != Status::ok)
-        log::info("request", "{} will not hear that its request was refused: {}", to.peer().text(), lost);
+    // Before the sender is told: if it hears of the refusal, the owner's log has it.
+    const std::string text = fmt::format("a one-way request of {} was not carried out ({}): {}",
+                                         to.peer().text(), to_string(status), why);
+    // What meets the end of an object or a context is no mistake of anybody's.
+    if (status == Status::dead_pointer || status == Status::closed || status == Status::peer_lost)
+        log::info("request", "{}", text);
+    else
+        reporter.refused(text);
+    report(to, header.request, status, why);
+}
+
+transport::Interface& carrier_of(const wire::RequestHeader& header, const transport::Channel& back) {
+    if ((header.flags & wire::kByDatagram) != 0)
+        for (const auto& interface : back.endpoint().interfaces())
+            if (interface->lane == header.call) return *interface;
+    return back.interface();
 }
 
 // Its caller knows that the peer is lost, or will: no other failure is expected.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "plexus/archive.h"
+#include "request/reporter.h"
 #include "transport/transport.h"
 #include "wire/frame.h"
 
@@ -16,8 +17,12 @@ namespace plexus::request {
 void answer(transport::Channel& to, std::uint64_t call, detail::Writer& result);
 /// Why a call has none.
 void answer(transport::Channel& to, std::uint64_t call, Status status, std::string_view why);
-/// Why a request was not carried out: to its caller, or, if it was one-way, to its sender's on_error().
-void refuse(transport::Channel& to, const wire::RequestHeader& header, Status status, const std::string& why);
+/// Why a request was not carried out: to its caller, or, if it was one-way, to its sender's on_error() and
+/// the log here.
+void refuse(Reporter& reporter, transport::Channel& to, const wire::RequestHeader& header, Status status,
+            const std::string& why);
+/// The method by which a request came: not that of `back` if it came by a datagram.
+transport::Interface& carrier_of(const wire::RequestHeader& header, const transport::Channel& back);
 
 /// Even the small answer was not sent.
 void log_unanswered(const transport::Channel& to, std::uint64_t call, Status status, const std::string& why);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "request/call_endings.h"
 
-#include "request/dispatcher.h"
 #include "transport/failover.h"
 
 #include <algorithm>
@@ -58,6 +57,14 @@ void CallEndings::end_all(const transport::Peer& peer, Status status, const std:
         entry.state->fail(ending.status, ending.why);
     endpoint_->scheduler().request_deferred_work();
     if (forced) calls_.take_abandoned(); // nobody can be told
+}
+
+void CallEndings::end_all_by(const transport::Channel& via, Status status, const std::string& why,
+                             bool only_uncertain) {
+    const Calls::Ending ending{
+        status, via.peer().text() + " may or may not have carried out the call, and will not answer: " + why};
+    for (const Calls::Entry& entry : calls_.take_all_by(&via, ending, only_uncertain))
+        entry.state->fail(ending.status, ending.why);
 }
 
 nanoseconds CallEndings::run() {

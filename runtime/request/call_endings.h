@@ -38,6 +38,10 @@ class CallEndings {
                 const transport::Link* by = nullptr);
     /// Of a lost peer. `forced`: nothing moves any more.
     void end_all(const transport::Peer& peer, Status status, const std::string& why, bool forced);
+    /// Of a channel whose requests will not be sent again: all of them, or those that Calls::mark_uncertain()
+    /// named.
+    void end_all_by(const transport::Channel& via, Status status, const std::string& why,
+                    bool only_uncertain);
 
     /// What is due; how long until there is more. @thread progress
     std::chrono::nanoseconds run();

@@ -27,8 +27,4 @@ Status send_call(Calls& calls, transport::Channel& to, std::uint64_t call, trans
 Status send_onward(detail::Route& route, const detail::Target& target, const detail::RequestInfo& request,
                    detail::Writer& frame, std::shared_ptr<const void> pin);
 
-/// Keeps the bytes of the request whose handler runs on this thread. Null if they are not in memory of their
-/// own, as those of small ones are not, or were kept before. @thread that of the handler
-std::shared_ptr<const void> keep_running_request();
-
 } // namespace plexus::request

@@ -91,8 +91,8 @@ TEST_CASE("calls whose answers find no room wait for it, and every one is answer
     CHECK(refused == 0);
     // The queue, its reserve, and what a kernel holds of a connection.
     CHECK(most <= std::uint64_t{whole ? 96u : 8u} << 20);
-    CHECK(eventually(kLimit,
-                     [&] { return owner.core()->dispatcher().parked() == 0; })); // just behind the answer
+    CHECK(eventually(
+        kLimit, [&] { return owner.core()->dispatcher().server().parked() == 0; })); // just behind the answer
 }
 
 TEST_CASE("what comes behind a call that waits for room is handled behind it") {
@@ -160,10 +160,10 @@ TEST_CASE("calls that wait for room do not begin when their caller has gone") {
     CHECK(within(far.call(fetch, 1u)).size() == 1);
     std::vector<Future<std::vector<double>>> pending;
     for (int i = 0; i < 200; ++i) pending.push_back(far.call(fetch, 1u << 19));
-    CHECK(eventually(kLimit, [&] { return owner.core()->dispatcher().parked() > 150; }));
+    CHECK(eventually(kLimit, [&] { return owner.core()->dispatcher().server().parked() > 150; }));
     far = {};
     user.reset();
-    CHECK(eventually(kLimit, [&] { return owner.core()->dispatcher().parked() == 0; }));
+    CHECK(eventually(kLimit, [&] { return owner.core()->dispatcher().server().parked() == 0; }));
     CHECK(begun < 200);
     for (auto& each : pending) CHECK(each.ready());
 }
@@ -183,15 +183,15 @@ TEST_CASE("a call that waits for room hears of its deadline, and a cancelled one
     // The user reads nothing, so the answers fill the connection, then the queue.
     std::vector<Future<std::vector<double>>> pending;
     for (int i = 0; i < 100; ++i) pending.push_back(far.call(fetch, 1u << 18));
-    CHECK(eventually(kLimit, [&] { return owner.core()->dispatcher().parked() > 50; }));
+    CHECK(eventually(kLimit, [&] { return owner.core()->dispatcher().server().parked() > 50; }));
     CHECK(begun < 50);
     const auto peer = owner.core()->endpoint().peer(user.id());
-    auto& names = static_cast<request::Dispatcher::Names&>(*peer->attachment);
+    auto& names = static_cast<request::PeerRequests&>(*peer->attachment);
     for (int i = 60; i < 100; ++i) CHECK(pending[static_cast<std::size_t>(i)].cancel());
     Future<std::vector<double>> late = far.with(deadline(1ms)).call(fetch, 1u);
     const auto told = [&] {
         user.progress(); // tells the owner; reads answers, too
-        return names.waiting.remembered() >= 40 || owner.core()->dispatcher().parked() == 0;
+        return names.waiting.remembered() >= 40 || owner.core()->dispatcher().server().parked() == 0;
     };
     CHECK(eventually(kLimit, told));
     CHECK(refusal_of(std::move(late)).status == Status::deadline_exceeded);

@@ -216,7 +216,7 @@ TEST_CASE("a call that is cancelled before its handler begins is dropped at the 
     CHECK(within(two.far.call(echo, 2)) == 2); // they have come
     for (auto& each : waiting) CHECK(each.cancel());
     const auto peer = two.owner.core()->endpoint().peer(two.user.id());
-    auto& known = static_cast<request::Dispatcher::Names&>(*peer->attachment).waiting;
+    auto& known = static_cast<request::PeerRequests&>(*peer->attachment).waiting;
     CHECK(eventually(kLimit, [&] { return known.remembered() == 1000; }));
     Future<int> last = two.far.call(busy, 3);
     two.go = true;

@@ -137,7 +137,8 @@ TEST_CASE("a get that fails, expires or is cancelled in the middle of its answer
         CHECK(got.cancel());
         CHECK_FALSE(got.cancel()); // it ends so already
     } else if (late) {
-        dispatcher.endings().limit(0x1'0000'0000, 1); // the user's only place for calls, for the second time
+        dispatcher.client().endings().limit(0x1'0000'0000,
+                                            1); // the user's only place for calls, for the second time
         const auto passed = std::chrono::steady_clock::now() + 5ms;
         CHECK(two.user_until([&] { return std::chrono::steady_clock::now() > passed; }));
     } else {

@@ -102,7 +102,7 @@ TEST_CASE("a piece of memory is registered with a method once") {
     if (method.empty()) SKIP_TEST("no method of this build moves memory by itself");
     Context context(by(method));
     auto& core = *context.core();
-    memory::RegionLeases leases(core.dispatcher().objects());
+    memory::RegionLeases leases(core.dispatcher().server().objects());
     memory::Registrations registrations(leases, core.endpoint());
     std::vector<std::byte> bytes(1 << 16);
     transport::Interface& interface = *core.endpoint().interfaces().front();

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Of requests that carry a number the newest wins: for each object and request, in bounded memory.
-#include "request/dispatcher.h"
+#include "request/newest.h"
 
 #include "support/catch.h"
 
 namespace newest_test {
 
-using plexus::request::Dispatcher;
+using plexus::request::Newest;
 
 TEST_CASE("what is older than the newest, or the same, is refused, for each object and request by itself") {
-    Dispatcher::Newest newest;
+    Newest newest;
     CHECK(newest.take(1, 1, 5));
     CHECK(!newest.take(1, 1, 5));
     CHECK(!newest.take(1, 1, 4));
@@ -21,7 +21,7 @@ TEST_CASE("what is older than the newest, or the same, is refused, for each obje
 }
 
 TEST_CASE("after very many objects older numbers are refused, and newer ones are taken as ever") {
-    Dispatcher::Newest newest;
+    Newest newest;
     std::uint64_t number = 0;
     for (std::uint32_t object = 0; object < 20'000; ++object)
         if (!newest.take(object, 1, ++number)) FAIL("object " << object);

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Runs handlers whose object is known, at once or on a thread of its pool, and gives the answer of each: what
+// it returned, or why there is no result.
+#pragma once
+
+#include "plexus/handler.h"
+#include "request/objects.h"
+#include "request/pool.h"
+#include "request/reporter.h"
+#include "transport/transport.h"
+#include "wire/frame.h"
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+namespace plexus::request {
+
+class Executor {
+  public:
+    using Clock = Pool::Clock;
+
+    /// `most_bytes`: of requests that wait for a thread.
+    Executor(std::size_t threads, std::size_t most_bytes, Reporter& reporter);
+
+    // `frame` is the whole request; `owned`: its memory, to keep; null: valid until return.
+    /// Runs a handler on this thread. Gives the bytes of the answer, if it was given at once. The slot is
+    /// entered or pinned. @thread any
+    std::size_t run(detail::Handler& handler, Objects::Slot& slot, transport::Channel& from,
+                    const wire::RequestHeader& header, wire::View frame, Buffer* owned);
+    /// The same on a thread of the pool, later. A request that finds no room there is refused. The slot is
+    /// entered. @thread progress
+    void submit(detail::Handler& handler, Objects::Slot& slot, transport::Channel& from,
+                const wire::RequestHeader& header, wire::View frame, Buffer* owned);
+
+    // The end, in this order. @thread setup
+    /// Refuses new requests, lets those that wait for a thread finish, and makes progress meanwhile. At the
+    /// deadline every wait in a handler ends with `closed`. Gives how many were dropped before they began.
+    std::size_t finish(poll::Scheduler& scheduler, Clock::time_point deadline);
+    /// Ends the threads. A handler that has not returned by the deadline goes on by itself and holds `keep`.
+    /// Gives those handlers.
+    std::vector<const void*> release(Clock::time_point deadline, std::shared_ptr<void> keep);
+
+  private:
+    Reporter& reporter_;
+    Pool pool_;
+};
+
+/// Keeps the bytes of the request whose handler runs on this thread. Null if they are not in memory of their
+/// own, as those of small ones are not, or were kept before. @thread that of the handler
+std::shared_ptr<const void> keep_running_request();
+
+} // namespace plexus::request
