@@ -72,20 +72,20 @@ void Participant::answer_due() {
 }
 
 void Participant::fail(const std::string& why) {
-    const std::lock_guard hold(mutex_);
+    const Lock hold(mutex_);
     if (failure_.empty()) failure_ = why;
     failed_.store(true, std::memory_order_release); // [fail]
 }
 
 void Participant::forget_failure() {
-    const std::lock_guard hold(mutex_);
+    const Lock hold(mutex_);
     failure_.clear();
     failed_.store(false, std::memory_order_relaxed); // under mutex_ with failure_
 }
 
 void Participant::check() {
     if (!has_failed()) return;
-    const std::lock_guard hold(mutex_);
+    const Lock hold(mutex_);
     throw Error(Status::message_lost, failure_);
 }
 

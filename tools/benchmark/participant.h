@@ -3,13 +3,13 @@
 // ping-pongs of others. Main thread only, except where a line says otherwise.
 #pragma once
 
+#include "runtime/base/mutex.h"
 #include "tools/benchmark/buffers.h"
 #include "tools/benchmark/requests.h"
 
 #include <atomic>
 #include <deque>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -53,22 +53,22 @@ class Participant {
     /// What the context reports to on_error ends until() from now on.
     void watch_errors();
     /// Ends until() with this reason, unless there is one already. @thread any
-    void fail(const std::string& why);
+    void fail(const std::string& why) PLEXUS_EXCLUDES(mutex_);
     /// A new measurement: no failure is known.
-    void forget_failure();
+    void forget_failure() PLEXUS_EXCLUDES(mutex_);
 
   private:
     bool has_failed() const noexcept { return failed_.load(std::memory_order_acquire); }
     bool has_due() const noexcept;
     void answer_due();
-    void check();
+    void check() PLEXUS_EXCLUDES(mutex_);
 
     Context& here_;
     const std::uint32_t buffers_;
     bool watches_errors_ = false;
     std::deque<Echo> echoes_;
-    std::mutex mutex_;
-    std::string failure_;             // under mutex_
+    RankedMutex<8> mutex_;
+    std::string failure_ PLEXUS_GUARDED_BY(mutex_);
     std::atomic<bool> failed_{false}; // [fail] set after failure_, pairs with has_failed()
     std::deque<Bound<Echo>> bound_;   // ends first: no handler runs after that
 };

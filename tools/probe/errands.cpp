@@ -13,13 +13,12 @@ constexpr char kEnded[] = "the probe has ended";
 
 void Errands::begin(Work work, const std::function<bool()>& is_void) {
     {
-        std::unique_lock hold(mutex_);
-        changed_.wait(hold, [&] { return !is_taken_ || is_closed_ || is_void(); });
+        const Lock hold(mutex_);
+        while (is_taken_ && !is_closed_ && !is_void()) changed_.wait(mutex_);
         if (is_closed_) throw Error(Status::closed, kEnded);
         if (is_void()) throw Error(Status::timed_out, "it took too long");
         is_taken_ = true;
         is_done_ = false;
-        refused_ = Status::ok;
         work_ = std::move(work);
         has_work_.store(true, std::memory_order_relaxed);
     }
@@ -27,31 +26,31 @@ void Errands::begin(Work work, const std::function<bool()>& is_void) {
 }
 
 void Errands::finish() {
-    std::unique_lock hold(mutex_);
-    if (!is_taken_) throw Error(Status::bad_argument, "nothing was begun that could be finished");
-    changed_.wait(hold, [&] { return is_done_; });
-    is_taken_ = false;
-    const Status refused = refused_;
-    const std::string refusal = refusal_;
-    changed_.notify_all();
-    hold.unlock();
-    if (refused != Status::ok) throw Error(refused, refusal);
+    Outcome outcome;
+    {
+        const Lock hold(mutex_);
+        if (!is_taken_) throw Error(Status::bad_argument, "nothing was begun that could be finished");
+        while (!is_done_) changed_.wait(mutex_);
+        is_taken_ = false;
+        outcome = std::move(outcome_);
+        changed_.notify_all();
+    }
+    if (outcome.status != Status::ok) throw Error(outcome.status, outcome.why);
 }
 
 void Errands::look() {
-    const std::lock_guard hold(mutex_);
+    const Lock hold(mutex_);
     changed_.notify_all();
 }
 
 void Errands::close() {
     Work never;
-    const std::lock_guard hold(mutex_);
+    const Lock hold(mutex_);
     is_closed_ = true;
     if (is_taken_ && !is_done_) {
         never = std::move(work_);
         is_done_ = true;
-        refused_ = Status::closed;
-        refusal_ = kEnded;
+        outcome_ = {Status::closed, kEnded};
     }
     changed_.notify_all();
 }
@@ -60,24 +59,20 @@ void Errands::do_work() {
     if (!has_work_.exchange(false, std::memory_order_relaxed)) return;
     Work work;
     {
-        const std::lock_guard hold(mutex_);
+        const Lock hold(mutex_);
         work = std::move(work_);
     }
-    Status refused = Status::ok;
-    std::string refusal;
+    Outcome outcome;
     try {
         work();
     } catch (const Error& error) {
-        refused = error.status();
-        refusal = error.what();
+        outcome = {error.status(), error.what()};
     } catch (const std::exception& error) { // no memory for messages of that size
-        refused = Status::too_large;
-        refusal = error.what();
+        outcome = {Status::too_large, error.what()};
     }
-    const std::lock_guard hold(mutex_);
+    const Lock hold(mutex_);
     is_done_ = true;
-    refused_ = refused;
-    refusal_ = std::move(refusal);
+    outcome_ = std::move(outcome);
     changed_.notify_all();
 }
 

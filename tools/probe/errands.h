@@ -5,11 +5,11 @@
 #pragma once
 
 #include "plexus/error.h"
+#include "runtime/base/condition_variable.h"
+#include "runtime/base/mutex.h"
 
 #include <atomic>
-#include <condition_variable>
 #include <functional>
-#include <mutex>
 #include <string>
 
 namespace plexus::tools::probe {
@@ -25,33 +25,37 @@ class Errands {
     /// Waits until earlier work is finished, and hands this over. `is_void`: it is not wanted any more, which
     /// is asked when its turn comes, and by look().
     /// @error timed_out it is not wanted any more; closed close() was called (thrown)  @thread pool
-    void begin(Work work, const std::function<bool()>& is_void);
+    void begin(Work work, const std::function<bool()>& is_void) PLEXUS_EXCLUDES(mutex_);
     /// Waits for the end of what begin() handed over; called once for each, by whatever thread.
     /// @error bad_argument nothing was begun; closed close() came before it was done; what the work threw,
     /// or too_large for want of memory (thrown)
     /// @thread pool
-    void finish();
+    void finish() PLEXUS_EXCLUDES(mutex_);
     /// Who waits in begin() asks again whether the work is wanted. @thread any
-    void look();
+    void look() PLEXUS_EXCLUDES(mutex_);
 
     /// @thread main
     bool has_work() const noexcept { return has_work_.load(std::memory_order_relaxed); }
     /// Does it, if there is any. @thread main
-    void do_work();
+    void do_work() PLEXUS_EXCLUDES(mutex_);
     /// The main thread does no more: nobody waits for it any longer. @thread main
-    void close();
+    void close() PLEXUS_EXCLUDES(mutex_);
 
   private:
-    Work wake_;
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    // Under mutex_.
-    Work work_;
-    bool is_taken_ = false; // from begin() to finish()
-    bool is_done_ = false;
-    bool is_closed_ = false;
-    Status refused_ = Status::ok;
-    std::string refusal_;
+    /// How a piece of work ended.
+    struct Outcome {
+        Status status = Status::ok;
+        std::string why;
+    };
+
+    const Work wake_;
+    RankedMutex<8> mutex_;
+    ConditionVariable changed_;
+    Work work_ PLEXUS_GUARDED_BY(mutex_);
+    bool is_taken_ PLEXUS_GUARDED_BY(mutex_) = false; // from begin() to finish()
+    bool is_done_ PLEXUS_GUARDED_BY(mutex_) = false;
+    bool is_closed_ PLEXUS_GUARDED_BY(mutex_) = false;
+    Outcome outcome_ PLEXUS_GUARDED_BY(mutex_);
     std::atomic<bool> has_work_{false}; // a hint for the main thread: work_ is under mutex_
 };
 
