@@ -3,7 +3,7 @@
 // up. After `disconnect` the host may free that memory at once, so the two sides take one lock.
 #pragma once
 
-#include "common/mutex.h"
+#include "base/lock.h"
 
 namespace plexus::module {
 
@@ -28,7 +28,7 @@ class HostWrites {
 
   private:
     Mutex mutex_;
-    bool stopped_ PLEXUS_MODULE_GUARDED_BY(mutex_) = false;
+    bool stopped_ PLEXUS_GUARDED_BY(mutex_) = false;
 };
 
 } // namespace plexus::module

@@ -3,7 +3,7 @@
 // What it takes for one piece, and how much of a piece it needs at once, is its own. @thread progress
 #pragma once
 
-#include "common/mutex.h"
+#include "base/lock.h"
 #include "plexus/module/module.h"
 
 #include <atomic>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/surroundings.h"
 
-#include "common/owned_fd.h"
+#include "base/unique_fd.h"
 
 #include <cctype>
 #include <fcntl.h>
@@ -19,7 +19,7 @@ int hex_digit(char c) {
 // "8d282f24-00ce-...", 32 digits with dashes between.
 std::array<std::uint8_t, 16> boot_id() {
     std::array<std::uint8_t, 16> id{};
-    const OwnedFd file(::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
+    const UniqueFd file(::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
     std::array<char, 64> text{};
     const ssize_t size = file ? ::read(file.get(), text.data(), text.size()) : -1;
     unsigned digits = 0;

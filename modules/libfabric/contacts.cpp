@@ -52,7 +52,7 @@ int Contacts::add(fid_av* table, const Address& own, const Bytes& name, Contact*
     made.users = 1;
     if (on_host) {
         Neighbours& all = Neighbours::all();
-        const module::Lock hold(all.mutex);
+        const Lock hold(all.mutex);
         made.is_near = all.open.count(key) > 0;
     }
     out = &contacts_.emplace(key, std::move(made)).first->second;

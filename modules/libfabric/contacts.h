@@ -3,7 +3,7 @@
 // lock of the endpoint.
 #pragma once
 
-#include "common/mutex.h"
+#include "base/lock.h"
 #include "libfabric/descriptor.h"
 
 #include <map>
@@ -23,9 +23,9 @@ std::string key_of(const Bytes& name);
 /// Endpoints of the shm provider in this process that are open. Between two of one process the
 /// provider uses the other's memory as it stands, and would do so after its end.
 struct Neighbours {
-    module::Mutex mutex; // taken under an endpoint's lock; no other is taken under it
-    std::set<std::string> open PLEXUS_MODULE_GUARDED_BY(mutex);
-    std::vector<fid_ep*> abandoned PLEXUS_MODULE_GUARDED_BY(mutex); // that can't be closed
+    Mutex mutex; // taken under an endpoint's lock; no other is taken under it
+    std::set<std::string> open PLEXUS_GUARDED_BY(mutex);
+    std::vector<fid_ep*> abandoned PLEXUS_GUARDED_BY(mutex); // that can't be closed
 
     static Neighbours& all();
 };
@@ -42,7 +42,7 @@ struct Contact {
     int reach(Call&& call) const {
         if (!is_near) return call();
         Neighbours& all = Neighbours::all();
-        const module::Lock hold(all.mutex);
+        const Lock hold(all.mutex);
         return all.open.count(name) > 0 ? call() : -FI_ENOTCONN;
     }
 };

@@ -38,8 +38,8 @@ class Endpoint final : public message_link::Port {
 
     message_link::Outcome send(message_link::Peer& peer, const message_link::Header& header,
                                const plexus_view* pieces, std::uint32_t count, std::size_t size,
-                               std::string& why) override PLEXUS_MODULE_REQUIRES(lock);
-    bool is_sending(const message_link::Peer& peer) const override PLEXUS_MODULE_REQUIRES(lock);
+                               std::string& why) override PLEXUS_REQUIRES(lock);
+    bool is_sending(const message_link::Peer& peer) const override PLEXUS_REQUIRES(lock);
 
     std::unique_ptr<message_link::Peer> reach(ByteView descriptor, message_link::Link& link,
                                               std::int32_t& status, std::string& why) override;
@@ -54,20 +54,19 @@ class Endpoint final : public message_link::Port {
     Closed closed() override;
 
   private:
-    void post_receives() PLEXUS_MODULE_REQUIRES(lock);
+    void post_receives() PLEXUS_REQUIRES(lock);
     /// Completions that the provider has, as events; how many events.
-    std::size_t read_queue(message_link::Event* out, std::size_t most) PLEXUS_MODULE_REQUIRES(lock);
-    bool read_error(message_link::Event& out) PLEXUS_MODULE_REQUIRES(lock);
+    std::size_t read_queue(message_link::Event* out, std::size_t most) PLEXUS_REQUIRES(lock);
+    bool read_error(message_link::Event& out) PLEXUS_REQUIRES(lock);
     /// What a completion means. False: nothing that the engine has to know.
-    bool tell(Op* op, std::size_t size, std::string error, message_link::Event& out)
-        PLEXUS_MODULE_REQUIRES(lock);
+    bool tell(Op* op, std::size_t size, std::string error, message_link::Event& out) PLEXUS_REQUIRES(lock);
     /// Reads completions into pending_. False: there were none.
-    bool keep_events() PLEXUS_MODULE_REQUIRES(lock);
+    bool keep_events() PLEXUS_REQUIRES(lock);
     /// How many fetches over this peer have ended that the engine has yet to be told of.
     std::size_t fetches_over(const message_link::Peer& peer);
     /// The library answered with an error that is no passing one.
-    void fail(const char* when, long error) PLEXUS_MODULE_REQUIRES(lock);
-    void end_for(std::string why, bool failed) PLEXUS_MODULE_REQUIRES(lock);
+    void fail(const char* when, long error) PLEXUS_REQUIRES(lock);
+    void end_for(std::string why, bool failed) PLEXUS_REQUIRES(lock);
 
     const plexus_host& host_;
     // Fixed by open().
@@ -77,13 +76,13 @@ class Endpoint final : public message_link::Port {
 
     WaitSet wait_set_;
     // Ends after all that is registered with it.
-    Handles handles_ PLEXUS_MODULE_GUARDED_BY(lock);
-    Contacts contacts_ PLEXUS_MODULE_GUARDED_BY(lock);
+    Handles handles_ PLEXUS_GUARDED_BY(lock);
+    Contacts contacts_ PLEXUS_GUARDED_BY(lock);
     Receives receives_; // under the lock, but for recycle()
-    Sends sends_ PLEXUS_MODULE_GUARDED_BY(lock);
-    Fetches fetches_ PLEXUS_MODULE_GUARDED_BY(lock);
-    PendingEvents pending_ PLEXUS_MODULE_GUARDED_BY(lock);
-    Closed closed_ PLEXUS_MODULE_GUARDED_BY(lock);
+    Sends sends_ PLEXUS_GUARDED_BY(lock);
+    Fetches fetches_ PLEXUS_GUARDED_BY(lock);
+    PendingEvents pending_ PLEXUS_GUARDED_BY(lock);
+    Closed closed_ PLEXUS_GUARDED_BY(lock);
 };
 
 } // namespace plexus::libfabric

@@ -101,7 +101,7 @@ std::string Handles::open(Address& address) {
     if (address.reach == Reach::host) {
         neighbour_ = key_of(address.name);
         Neighbours& all = Neighbours::all();
-        const module::Lock hold(all.mutex);
+        const Lock hold(all.mutex);
         all.open.insert(neighbour_);
     }
     return {};
@@ -110,7 +110,7 @@ std::string Handles::open(Address& address) {
 void Handles::close(bool is_reading) {
     if (!is_open()) return;
     Neighbours& all = Neighbours::all();
-    const module::Lock alone(all.mutex);
+    const Lock alone(all.mutex);
     if (!neighbour_.empty()) all.open.erase(neighbour_);
     if (!is_reading || !trips_over_reads(info_->fabric_attr->prov_name)) return endpoint_.reset();
     // It writes only from within calls (FI_PROGRESS_MANUAL), and there is none after this.

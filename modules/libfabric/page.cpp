@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "libfabric/page.h"
 
+#include "base/process_watch.h"
+
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
-#include <poll.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
 namespace plexus::libfabric {
 namespace {
-
-constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW; // a reader can't be made to fault
 
 std::string path_of(std::uint32_t process, std::uint32_t fd) {
     return "/proc/" + std::to_string(process) + "/fd/" + std::to_string(fd);
@@ -20,19 +18,10 @@ std::string path_of(std::uint32_t process, std::uint32_t fd) {
 
 } // namespace
 
-Page::~Page() {
-    if (page_ != nullptr) (void)::munmap(page_, PageLayout::kBytes);
-}
-
 int Page::open(const plexus_host& host) {
-    memory_.reset(::memfd_create("plexus libfabric", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-    if (!memory_ || ::ftruncate(memory_.get(), PageLayout::kBytes) != 0 ||
-        ::fcntl(memory_.get(), F_ADD_SEALS, kSeals) != 0)
-        return errno;
-    void* const at =
-        ::mmap(nullptr, PageLayout::kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory_.get(), 0);
-    if (at == MAP_FAILED) return errno;
-    page_ = new (at) PageLayout{};
+    memory_ = SealedMemory::create("plexus libfabric", PageLayout::kBytes, memory_fd_);
+    if (!memory_) return errno;
+    page_ = new (memory_.data()) PageLayout{};
     host.random(host.self, page_->cookie.data(), page_->cookie.size());
     int ends[2] = {-1, -1};
     if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return errno;
@@ -42,7 +31,7 @@ int Page::open(const plexus_host& host) {
 }
 
 PageAddress Page::address() const noexcept {
-    return {static_cast<std::uint32_t>(::getpid()), static_cast<std::uint32_t>(memory_.get()),
+    return {static_cast<std::uint32_t>(::getpid()), static_cast<std::uint32_t>(memory_fd_.get()),
             static_cast<std::uint32_t>(rung_.get()), page_->cookie};
 }
 
@@ -64,10 +53,6 @@ void Page::revise(std::uint32_t slot) noexcept {
     page_->revisions[slot % PageLayout::kRevisions].fetch_add(1, std::memory_order_seq_cst); // [revision]
 }
 
-PeerPage::~PeerPage() {
-    if (page_ != nullptr) (void)::munmap(const_cast<PageLayout*>(page_), PageLayout::kBytes);
-}
-
 bool PeerPage::open(const PageAddress& address, bool same_numbers) {
     if (address.process == 0 || address.process > INT32_MAX) return false;
     // First the process, then its page: if the page is the right one, the process was alive then.
@@ -81,34 +66,27 @@ bool PeerPage::open(const PageAddress& address, bool same_numbers) {
 }
 
 bool PeerPage::read(const PageAddress& address) {
-    const module::OwnedFd memory(
+    const UniqueFd memory(
         ::open(path_of(address.process, address.page).c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-    struct stat about {};
-    if (!memory || ::fstat(memory.get(), &about) != 0 || !S_ISREG(about.st_mode) ||
-        about.st_size != static_cast<off_t>(PageLayout::kBytes) ||
-        (::fcntl(memory.get(), F_GET_SEALS) & kSeals) != kSeals)
-        return false;
-    void* const at = ::mmap(nullptr, PageLayout::kBytes, PROT_READ, MAP_SHARED, memory.get(), 0);
-    if (at == MAP_FAILED) return false;
-    const auto* const page = static_cast<const PageLayout*>(at);
+    SealedMemory mapped =
+        SealedMemory::map(memory.get(), PageLayout::kBytes, PageLayout::kBytes, SealedMemory::Access::read);
+    if (!mapped) return false;
+    const auto* const page = mapped.at<const PageLayout>(0);
     if (page->cookie == address.cookie) {
         // For reading as well: so the pipe never breaks, and no signal comes when its owner ends.
         ring_.reset(::open(path_of(address.process, address.ring).c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
         struct stat ring {};
         if (ring_ && ::fstat(ring_.get(), &ring) == 0 && S_ISFIFO(ring.st_mode)) {
+            memory_ = std::move(mapped);
             page_ = page;
             return true;
         }
         ring_.reset();
     }
-    (void)::munmap(at, PageLayout::kBytes);
     return false;
 }
 
-bool PeerPage::process_ended() const noexcept {
-    pollfd one{process_.get(), POLLIN, 0};
-    return process_ && ::poll(&one, 1, 0) > 0;
-}
+bool PeerPage::process_ended() const noexcept { return process_ && has_ended(process_.get()); }
 
 void PeerPage::ring() const noexcept {
     if (page_ == nullptr) return;

@@ -8,7 +8,8 @@
 // container of its own) the method works without the page.
 #pragma once
 
-#include "common/owned_fd.h"
+#include "base/sealed_memory.h"
+#include "base/unique_fd.h"
 #include "libfabric/descriptor.h"
 
 #include <atomic>
@@ -31,7 +32,6 @@ static_assert(sizeof(PageLayout) <= PageLayout::kBytes);
 /// The own one.
 class Page {
   public:
-    ~Page();
     Page() = default;
     Page(const Page&) = delete;
     Page& operator=(const Page&) = delete;
@@ -50,16 +50,16 @@ class Page {
     void revise(std::uint32_t slot) noexcept;
 
   private:
-    module::OwnedFd memory_;
-    module::OwnedFd ring_;
-    module::OwnedFd rung_; // the end that peers write to
-    PageLayout* page_ = nullptr;
+    UniqueFd memory_fd_;
+    SealedMemory memory_;
+    UniqueFd ring_;
+    UniqueFd rung_;              // the end that peers write to
+    PageLayout* page_ = nullptr; // in it
 };
 
 /// Another context's. Nothing in it is believed to be in bounds.
 class PeerPage {
   public:
-    ~PeerPage();
     PeerPage() = default;
     PeerPage(const PeerPage&) = delete;
     PeerPage& operator=(const PeerPage&) = delete;
@@ -82,9 +82,10 @@ class PeerPage {
   private:
     bool read(const PageAddress& address);
 
-    module::OwnedFd process_;
-    module::OwnedFd ring_;
-    const PageLayout* page_ = nullptr;
+    UniqueFd process_;
+    UniqueFd ring_;
+    SealedMemory memory_;
+    const PageLayout* page_ = nullptr; // in it
     bool gone_ = false;
 };
 

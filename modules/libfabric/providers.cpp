@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "libfabric/providers.h"
 
-#include "common/spelling.h"
+#include "base/spelling.h"
 
 #include <algorithm>
 #include <array>
@@ -125,7 +125,7 @@ Offers offers(const Options& options) {
             for (std::size_t i = known.size(); i-- > 0;) known.emplace_back(core_of(known[i]));
             std::sort(known.begin(), known.end());
             known.erase(std::unique(known.begin(), known.end()), known.end());
-            const std::string meant = module::did_you_mean(word, known);
+            const std::string meant = did_you_mean(word, known);
             out.unknown.push_back("libfabric has no provider \"" + word + "\"" +
                                   (meant.empty() ? "; it has " + joined(known, ", ") : meant));
         } else if (!options.domains.empty()) {

@@ -6,7 +6,7 @@
 // Progress thread only, unless it says otherwise; no lock.
 #pragma once
 
-#include "common/owned_fd.h"
+#include "base/unique_fd.h"
 #include "libfabric/page.h"
 
 #include <memory>
@@ -37,7 +37,7 @@ class WaitSet {
 
   private:
     const std::shared_ptr<Page> page_;
-    module::OwnedFd epoll_; // data.ptr: a peer; null: the ring, or the provider
+    UniqueFd epoll_; // data.ptr: a peer; null: the ring, or the provider
     bool announced_ = false;
 };
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "local/inbox.h"
 
-#include <sys/eventfd.h>
 #include <utility>
 
 namespace plexus::local {
@@ -14,7 +13,7 @@ void free_all(Chunk* chunk) {
 } // namespace
 
 Inbox::Inbox()
-  : event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+  : event_(EventFd::made()) {}
 
 Inbox::~Inbox() {
     free_all(first_);
@@ -22,19 +21,16 @@ Inbox::~Inbox() {
 }
 
 Chunk* Inbox::take() {
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     // The pushing thread has signalled the descriptor. A forked child has the same descriptor and may have
     // signalled it too.
-    if ((state_.exchange(0, std::memory_order_relaxed) & kArmed) != 0) {
-        std::uint64_t rings = 0;
-        (void)!::read(event_.get(), &rings, sizeof rings);
-    }
+    if ((state_.exchange(0, std::memory_order_relaxed) & kArmed) != 0) event_.clear();
     last_ = nullptr;
     return std::exchange(first_, nullptr);
 }
 
 void Inbox::recycle(Chunk* chunk) {
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     if (spares_ == kMostSpare) {
         delete chunk;
         return;
@@ -45,14 +41,14 @@ void Inbox::recycle(Chunk* chunk) {
 }
 
 bool Inbox::arm() {
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     if (first_ != nullptr) return false;
     state_.store(kArmed, std::memory_order_relaxed);
     return true;
 }
 
 void Inbox::shut() {
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     shut_ = true;
 }
 
@@ -70,11 +66,6 @@ void Inbox::add_chunk() {
         last_->next = chunk;
     }
     last_ = chunk;
-}
-
-void Inbox::ring() const noexcept {
-    const std::uint64_t one = 1;
-    (void)!::write(event_.get(), &one, sizeof one);
 }
 
 } // namespace plexus::local

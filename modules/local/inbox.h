@@ -5,8 +5,8 @@
 // what the records mean. The queue outlives its module while links refer to it.
 #pragma once
 
-#include "common/mutex.h"
-#include "common/owned_fd.h"
+#include "base/event_fd.h"
+#include "base/lock.h"
 #include "plexus/module/module.h"
 
 #include <atomic>
@@ -63,13 +63,13 @@ class Inbox {
     /// queue is shut, or `admit` (asked under the lock) says no. @thread any
     template <class Admit, class Fill>
     bool push_if(Link* to, Kind kind, std::size_t size, Admit&& admit, Fill&& fill) {
-        const module::Lock hold(mutex_);
+        const Lock hold(mutex_);
         if (shut_ || !admit()) return false;
         fill(append(to, kind, size));
         const std::uint32_t before = state_.load(std::memory_order_relaxed);
         // [work] pairs with the load in idle(): a hint only, the records are under the lock.
         state_.store(before | kWork, std::memory_order_relaxed);
-        if (before == kArmed) ring();
+        if (before == kArmed) event_.wake();
         return true;
     }
 
@@ -92,24 +92,23 @@ class Inbox {
     enum : std::uint32_t { kWork = 1, kArmed = 2 };
     static constexpr std::uint32_t kMostSpare = 2;
 
-    std::byte* append(Link* to, Kind kind, std::size_t size) PLEXUS_MODULE_REQUIRES(mutex_) {
+    std::byte* append(Link* to, Kind kind, std::size_t size) PLEXUS_REQUIRES(mutex_) {
         const std::size_t need = record_bytes(size);
         if (last_ == nullptr || Chunk::kBytes - last_->used < need) add_chunk();
         auto* record = new (last_->bytes + last_->used) Record{to, static_cast<std::uint32_t>(size), kind};
         last_->used += need;
         return record->body();
     }
-    void add_chunk() PLEXUS_MODULE_REQUIRES(mutex_);
-    void ring() const noexcept;
+    void add_chunk() PLEXUS_REQUIRES(mutex_);
 
     std::atomic<std::uint32_t> state_{0}; // written under the lock only
-    module::Mutex mutex_;
-    Chunk* first_ PLEXUS_MODULE_GUARDED_BY(mutex_) = nullptr;
-    Chunk* last_ PLEXUS_MODULE_GUARDED_BY(mutex_) = nullptr;
-    Chunk* spare_ PLEXUS_MODULE_GUARDED_BY(mutex_) = nullptr;
-    std::uint32_t spares_ PLEXUS_MODULE_GUARDED_BY(mutex_) = 0;
-    bool shut_ PLEXUS_MODULE_GUARDED_BY(mutex_) = false;
-    module::OwnedFd event_;
+    Mutex mutex_;
+    Chunk* first_ PLEXUS_GUARDED_BY(mutex_) = nullptr;
+    Chunk* last_ PLEXUS_GUARDED_BY(mutex_) = nullptr;
+    Chunk* spare_ PLEXUS_GUARDED_BY(mutex_) = nullptr;
+    std::uint32_t spares_ PLEXUS_GUARDED_BY(mutex_) = 0;
+    bool shut_ PLEXUS_GUARDED_BY(mutex_) = false;
+    EventFd event_;
 };
 
 } // namespace plexus::local

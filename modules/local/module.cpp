@@ -61,7 +61,7 @@ Module::~Module() {
     for (;;) {
         Link* end = nullptr;
         {
-            const module::Lock hold(books_);
+            const Lock hold(books_);
             end = ends_;
         }
         if (end == nullptr) return;
@@ -93,7 +93,7 @@ void Module::drain() {
     for (;;) {
         Post* post = nullptr;
         {
-            const module::Lock hold(books_);
+            const Lock hold(books_);
             post = posts_;
         }
         if (post == nullptr) break;
@@ -104,7 +104,7 @@ void Module::drain() {
     }
     std::vector<Link*> ends;
     {
-        const module::Lock hold(books_);
+        const Lock hold(books_);
         for (Link* end = ends_; end != nullptr; end = end->next_end) ends.push_back(end);
     }
     for (Link* end : ends) end_other(*end, kPeerClosed);
@@ -191,7 +191,7 @@ std::int32_t Module::query(const Link* link, plexus_query what, std::uint64_t& v
         break;
     }
     if (what != PLEXUS_QUERY_QUEUED_BYTES && what != PLEXUS_QUERY_LINKS) return PLEXUS_UNSUPPORTED;
-    const module::Lock hold(books_);
+    const Lock hold(books_);
     if (what == PLEXUS_QUERY_LINKS) {
         value = end_count_;
         return PLEXUS_OK;
@@ -206,7 +206,7 @@ std::int32_t Module::query(const Link* link, plexus_query what, std::uint64_t& v
 }
 
 void Module::add(Link& end) {
-    const module::Lock hold(books_);
+    const Lock hold(books_);
     end.next_end = ends_;
     if (ends_ != nullptr) ends_->previous_end = &end;
     ends_ = &end;
@@ -215,7 +215,7 @@ void Module::add(Link& end) {
 
 void Module::forget(Link& end) {
     {
-        const module::Lock hold(books_);
+        const Lock hold(books_);
         (end.previous_end != nullptr ? end.previous_end->next_end : ends_) = end.next_end;
         if (end.next_end != nullptr) end.next_end->previous_end = end.previous_end;
         --end_count_;
@@ -224,14 +224,14 @@ void Module::forget(Link& end) {
 }
 
 void Module::add(Post& post) {
-    const module::Lock hold(books_);
+    const Lock hold(books_);
     post.next = posts_;
     if (posts_ != nullptr) posts_->previous = &post;
     posts_ = &post;
 }
 
 void Module::remove(Post& post) {
-    const module::Lock hold(books_);
+    const Lock hold(books_);
     (post.previous != nullptr ? post.previous->next : posts_) = post.next;
     if (post.next != nullptr) post.next->previous = post.previous;
 }

@@ -78,10 +78,10 @@ class Module {
     std::uint64_t copied_ = 0; // by this poll, of posted sends
     Credit credit_;
 
-    mutable module::Mutex books_;
-    Link* ends_ PLEXUS_MODULE_GUARDED_BY(books_) = nullptr;
-    Post* posts_ PLEXUS_MODULE_GUARDED_BY(books_) = nullptr;
-    std::uint64_t end_count_ PLEXUS_MODULE_GUARDED_BY(books_) = 0;
+    mutable Mutex books_;
+    Link* ends_ PLEXUS_GUARDED_BY(books_) = nullptr;
+    Post* posts_ PLEXUS_GUARDED_BY(books_) = nullptr;
+    std::uint64_t end_count_ PLEXUS_GUARDED_BY(books_) = 0;
 };
 
 } // namespace plexus::local

@@ -24,17 +24,17 @@ Registry::Registry() {
 }
 
 bool Registry::add(const plexus_id& context, std::shared_ptr<Inbox> inbox) {
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     return contexts_.try_emplace(key_of(context), std::move(inbox)).second;
 }
 
 void Registry::remove(const plexus_id& context) {
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     contexts_.erase(key_of(context));
 }
 
 std::shared_ptr<Inbox> Registry::find(const plexus_id& context) const {
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     const auto found = contexts_.find(key_of(context));
     return found == contexts_.end() ? nullptr : found->second;
 }

@@ -29,8 +29,8 @@ class Registry {
     ProcessToken token() const;
 
     /// Hold and free the lock for the time of a fork(2), so that the child finds it free.
-    void before_fork() PLEXUS_MODULE_ANNOTATION(no_thread_safety_analysis) { mutex_.lock(); }
-    void after_fork() PLEXUS_MODULE_ANNOTATION(no_thread_safety_analysis) { mutex_.unlock(); }
+    void before_fork() PLEXUS_NO_THREAD_SAFETY { mutex_.lock(); }
+    void after_fork() PLEXUS_NO_THREAD_SAFETY { mutex_.unlock(); }
 
   private:
     Registry();
@@ -39,8 +39,8 @@ class Registry {
     static Key key_of(const plexus_id& id);
 
     ProcessToken random_{};
-    mutable module::Mutex mutex_;
-    std::map<Key, std::shared_ptr<Inbox>> contexts_ PLEXUS_MODULE_GUARDED_BY(mutex_);
+    mutable Mutex mutex_;
+    std::map<Key, std::shared_ptr<Inbox>> contexts_ PLEXUS_GUARDED_BY(mutex_);
 };
 
 } // namespace plexus::local

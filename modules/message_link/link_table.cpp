@@ -7,7 +7,7 @@ namespace plexus::message_link {
 
 bool LinkTable::add(std::unique_ptr<Link> link, const plexus_host& host) {
     host.random(host.self, &link->mine.token, sizeof link->mine.token);
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     if (!free_.empty()) {
         link->mine.slot = free_.back();
         free_.pop_back();
@@ -25,7 +25,7 @@ bool LinkTable::add(std::unique_ptr<Link> link, const plexus_host& host) {
 
 void LinkTable::remove(const Link& link) {
     std::unique_ptr<Link> last; // freed without the lock
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     if (link.mine.slot != kNoSlot) {
         last = std::move(slots_[link.mine.slot]);
         free_.push_back(link.mine.slot);
@@ -36,7 +36,7 @@ void LinkTable::remove(const Link& link) {
 
 std::uint64_t LinkTable::queued_bytes() const {
     std::uint64_t out = 0;
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     for (const auto& each : slots_) {
         if (each == nullptr) continue;
         const Hold port(each->port.lock);

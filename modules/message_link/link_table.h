@@ -3,7 +3,7 @@
 // token. @thread progress, unless it says otherwise
 #pragma once
 
-#include "common/mutex.h"
+#include "base/lock.h"
 #include "message_link/link.h"
 
 #include <vector>
@@ -32,15 +32,15 @@ class LinkTable {
     /// Also those that are being made or ended: as long as a link counts, its peer may hear of it. @thread
     /// any
     std::uint64_t count() const {
-        const module::Lock hold(mutex_);
+        const Lock hold(mutex_);
         return slots_.size() - free_.size();
     }
 
   private:
-    mutable module::Mutex mutex_;
+    mutable Mutex mutex_;
     std::vector<std::unique_ptr<Link>> slots_; // written under mutex_; the progress thread reads without
-    std::vector<std::uint32_t> free_ PLEXUS_MODULE_GUARDED_BY(mutex_);
-    std::vector<std::unique_ptr<Link>> strays_ PLEXUS_MODULE_GUARDED_BY(mutex_); // without a slot
+    std::vector<std::uint32_t> free_ PLEXUS_GUARDED_BY(mutex_);
+    std::vector<std::unique_ptr<Link>> strays_ PLEXUS_GUARDED_BY(mutex_); // without a slot
 };
 
 } // namespace plexus::message_link

@@ -2,8 +2,8 @@
 // What other threads ask the progress thread to do with a link, and the eventfd that wakes it.
 #pragma once
 
-#include "common/mutex.h"
-#include "common/owned_fd.h"
+#include "base/event_fd.h"
+#include "base/lock.h"
 #include "message_link/port.h"
 
 #include <atomic>
@@ -24,7 +24,7 @@ class Notes final : public Waker {
   public:
     /// Errno, or 0. @thread setup
     int open();
-    int wake_fd() const noexcept { return wake_fd_.get(); }
+    int wake_fd() const noexcept { return wake_.get(); }
 
     // @thread any, also under a port's lock
     void leave(const Note& note);
@@ -39,15 +39,15 @@ class Notes final : public Waker {
     void forget(const Link& link);
 
   private:
-    void ring() PLEXUS_MODULE_REQUIRES(mutex_);
+    void ring() PLEXUS_REQUIRES(mutex_);
 
     // [any] A hint that notes_ has something: a turn that misses it is followed by another, and
     // arm() asks under the lock.
     std::atomic<bool> any_{false};
-    module::OwnedFd wake_fd_;
-    module::Mutex mutex_; // taken under a port's lock, never the other way
-    std::vector<Note> notes_ PLEXUS_MODULE_GUARDED_BY(mutex_);
-    bool armed_ PLEXUS_MODULE_GUARDED_BY(mutex_) = false;
+    EventFd wake_;
+    Mutex mutex_; // taken under a port's lock, never the other way
+    std::vector<Note> notes_ PLEXUS_GUARDED_BY(mutex_);
+    bool armed_ PLEXUS_GUARDED_BY(mutex_) = false;
 };
 
 } // namespace plexus::message_link

@@ -193,13 +193,13 @@ class Port {
     /// the ending (everything but Kind::message) are few and go whether there is room or not, as far as the
     /// library lets them. Wakes the peer, if it sleeps.
     virtual Outcome send(Peer& peer, const Header& header, const plexus_view* pieces, std::uint32_t count,
-                         std::size_t size, std::string& why) PLEXUS_MODULE_REQUIRES(lock) = 0;
+                         std::size_t size, std::string& why) PLEXUS_REQUIRES(lock) = 0;
     /// After AGAIN: a send is worth repeating. `retry`: enough time has passed to ask again a library that
     /// does not tell.
-    virtual bool has_room(const Peer&, bool retry) const PLEXUS_MODULE_REQUIRES(lock) { return retry; }
+    virtual bool has_room(const Peer&, bool retry) const PLEXUS_REQUIRES(lock) { return retry; }
     /// The library has yet to send some of what it took for this peer; and how many bytes.
-    virtual bool is_sending(const Peer& peer) const PLEXUS_MODULE_REQUIRES(lock) = 0;
-    virtual std::uint64_t queued_bytes(const Peer&) const PLEXUS_MODULE_REQUIRES(lock) { return 0; }
+    virtual bool is_sending(const Peer& peer) const PLEXUS_REQUIRES(lock) = 0;
+    virtual std::uint64_t queued_bytes(const Peer&) const PLEXUS_REQUIRES(lock) { return 0; }
 
     // @thread progress
 

@@ -3,7 +3,7 @@
 // them. Each port is the first to be polled at times. @thread progress, unless it says otherwise
 #pragma once
 
-#include "common/owned_fd.h"
+#include "base/unique_fd.h"
 #include "message_link/port.h"
 
 #include <vector>
@@ -42,7 +42,7 @@ class PortSet {
 
   private:
     std::vector<std::unique_ptr<Port>> ports_;
-    module::OwnedFd epoll_;
+    UniqueFd epoll_;
     std::size_t first_ = 0; // in the next turn
 };
 

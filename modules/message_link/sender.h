@@ -32,7 +32,7 @@ class Sender {
     /// carry_on() has nothing more to do.
     bool has_nothing_left() const noexcept { return broken_ || (parts_ == nullptr && unsaid_.empty()); }
     /// The host was told AGAIN: a send is worth repeating.
-    bool has_room(bool retry) const PLEXUS_MODULE_ANNOTATION(no_thread_safety_analysis);
+    bool has_room(bool retry) const PLEXUS_NO_THREAD_SAFETY;
     void want_room();
     void grant() noexcept { wants_room_ = stalled_ = crowded_ = false; }
     bool is_stalled() const noexcept { return stalled_; }
@@ -46,7 +46,7 @@ class Sender {
     bool has_posted() const noexcept { return posted_ > 0; }
 
     /// Nothing that the peer has yet to take, or the library to send.
-    bool is_idle() const PLEXUS_MODULE_ANNOTATION(no_thread_safety_analysis);
+    bool is_idle() const PLEXUS_NO_THREAD_SAFETY;
     /// Sending failed: the link is lost.
     void fail(std::string why);
     bool is_broken() const noexcept { return broken_; }
@@ -57,7 +57,7 @@ class Sender {
     void fall_silent() { unsaid_.clear(); }
     bool has_unsaid() const noexcept { return !unsaid_.empty(); }
 
-    std::uint64_t queued_bytes() const PLEXUS_MODULE_ANNOTATION(no_thread_safety_analysis);
+    std::uint64_t queued_bytes() const PLEXUS_NO_THREAD_SAFETY;
     End far;                     ///< once it is known
     bool wants_carrying = false; ///< the engine's: the link is on its list of those, or will be
 
@@ -81,8 +81,8 @@ class Sender {
     bool has_most_large() const noexcept;
     Header header(Kind kind) const;
     void count(const Header& header);
-    Outcome post(Kind kind, const plexus_view* pieces, std::uint32_t count, std::size_t size)
-        PLEXUS_MODULE_ANNOTATION(no_thread_safety_analysis);
+    Outcome post(Kind kind, const plexus_view* pieces, std::uint32_t count,
+                 std::size_t size) PLEXUS_NO_THREAD_SAFETY;
     std::int32_t result_of(Outcome outcome);
     std::int32_t send_carried(const plexus_view* pieces, std::uint32_t count, std::uint64_t size,
                               void* token);

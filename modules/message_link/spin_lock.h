@@ -5,22 +5,23 @@
 // away. Never held while a callback of the host runs.
 #pragma once
 
-#include "common/mutex.h"
+#include "base/lock.h"
+#include "base/pause.h"
 
 #include <atomic>
 #include <sched.h>
 
 namespace plexus::message_link {
 
-class PLEXUS_MODULE_ANNOTATION(capability("mutex")) SpinLock {
+class PLEXUS_CAPABILITY("mutex") SpinLock {
   public:
-    void lock() noexcept PLEXUS_MODULE_ANNOTATION(acquire_capability()) {
+    void lock() noexcept PLEXUS_ACQUIRE() {
         // [lock] Acquire pairs with the release in unlock().
         if (!taken_.exchange(true, std::memory_order_acquire)) [[likely]]
             return;
         wait();
     }
-    void unlock() noexcept PLEXUS_MODULE_ANNOTATION(release_capability()) {
+    void unlock() noexcept PLEXUS_RELEASE() {
         taken_.store(false, std::memory_order_release); // [lock]
     }
 
@@ -28,26 +29,21 @@ class PLEXUS_MODULE_ANNOTATION(capability("mutex")) SpinLock {
     void wait() noexcept {
         constexpr int kLooks = 200;
         do {
-            for (int i = 0; i < kLooks && taken_.load(std::memory_order_relaxed); ++i) pause();
+            for (int i = 0; i < kLooks && taken_.load(std::memory_order_relaxed); ++i) relax();
             if (taken_.load(std::memory_order_relaxed)) (void)::sched_yield();
         } while (taken_.exchange(true, std::memory_order_acquire)); // [lock]
-    }
-    static void pause() noexcept {
-#if defined(__x86_64__) || defined(__i386__)
-        __builtin_ia32_pause();
-#endif
     }
 
     std::atomic<bool> taken_{false};
 };
 
-class PLEXUS_MODULE_ANNOTATION(scoped_lockable) Hold {
+class PLEXUS_SCOPED_CAPABILITY Hold {
   public:
-    explicit Hold(SpinLock& lock) noexcept PLEXUS_MODULE_ANNOTATION(acquire_capability(lock))
+    explicit Hold(SpinLock& lock) noexcept PLEXUS_ACQUIRE(lock)
       : lock_(lock) {
         lock_.lock();
     }
-    ~Hold() PLEXUS_MODULE_ANNOTATION(release_capability()) { lock_.unlock(); }
+    ~Hold() PLEXUS_RELEASE() { lock_.unlock(); }
     Hold(const Hold&) = delete;
     Hold& operator=(const Hold&) = delete;
 

@@ -3,7 +3,7 @@
 // it when it gives the link up, and may then use the memory for something else.
 #pragma once
 
-#include "common/mutex.h"
+#include "base/lock.h"
 
 #include <cstddef>
 #include <cstring>
@@ -14,18 +14,18 @@ class WriteAccess {
   public:
     /// Copies `size` bytes to the host's memory `to`, unless access was revoked. @thread progress
     void copy(std::byte* to, const std::byte* from, std::size_t size) {
-        const module::Lock hold(mutex_);
+        const Lock hold(mutex_);
         if (!revoked_) std::memcpy(to, from, size);
     }
     /// When it returns no copy is under way, and none begins any more. @thread any
     void revoke() {
-        const module::Lock hold(mutex_);
+        const Lock hold(mutex_);
         revoked_ = true;
     }
 
   private:
-    module::Mutex mutex_; // held while bytes are copied, so that revoke() waits for them
-    bool revoked_ PLEXUS_MODULE_GUARDED_BY(mutex_) = false;
+    Mutex mutex_; // held while bytes are copied, so that revoke() waits for them
+    bool revoked_ PLEXUS_GUARDED_BY(mutex_) = false;
 };
 
 } // namespace plexus::message_link

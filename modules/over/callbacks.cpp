@@ -40,7 +40,7 @@ struct Callbacks {
         Module& m = module(self);
         Link& made = m.add_link();
         {
-            const module::Lock hold(made.calls_);
+            const Lock hold(made.calls_);
             made.inner_ = inner;
         }
         made.known_as_.peer = *peer;

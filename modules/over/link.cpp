@@ -16,7 +16,7 @@ std::int32_t Link::connect(plexus_view inner, const plexus_id& peer, void* cooki
         cut(PLEXUS_LINK_LOST, std::move(why));
         return PLEXUS_OK;
     }
-    const module::Lock hold(calls_); // a hook that sends at once waits until inner_ is set
+    const Lock hold(calls_); // a hook that sends at once waits until inner_ is set
     plexus_link* under = nullptr;
     const std::int32_t status = owner_.inner_ops().connect(owner_.inner(), inner, &peer, this, &under);
     if (status == PLEXUS_OK) inner_ = under;
@@ -25,7 +25,7 @@ std::int32_t Link::connect(plexus_view inner, const plexus_id& peer, void* cooki
 
 void Link::disconnect() {
     {
-        const module::Lock hold(border_);
+        const Lock hold(border_);
         given_up_ = true;
     }
     if (!let_go()) owe_turn();
@@ -41,7 +41,7 @@ bool Link::let_go() {
 }
 
 void Link::drop() {
-    const module::Lock hold(calls_);
+    const Lock hold(calls_);
     plexus_link* const inner = std::exchange(inner_, nullptr);
     if (inner != nullptr) owner_.inner_ops().disconnect(inner);
 }
@@ -51,7 +51,7 @@ std::int32_t Link::send(const plexus_view* pieces, std::uint32_t count, void* to
 }
 
 std::int32_t Link::send_inner(const plexus_view* pieces, std::uint32_t count, void* token) {
-    const module::Lock hold(calls_);
+    const Lock hold(calls_);
     if (inner_ == nullptr || is_cut_) return PLEXUS_LINK_LOST;
     ++posted_; // before the call: `sent` may be quicker
     const std::int32_t status = owner_.inner_ops().send(inner_, pieces, count, token);
@@ -65,20 +65,20 @@ std::int32_t Link::set(const char* key, const char* value, plexus_text& why) {
     const plexus_host& host = owner_.host();
     if (!owner_.is_of_inner(key) && host.setting(host.self, key, &own) != PLEXUS_BAD_ARGUMENT)
         return module::set_at_open_only(host, key, why);
-    const module::Lock hold(calls_);
+    const Lock hold(calls_);
     if (inner_ == nullptr) return PLEXUS_LINK_LOST;
     return owner_.inner_ops().set(inner_, key, value, &why);
 }
 
 std::uint32_t Link::row() const {
-    const module::Lock hold(calls_);
+    const Lock hold(calls_);
     std::uint32_t row = 0;
     if (inner_ != nullptr) (void)owner_.inner_ops().row_of(inner_, &row);
     return row;
 }
 
 std::int32_t Link::query(plexus_query what, std::uint64_t& value) const {
-    const module::Lock hold(calls_);
+    const Lock hold(calls_);
     if (inner_ == nullptr) return PLEXUS_LINK_LOST;
     return owner_.inner_ops().query(owner_.inner(), inner_, what, &value);
 }
@@ -96,7 +96,7 @@ std::int32_t Link::announce() {
 
 void Link::cut(std::int32_t status, std::string why) {
     {
-        const module::Lock hold(calls_);
+        const Lock hold(calls_);
         if (is_cut_.exchange(true)) return;
         cut_ = {status, std::move(why)};
     }
@@ -125,7 +125,7 @@ bool Link::pay(std::int32_t& handled) {
     for (void* const token : std::exchange(placing_, {})) on_placed(token, PLEXUS_LINK_LOST);
     Ending ending;
     {
-        const module::Lock hold(calls_);
+        const Lock hold(calls_);
         ending = cut_;
     }
     owner_.host().lost(known_as_.cookie, ending.status, module::view(ending.why));

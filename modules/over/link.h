@@ -7,7 +7,7 @@
 // never together with calls_.
 #pragma once
 
-#include "common/mutex.h"
+#include "base/lock.h"
 #include "plexus/module/module.h"
 
 #include <atomic>
@@ -96,7 +96,7 @@ class Link {
 
     /// Held while a method writes to a place of the host's, after is_over() was asked under it: a disconnect
     /// waits, and nothing is written there after it.
-    module::Mutex& border() noexcept { return border_; }
+    Mutex& border() noexcept { return border_; }
     /// Nothing that arrives is for the host any more.
     bool is_over() const noexcept { return given_up_ || is_cut_ || told_lost_; }
     /// As `connect` named the peer, or as it has proved to the inner method to be.
@@ -119,10 +119,10 @@ class Link {
     bool let_go();
 
     Module& owner_;
-    module::Mutex border_;
-    mutable module::Mutex calls_;
-    plexus_link* inner_ PLEXUS_MODULE_GUARDED_BY(calls_) = nullptr; // null once cut or given up
-    Ending cut_ PLEXUS_MODULE_GUARDED_BY(calls_);
+    Mutex border_;
+    mutable Mutex calls_;
+    plexus_link* inner_ PLEXUS_GUARDED_BY(calls_) = nullptr; // null once cut or given up
+    Ending cut_ PLEXUS_GUARDED_BY(calls_);
     KnownAs known_as_;      // written before the host, or the inner module, knows this link
     bool is_known_ = false; // the host knows the link; progress, or before it is told
 

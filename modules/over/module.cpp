@@ -11,7 +11,6 @@
 #include <cstring>
 #include <span>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 #include <utility>
 
@@ -31,8 +30,6 @@ Module::Module(const plexus_host& outer, std::string inner_name)
 
 Module::~Module() {
     if (inner_ != nullptr) inner_ops_->destroy(inner_);
-    if (wait_fd_ >= 0) ::close(wait_fd_);
-    if (event_fd_ >= 0) ::close(event_fd_);
 }
 
 std::int32_t Module::open_inner() {
@@ -53,15 +50,15 @@ std::int32_t Module::find_inner(const plexus_host& under, const plexus_ops*& ops
 }
 
 std::int32_t Module::watch_inner(std::string& why) {
-    event_fd_ = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    wait_fd_ = ::epoll_create1(EPOLL_CLOEXEC);
+    wait_fd_.reset(::epoll_create1(EPOLL_CLOEXEC));
     epoll_event ours{EPOLLIN, {}};
     epoll_event inners{EPOLLIN, {}};
     const int inner_fd = inner_ops_->wait_fd(inner_);
     if ((inner_ops_->caps & PLEXUS_CAP_SLEEP) == 0) {
         why = "the inner method " + inner_name_ + " cannot sleep";
-    } else if (event_fd_ < 0 || wait_fd_ < 0 || ::epoll_ctl(wait_fd_, EPOLL_CTL_ADD, event_fd_, &ours) != 0 ||
-               ::epoll_ctl(wait_fd_, EPOLL_CTL_ADD, inner_fd, &inners) != 0) {
+    } else if (!event_.open() || !wait_fd_ ||
+               ::epoll_ctl(wait_fd_.get(), EPOLL_CTL_ADD, event_.get(), &ours) != 0 ||
+               ::epoll_ctl(wait_fd_.get(), EPOLL_CTL_ADD, inner_fd, &inners) != 0) {
         why = "no descriptor to sleep on: " + module::system_text(errno);
     } else {
         return PLEXUS_OK;
@@ -140,14 +137,13 @@ std::int32_t Module::pay() {
     std::vector<Link*> owed;
     std::vector<Link*> retired;
     {
-        const module::Lock hold(mutex_);
+        const Lock hold(mutex_);
         armed_ = false;
         if (owed_.empty() && retired_.empty()) return 0;
         owed.swap(owed_);
         retired.swap(retired_);
     }
-    std::uint64_t ignored = 0;
-    static_cast<void>(::read(event_fd_, &ignored, sizeof ignored));
+    event_.clear();
     std::int32_t handled = 0;
     for (Link* link : owed)
         if (!link->pay(handled)) owe(*link);
@@ -169,7 +165,7 @@ void Module::drain() {
     inner_ops_->drain(inner_);
     std::vector<Link*> left;
     {
-        const module::Lock hold(mutex_);
+        const Lock hold(mutex_);
         for (const auto& [link, owned] : links_) left.push_back(link);
     }
     for (Link* link : left) link->on_over();
@@ -178,7 +174,7 @@ void Module::drain() {
 std::int32_t Module::arm(std::uint64_t& sleep_ns) {
     if (const std::int32_t status = rest(sleep_ns); status != PLEXUS_OK) return status;
     {
-        const module::Lock hold(mutex_);
+        const Lock hold(mutex_);
         if (!owed_.empty()) return PLEXUS_AGAIN;
         armed_ = true;
     }
@@ -192,27 +188,26 @@ std::int32_t Module::query(const Link* link, plexus_query what, std::uint64_t& v
 Link& Module::add_link() {
     std::unique_ptr<Link> made = make_link();
     Link& link = *made;
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     links_.emplace(&link, std::move(made));
     return link;
 }
 
 void Module::remove_link(Link& link) {
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     std::erase(owed_, &link);
     links_.erase(&link);
 }
 
 void Module::owe(Link& link) {
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     if (std::find(owed_.begin(), owed_.end(), &link) == owed_.end()) owed_.push_back(&link);
     if (!armed_) return;
-    const std::uint64_t one = 1;
-    static_cast<void>(::write(event_fd_, &one, sizeof one)); // full: it is readable already
+    event_.wake();
 }
 
 void Module::retire(Link& link) {
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     retired_.push_back(&link);
 }
 

@@ -8,7 +8,9 @@
 // the inner module.
 #pragma once
 
-#include "common/mutex.h"
+#include "base/event_fd.h"
+#include "base/lock.h"
+#include "base/unique_fd.h"
 #include "plexus/module/module.h"
 
 #include <cstdint>
@@ -44,7 +46,7 @@ class Module {
     std::int32_t connect(plexus_view descriptor, const plexus_id& peer, void* cookie, plexus_link** link);
     std::int32_t poll(std::uint32_t budget);
     std::int32_t arm(std::uint64_t& sleep_ns);
-    int wait_fd() const noexcept { return wait_fd_; }
+    int wait_fd() const noexcept { return wait_fd_.get(); }
     std::int32_t query(const Link* link, plexus_query what, std::uint64_t& value) const;
 
     const plexus_host& host() const noexcept { return *host_; }
@@ -88,14 +90,14 @@ class Module {
     plexus_host under_{};
     const plexus_ops* inner_ops_ = nullptr;
     plexus_module* inner_ = nullptr;
-    int event_fd_ = -1; // readable: something is owed
-    int wait_fd_ = -1;  // epoll over the inner module's descriptor and event_fd_
+    EventFd event_;    // readable: something is owed
+    UniqueFd wait_fd_; // epoll over the inner module's descriptor and event_
 
-    module::Mutex mutex_;
-    std::map<Link*, std::unique_ptr<Link>> links_ PLEXUS_MODULE_GUARDED_BY(mutex_);
-    std::vector<Link*> owed_ PLEXUS_MODULE_GUARDED_BY(mutex_);
-    std::vector<Link*> retired_ PLEXUS_MODULE_GUARDED_BY(mutex_);
-    bool armed_ PLEXUS_MODULE_GUARDED_BY(mutex_) = false;
+    Mutex mutex_;
+    std::map<Link*, std::unique_ptr<Link>> links_ PLEXUS_GUARDED_BY(mutex_);
+    std::vector<Link*> owed_ PLEXUS_GUARDED_BY(mutex_);
+    std::vector<Link*> retired_ PLEXUS_GUARDED_BY(mutex_);
+    bool armed_ PLEXUS_GUARDED_BY(mutex_) = false;
 };
 
 } // namespace plexus::over

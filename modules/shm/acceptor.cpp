@@ -8,7 +8,6 @@
 
 namespace plexus::shm {
 
-using module::OwnedFd;
 using module::system_text;
 
 namespace {
@@ -53,9 +52,9 @@ std::string Acceptor::prepare(Link& link, Opening& opening) {
     const std::uint32_t lines = opening.theirs().ring_lines;
     if (!std::has_single_bit(lines) || lines < kLeastLines || lines > kMostLines)
         return "it wants a ring of " + std::to_string(lines) + " lines";
-    const OwnedFd segment_fd = opening.take_fd(0);
+    const UniqueFd segment_fd = opening.take_fd(0);
     const std::size_t bytes = segment_bytes(lines);
-    link.shared.segment = SharedMemory::map(segment_fd.get(), bytes, bytes);
+    link.shared.segment = SealedMemory::map(segment_fd.get(), bytes, bytes);
     if (!link.shared.segment) return "its segment can't be mapped: " + system_text(errno);
     if (!parts_.table.add(link)) return "this context has as many shm links as it can";
     if (Refusal refusal = links_.join(link, opening, false, lines); !refusal.why.empty())

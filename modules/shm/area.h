@@ -7,8 +7,8 @@
 // Positions only grow; the offset is the position modulo the size. @thread one
 #pragma once
 
+#include "base/sealed_memory.h"
 #include "shm/layout.h"
-#include "shm/memory.h"
 
 #include <optional>
 
@@ -17,7 +17,7 @@ namespace plexus::shm {
 class AreaWriter {
   public:
     void attach(const std::atomic<std::uint64_t>& released) noexcept { released_ = &released; }
-    void give(SharedMemory memory) noexcept {
+    void give(SealedMemory memory) noexcept {
         memory_ = std::move(memory);
         populated_at_ = memory_.size();
     }
@@ -78,7 +78,7 @@ class AreaWriter {
         return end - freed_ <= memory_.size();
     }
 
-    SharedMemory memory_;
+    SealedMemory memory_;
     const std::atomic<std::uint64_t>* released_ = nullptr;
     std::atomic<std::uint64_t> head_{0}; // atomic for enquiries only
     std::uint64_t freed_ = 0;

@@ -44,7 +44,7 @@ std::unique_ptr<Opening> Connector::opening_of(const Link& link, Clock::time_poi
 // False: the link is lost, or this process has no descriptor or no memory for now.
 bool Connector::make_segment(Link& link) {
     link.shared.segment =
-        SharedMemory::create("plexus link", segment_bytes(parts_.options.ring_lines), link.call.segment_fd);
+        SealedMemory::create("plexus link", segment_bytes(parts_.options.ring_lines), link.call.segment_fd);
     if (link.shared.segment) return true;
     const int error = errno;
     std::string why = "no shared memory can be made: " + system_text(error);

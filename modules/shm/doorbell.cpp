@@ -26,8 +26,7 @@ void set_bit(MailboxPage& page, std::uint32_t bit) noexcept {
 void wake_if_asleep(MailboxPage& page, int event) noexcept {
     if (page.sleeping.load(std::memory_order_seq_cst) == 0) return;
     if (page.sleeping.exchange(0, std::memory_order_seq_cst) == 0) return;
-    const std::uint64_t one = 1;
-    (void)!::write(event, &one, sizeof one); // it fails only at 2^64 - 1, when it is readable anyway
+    EventFd::wake(event);
 }
 
 bool is_eventfd(int fd) noexcept {
@@ -48,30 +47,26 @@ bool is_nonblocking(int fd) noexcept {
 } // namespace
 
 bool Mailbox::open() noexcept {
-    memory_ = SharedMemory::create("plexus mailbox", kPageBytes, memory_fd_);
-    event_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-    return memory_ && event_;
+    memory_ = SealedMemory::create("plexus mailbox", kPageBytes, memory_fd_);
+    return event_.open() && memory_;
 }
 
 void Mailbox::ring(std::uint32_t bit) noexcept { set_bit(page(), bit); }
 
-void Mailbox::clear_event() noexcept {
-    std::uint64_t count = 0;
-    (void)!::read(event_.get(), &count, sizeof count); // EAGAIN: nobody wrote
-}
+void Mailbox::clear_event() noexcept { event_.clear(); }
 
 void Mailbox::wake() noexcept {
     std::atomic_thread_fence(std::memory_order_seq_cst);
     wake_if_asleep(page(), event_.get());
 }
 
-bool Doorbell::attach(int memory_fd, module::OwnedFd event, std::uint32_t bit, const Direction& out,
+bool Doorbell::attach(int memory_fd, UniqueFd event, std::uint32_t bit, const Direction& out,
                       bool light) noexcept {
     if (bit >= MailboxPage::kBits || !is_eventfd(event.get()) || !is_nonblocking(event.get())) {
         errno = EINVAL;
         return false;
     }
-    memory_ = SharedMemory::map(memory_fd, kPageBytes, kPageBytes);
+    memory_ = SealedMemory::map(memory_fd, kPageBytes, kPageBytes);
     event_ = std::move(event);
     bit_ = bit;
     attention_ = &out.attention;

@@ -10,9 +10,10 @@
 // that.
 #pragma once
 
+#include "base/event_fd.h"
+#include "base/sealed_memory.h"
 #include "shm/barrier.h"
 #include "shm/layout.h"
-#include "shm/memory.h"
 
 #include <bit>
 
@@ -70,9 +71,9 @@ class Mailbox {
             act((static_cast<std::uint32_t>(std::countr_zero(turned)) + first) % 64);
     }
 
-    SharedMemory memory_;
-    module::OwnedFd memory_fd_;
-    module::OwnedFd event_;
+    SealedMemory memory_;
+    UniqueFd memory_fd_;
+    EventFd event_;
 };
 
 /// A peer's mailbox, and the bit there that stands for one link. Any thread.
@@ -80,8 +81,7 @@ class Doorbell {
   public:
     /// False: errno says why. EINVAL also if `event` is no eventfd: a write into a pipe or a socket could
     /// block the sender, or end its process by SIGPIPE.
-    bool attach(int memory_fd, module::OwnedFd event, std::uint32_t bit, const Direction& out,
-                bool light) noexcept;
+    bool attach(int memory_fd, UniqueFd event, std::uint32_t bit, const Direction& out, bool light) noexcept;
 
     /// Tells the peer that this link has changed, unless the peer reads the link in each poll. Called after
     /// the change has been stored.
@@ -97,8 +97,8 @@ class Doorbell {
     const std::atomic<std::uint32_t>* attention_ = nullptr;
     bool light_ = false;
     std::uint32_t bit_ = 0;
-    SharedMemory memory_;
-    module::OwnedFd event_;
+    SealedMemory memory_;
+    UniqueFd event_;
 };
 
 } // namespace plexus::shm

@@ -3,7 +3,7 @@
 // progress
 #pragma once
 
-#include "common/owned_fd.h"
+#include "base/unique_fd.h"
 
 #include <cstdint>
 #include <sys/epoll.h>
@@ -35,7 +35,7 @@ class EventSet {
     int look(epoll_event* events, int count) noexcept { return ::epoll_wait(epoll_.get(), events, count, 0); }
 
   private:
-    module::OwnedFd epoll_;
+    UniqueFd epoll_;
 };
 
 } // namespace plexus::shm

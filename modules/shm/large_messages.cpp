@@ -7,8 +7,6 @@
 
 namespace plexus::shm {
 
-using module::Lock;
-
 namespace {
 
 void copy_whole(std::byte* to, const Message& message, Copy copy) {

@@ -5,7 +5,7 @@
 // apart.
 #pragma once
 
-#include "common/mutex.h"
+#include "base/lock.h"
 #include "shm/copy_meter.h"
 #include "shm/room_wait.h"
 #include "shm/stream.h"
@@ -43,9 +43,7 @@ class LargeMessages {
     Stream::Go carry_on(void*& token);
     /// The peer has made no progress since the stream found no room; there is a stream.
     // Only the poller writes to the stream while [gate] says that there is one.
-    bool is_stuck() const noexcept PLEXUS_MODULE_ANNOTATION(no_thread_safety_analysis) {
-        return stream_.is_stuck();
-    }
+    bool is_stuck() const noexcept PLEXUS_NO_THREAD_SAFETY { return stream_.is_stuck(); }
     /// Nothing is sent or posted from now on. Returns the tokens of all that was, oldest first.
     std::vector<void*> abandon(PostedSends& posted);
     /// Gives the area's pages back if nothing was sent through it since the last call.
@@ -56,37 +54,35 @@ class LargeMessages {
     /// What was measured of copies; while a message is being copied, what was measured when this was asked
     /// last.
     CopyChoice::AllLearned learned() const;
-    std::uint64_t queued_bytes() const noexcept PLEXUS_MODULE_ANNOTATION(no_thread_safety_analysis) {
+    std::uint64_t queued_bytes() const noexcept PLEXUS_NO_THREAD_SAFETY {
         return area_.held() + stream_.left();
     }
-    std::uint64_t area_bytes() const noexcept PLEXUS_MODULE_ANNOTATION(no_thread_safety_analysis) {
-        return area_.bytes_in_use();
-    }
+    std::uint64_t area_bytes() const noexcept PLEXUS_NO_THREAD_SAFETY { return area_.bytes_in_use(); }
 
   private:
     /// What learned() has told last.
     struct Told {
-        module::Mutex mutex;
-        CopyChoice::AllLearned all PLEXUS_MODULE_GUARDED_BY(mutex){};
+        Mutex mutex;
+        CopyChoice::AllLearned all PLEXUS_GUARDED_BY(mutex){};
     };
 
     CopyChoice::Pick next_pick(const Message& message, CopySet allowed, bool may_measure)
-        PLEXUS_MODULE_REQUIRES(mutex_);
+        PLEXUS_REQUIRES(mutex_);
     std::uint32_t begin_sample(const Message& message, const CopyChoice::Pick& pick, bool behind)
-        PLEXUS_MODULE_REQUIRES(mutex_);
-    std::byte* reserve(std::size_t body_bytes, Wants& wants) PLEXUS_MODULE_REQUIRES(mutex_);
-    Stream::Go go_on() PLEXUS_MODULE_REQUIRES(mutex_);
+        PLEXUS_REQUIRES(mutex_);
+    std::byte* reserve(std::size_t body_bytes, Wants& wants) PLEXUS_REQUIRES(mutex_);
+    Stream::Go go_on() PLEXUS_REQUIRES(mutex_);
 
     Gate& gate_;
     RecordWriter& records_;
     Totals& totals_;
     Direction* out_ = nullptr;
 
-    mutable module::Mutex mutex_;
-    OutgoingArea area_ PLEXUS_MODULE_GUARDED_BY(mutex_);
-    Stream stream_ PLEXUS_MODULE_GUARDED_BY(mutex_);
+    mutable Mutex mutex_;
+    OutgoingArea area_ PLEXUS_GUARDED_BY(mutex_);
+    Stream stream_ PLEXUS_GUARDED_BY(mutex_);
     // Made when there is something to choose.
-    std::unique_ptr<CopyMeter> meter_ PLEXUS_MODULE_GUARDED_BY(mutex_);
+    std::unique_ptr<CopyMeter> meter_ PLEXUS_GUARDED_BY(mutex_);
     mutable Told told_;
 };
 

@@ -31,9 +31,9 @@ struct Link {
 
     /// What both sides share, and how this one hears of the other.
     struct Shared {
-        module::OwnedFd socket;
-        module::OwnedFd process; ///< the peer's, a pidfd, where the kernel gives one
-        SharedMemory segment;
+        UniqueFd socket;
+        UniqueFd process; ///< the peer's, a pidfd, where the kernel gives one
+        SealedMemory segment;
         Direction* out = nullptr;
         Direction* in = nullptr;
         Doorbell doorbell;
@@ -44,8 +44,8 @@ struct Link {
         std::unique_ptr<Opening> opening;
         plexus_id peer{}; ///< whom connect named, and where
         SocketName name{};
-        bool again = false;         ///< a first opening was cut off
-        module::OwnedFd segment_fd; ///< until it has been passed on
+        bool again = false;  ///< a first opening was cut off
+        UniqueFd segment_fd; ///< until it has been passed on
     };
     /// See HotLinks.
     struct Heat {

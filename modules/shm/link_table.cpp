@@ -5,8 +5,6 @@
 
 namespace plexus::shm {
 
-using module::Lock;
-
 bool LinkTable::add(Link& link) {
     const Lock hold(mutex_);
     if (free_slots_.empty() && slots_.size() == MailboxPage::kBits) return false;

@@ -3,7 +3,7 @@
 // one for which there was no slot, or that came too late, is a stray until the host gives it up.
 #pragma once
 
-#include "common/mutex.h"
+#include "base/lock.h"
 #include "shm/link.h"
 
 #include <atomic>
@@ -26,12 +26,12 @@ class LinkTable {
     void clear();
 
     /// Null: there is no link in that slot.
-    Link* at(std::uint32_t slot) const noexcept PLEXUS_MODULE_ANNOTATION(no_thread_safety_analysis) {
+    Link* at(std::uint32_t slot) const noexcept PLEXUS_NO_THREAD_SAFETY {
         return slot < slots_.size() ? slots_[slot] : nullptr;
     }
     /// Calls act(link) for each link that has a slot.
     template <class Act>
-    void for_each(Act&& act) const PLEXUS_MODULE_ANNOTATION(no_thread_safety_analysis) {
+    void for_each(Act&& act) const PLEXUS_NO_THREAD_SAFETY {
         for (Link* const link : slots_)
             if (link != nullptr) act(*link);
     }
@@ -50,8 +50,8 @@ class LinkTable {
 
   private:
     // The poller alone writes slots_, so it reads without the lock: at() and for_each().
-    mutable module::Mutex mutex_;
-    std::vector<Link*> slots_ PLEXUS_MODULE_GUARDED_BY(mutex_);
+    mutable Mutex mutex_;
+    std::vector<Link*> slots_ PLEXUS_GUARDED_BY(mutex_);
     std::vector<std::uint32_t> free_slots_;
     std::vector<Link*> strays_;
     std::atomic<std::uint64_t> open_links_{0};

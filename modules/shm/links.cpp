@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "shm/links.h"
 
+#include "base/process_watch.h"
 #include "common/system_text.h"
-#include "shm/process.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -12,7 +12,6 @@
 namespace plexus::shm {
 
 using module::is_shortage;
-using module::OwnedFd;
 using module::system_text;
 using module::view;
 
@@ -34,7 +33,7 @@ void unwatch(EventSet& events, Link& link) {
 Refusal Links::join(Link& link, Opening& opening, bool connected, std::uint32_t ring_lines) {
     const Setup& theirs = opening.theirs();
     const std::size_t first = connected ? 0 : 1;
-    const OwnedFd mailbox = opening.take_fd(first);
+    const UniqueFd mailbox = opening.take_fd(first);
     const bool light = parts_.self.has_barrier() && theirs.barrier == 1;
     const Direction& out = link.shared.segment.at<Direction>(0)[connected ? 0 : 1];
     if (!link.shared.doorbell.attach(mailbox.get(), opening.take_fd(first + 1), theirs.mailbox_bit, out,

@@ -32,7 +32,7 @@ void Listener::close() noexcept {
 }
 
 std::optional<std::uint32_t> Listener::accept(Clock::time_point until) {
-    module::OwnedFd socket = accept_from(socket_.get());
+    UniqueFd socket = accept_from(socket_.get());
     if (!socket) {
         crowded_ = false;
         shut(errno);

@@ -79,7 +79,7 @@ class Listener {
 
     const plexus_host& host_;
     EventSet& events_;
-    module::OwnedFd socket_;
+    UniqueFd socket_;
     std::vector<Caller> callers_; // oldest first
     std::size_t most_callers_ = kFewestCallers;
     std::uint32_t next_id_ = 0;

@@ -54,7 +54,7 @@ Setup decode_setup(std::span<const std::uint8_t, kSetupBytes> bytes) {
     return setup;
 }
 
-Opening::Opening(const plexus_host& host, module::OwnedFd socket, Clock::time_point until)
+Opening::Opening(const plexus_host& host, UniqueFd socket, Clock::time_point until)
   : connecting_(false)
   , handshake_(Handshake::accepting(host))
   , socket_(std::move(socket))

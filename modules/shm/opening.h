@@ -11,8 +11,8 @@
 // before the kernel has said that it is of the same user. @thread progress
 #pragma once
 
+#include "base/process_memory.h"
 #include "plexus/module/handshake.h"
-#include "shm/cma.h"
 #include "shm/descriptor.h"
 #include "shm/socket.h"
 
@@ -42,7 +42,7 @@ Setup decode_setup(std::span<const std::uint8_t, kSetupBytes> bytes);
 class Opening {
   public:
     /// The side that accepts.
-    Opening(const plexus_host& host, module::OwnedFd socket, Clock::time_point until);
+    Opening(const plexus_host& host, UniqueFd socket, Clock::time_point until);
     /// The side that connects; `mine` is sent once the other has proved itself.
     Opening(const plexus_host& host, const SocketName& name, const plexus_id& peer, const Setup& mine,
             Clock::time_point until);
@@ -68,12 +68,12 @@ class Opening {
     Clock::time_point until() const noexcept { return until_; }
     /// Below 0 as long as the other side has too many callers, or this one no descriptor: step() tries again.
     int socket() const noexcept { return socket_.get(); }
-    module::OwnedFd take_socket() noexcept { return std::move(socket_); }
+    UniqueFd take_socket() noexcept { return std::move(socket_); }
     pid_t process() const noexcept { return process_; }
     const plexus_id& peer() const noexcept { return handshake_.peer(); }
     /// The other side's, after OK. Descriptors: (segment,) mailbox, eventfd.
     const Setup& theirs() const noexcept { return theirs_; }
-    module::OwnedFd take_fd(std::size_t index) noexcept { return std::move(fds_[index]); }
+    UniqueFd take_fd(std::size_t index) noexcept { return std::move(fds_[index]); }
 
   private:
     std::int32_t start();
@@ -84,7 +84,7 @@ class Opening {
 
     const bool connecting_;
     module::Handshake handshake_;
-    module::OwnedFd socket_;
+    UniqueFd socket_;
     Clock::time_point until_;
     SocketName name_{};
     Setup mine_;
@@ -94,7 +94,7 @@ class Opening {
     bool cut_off_ = false;
     pid_t process_ = 0;
     Setup theirs_;
-    std::array<module::OwnedFd, 3> fds_;
+    std::array<UniqueFd, 3> fds_;
     std::array<std::uint8_t, 256> room_{};
     std::string why_;
 };

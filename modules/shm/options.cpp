@@ -42,7 +42,7 @@ bool read_from(std::string_view text, std::uint64_t least, std::optional<std::ui
         from.reset();
         return true;
     }
-    const auto size = size_in(text);
+    const auto size = plexus::size_in(text);
     if (!size || *size < least) return false;
     from = size;
     return true;
@@ -127,7 +127,7 @@ std::int32_t change(Limits& limits, const Options& options, std::string_view key
     } else if (key == "cma_from") {
         if (!read_from(value, 1, changed.fetch_from)) why = std::string(key) + " is " + kSizes;
     } else if (key == "eager") {
-        const auto size = size_in(value);
+        const auto size = plexus::size_in(value);
         if (size && *size >= options.limits.eager && *size <= options.area_bytes / 4)
             changed.eager = *size;
         else

@@ -2,7 +2,7 @@
 // What other threads want the poller to do. Putting an order wakes the poller.
 #pragma once
 
-#include "common/mutex.h"
+#include "base/lock.h"
 #include "shm/doorbell.h"
 
 #include <atomic>
@@ -29,7 +29,7 @@ class Orders {
     /// @thread any
     void put(Order::Do what, Link& link) {
         {
-            const module::Lock hold(mutex_);
+            const Lock hold(mutex_);
             orders_.push_back({what, &link});
         }
         waiting_.store(true, std::memory_order_seq_cst); // [orders]
@@ -45,7 +45,7 @@ class Orders {
     /// All orders, oldest first.
     std::vector<Order> take() {
         waiting_.store(false, std::memory_order_seq_cst); // [orders]
-        const module::Lock hold(mutex_);
+        const Lock hold(mutex_);
         return std::exchange(orders_, {});
     }
 
@@ -53,8 +53,8 @@ class Orders {
     Mailbox& mailbox_;
     // [orders] Set after the order is in the list, cleared before the list is taken.
     std::atomic<bool> waiting_{false};
-    module::Mutex mutex_;
-    std::vector<Order> orders_ PLEXUS_MODULE_GUARDED_BY(mutex_);
+    Mutex mutex_;
+    std::vector<Order> orders_ PLEXUS_GUARDED_BY(mutex_);
 };
 
 } // namespace plexus::shm

@@ -15,8 +15,8 @@ std::int32_t OutgoingArea::make() {
         count(size_);
         return PLEXUS_OK;
     }
-    module::OwnedFd fd;
-    SharedMemory memory = SharedMemory::create("plexus area", size_, fd);
+    UniqueFd fd;
+    SealedMemory memory = SealedMemory::create("plexus area", size_, fd);
     const int fds[] = {fd.get()};
     if (memory && send_packet(socket_, kAreaPacket, fds)) {
         parts_.give(std::move(memory));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "shm/part_sender.h"
 
+#include "base/sealed_memory.h"
 #include "common/system_text.h"
-#include "shm/memory.h"
 #include "shm/socket.h"
 
 #include <algorithm>
@@ -35,8 +35,8 @@ bool write_part(int fd, const std::vector<plexus_view>& pieces, std::uint64_t of
 
 // Sends those bytes to the peer in memory of their own. Returns 0, or the error.
 int send_part(int socket, const std::vector<plexus_view>& pieces, std::uint64_t offset, std::uint64_t size) {
-    module::OwnedFd fd;
-    if (!SharedMemory::create("plexus part", size, fd) || !write_part(fd.get(), pieces, offset, size))
+    UniqueFd fd;
+    if (!SealedMemory::create("plexus part", size, fd) || !write_part(fd.get(), pieces, offset, size))
         return errno;
     const int fds[] = {fd.get()};
     return send_packet(socket, kPartPacket, fds) ? 0 : errno;

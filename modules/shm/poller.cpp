@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "shm/poller.h"
 
+#include "base/process_watch.h"
 #include "shm/barrier.h"
-#include "shm/process.h"
 
 #include <algorithm>
 #include <utility>

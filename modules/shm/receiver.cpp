@@ -287,7 +287,7 @@ Receiver::Heard Receiver::hear() {
         spare_->restore();
         return Heard::nonsense;
     }
-    area_ = SharedMemory::map(packet.fds[0].get(), kLineBytes, kMostArea);
+    area_ = SealedMemory::map(packet.fds[0].get(), kLineBytes, kMostArea);
     const int reason = errno;
     packet.fds[0].reset();
     spare_->restore();
@@ -305,10 +305,10 @@ Receiver::Heard Receiver::hear() {
 // The answer to ask(). It stays in the queue, as an area does, until it is mapped.
 Receiver::Heard Receiver::take_part(Packet& packet, bool lost) {
     const bool due = answered_ != asked_ && packet.fd_count == (lost ? 0 : 1);
-    SharedMemory part;
+    SealedMemory part;
     int reason = EINVAL;
     if (due && !lost) {
-        part = SharedMemory::map(packet.fds[0].get(), 1, kMostPart);
+        part = SealedMemory::map(packet.fds[0].get(), 1, kMostPart);
         reason = errno;
     }
     packet = {};

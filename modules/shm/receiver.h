@@ -10,11 +10,11 @@
 // fills is private.
 #pragma once
 
+#include "base/process_memory.h"
+#include "base/sealed_memory.h"
 #include "common/host_writes.h"
-#include "shm/cma.h"
 #include "shm/copy_meter.h"
 #include "shm/doorbell.h"
-#include "shm/memory.h"
 #include "shm/ring.h"
 #include "shm/socket.h"
 #include "shm/spare_descriptor.h"
@@ -88,7 +88,7 @@ class Receiver {
     /// A message that is larger than what one record carries.
     struct Incoming {
         RemoteBytes remote;         // Kind::fetch
-        SharedMemory part;          // the next bytes, if `remote` can't be read
+        SealedMemory part;          // the next bytes, if `remote` can't be read
         std::uint64_t part_at = 0;  // of those, taken
         bool lost = false;          // the peer has no memory for them
         std::byte* where = nullptr; // null: the host doesn't want it
@@ -126,7 +126,7 @@ class Receiver {
     std::unique_ptr<Incoming> incoming_;
     Direction* in_ = nullptr;
     const Doorbell* doorbell_ = nullptr;
-    SharedMemory area_;
+    SealedMemory area_;
     std::uint64_t fetched_ = 0;
     std::uint64_t fetch_failed_ = 0;
     std::uint64_t asked_ = 0;

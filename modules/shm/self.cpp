@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "shm/self.h"
 
+#include "base/process_watch.h"
 #include "shm/barrier.h"
 #include "shm/layout.h"
-#include "shm/process.h"
 
 #include <unistd.h>
 

@@ -40,8 +40,8 @@ Address address_of(const SocketName& name) noexcept {
 
 } // namespace
 
-module::OwnedFd listen_at(const SocketName& name) noexcept {
-    module::OwnedFd socket(::socket(AF_UNIX, kType, 0));
+UniqueFd listen_at(const SocketName& name) noexcept {
+    UniqueFd socket(::socket(AF_UNIX, kType, 0));
     const Address address = address_of(name);
     if (!socket || ::bind(socket.get(), address.get(), address.size) != 0 ||
         ::listen(socket.get(), kBacklog) != 0)
@@ -49,8 +49,8 @@ module::OwnedFd listen_at(const SocketName& name) noexcept {
     return socket;
 }
 
-module::OwnedFd call(const SocketName& name) noexcept {
-    module::OwnedFd socket(::socket(AF_UNIX, kType, 0));
+UniqueFd call(const SocketName& name) noexcept {
+    UniqueFd socket(::socket(AF_UNIX, kType, 0));
     const Address address = address_of(name);
     // Where others call without pause, a place in the queue is free only now and then.
     for (int tries = 0; socket && tries < kCallTries; ++tries) {
@@ -63,8 +63,8 @@ module::OwnedFd call(const SocketName& name) noexcept {
     return {};
 }
 
-module::OwnedFd accept_from(int listener) noexcept {
-    return module::OwnedFd(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+UniqueFd accept_from(int listener) noexcept {
+    return UniqueFd(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
 }
 
 Credentials peer_of(int socket) noexcept {
@@ -117,7 +117,7 @@ Packet receive_packet(int socket, std::span<std::uint8_t> bytes, bool take_fds, 
         for (std::size_t i = 0; i < count; ++i) {
             int fd = -1;
             std::memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof fd);
-            module::OwnedFd owned(fd);
+            UniqueFd owned(fd);
             if (packet.fd_count < kMostFds) packet.fds[packet.fd_count++] = std::move(owned);
         }
     }

@@ -4,7 +4,7 @@
 // nothing of what the packets mean.
 #pragma once
 
-#include "common/owned_fd.h"
+#include "base/unique_fd.h"
 #include "shm/descriptor.h"
 
 #include <span>
@@ -13,11 +13,11 @@
 namespace plexus::shm {
 
 /// Empty: errno says why.
-module::OwnedFd listen_at(const SocketName& name) noexcept;
+UniqueFd listen_at(const SocketName& name) noexcept;
 /// Empty: errno says why; EAGAIN: the other side has too many callers, try again.
-module::OwnedFd call(const SocketName& name) noexcept;
+UniqueFd call(const SocketName& name) noexcept;
 /// Empty: errno says why; EAGAIN: nobody calls.
-module::OwnedFd accept_from(int listener) noexcept;
+UniqueFd accept_from(int listener) noexcept;
 
 struct Credentials {
     pid_t process = 0; ///< 0: in a namespace that we don't see into
@@ -43,7 +43,7 @@ struct Packet {
     std::size_t size = 0;
     std::size_t fd_count = 0;
     bool fds_missing = false; ///< some were passed for which this process has no room
-    module::OwnedFd fds[kMostFds];
+    UniqueFd fds[kMostFds];
 };
 /// `end`: the other side has closed, or broken. A packet longer than `room` is damaged: its
 /// size is given as 0. `keep`: it stays in the queue, its descriptors are copies.

@@ -3,7 +3,7 @@
 // a peer passes finds room in its place. @thread progress
 #pragma once
 
-#include "common/owned_fd.h"
+#include "base/unique_fd.h"
 
 #include <sys/eventfd.h>
 
@@ -19,7 +19,7 @@ class SpareDescriptor {
     }
 
   private:
-    module::OwnedFd fd_;
+    UniqueFd fd_;
 };
 
 } // namespace plexus::shm

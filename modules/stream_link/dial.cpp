@@ -48,7 +48,7 @@ Attempt::Attempt(Dial& dial, asio::ip::tcp::endpoint endpoint)
   , socket_(dial.module().loop().poller()) {}
 
 int Attempt::start() {
-    module::OwnedFd socket(make_socket(endpoint_.address().is_v4()));
+    UniqueFd socket(make_socket(endpoint_.address().is_v4()));
     if (!socket) return errno;
     apply(socket.get(), dial_.link().writer().options());
     const int done = ::connect(socket.get(), endpoint_.data(), static_cast<socklen_t>(endpoint_.size()));
@@ -195,7 +195,7 @@ void Dial::turned_away(Attempt& attempt) {
 }
 
 void Dial::succeeded(Attempt& attempt) {
-    module::OwnedFd socket = attempt.take_socket();
+    UniqueFd socket = attempt.take_socket();
     std::unique_ptr<Greeting> greeting = attempt.take_greeting();
     stop();
     link_.connected(std::move(socket), std::move(greeting));

@@ -5,7 +5,7 @@
 // right. @thread progress
 #pragma once
 
-#include "common/owned_fd.h"
+#include "base/unique_fd.h"
 #include "stream_link/greeting.h"
 #include "stream_link/poller.h"
 
@@ -30,7 +30,7 @@ class Attempt final : public Watched {
 
     const asio::ip::tcp::endpoint& endpoint() const noexcept { return endpoint_; }
     /// The socket stays registered: the next owner changes to whom its events go.
-    module::OwnedFd take_socket() noexcept { return socket_.release(); }
+    UniqueFd take_socket() noexcept { return socket_.release(); }
     /// After the peer has authenticated itself.
     std::unique_ptr<Greeting> take_greeting() noexcept { return std::move(greeting_); }
 

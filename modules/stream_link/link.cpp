@@ -21,7 +21,7 @@ Link::Link(Module& module, void* cookie, const plexus_id& peer, Descriptor targe
   , reader_(module.make_reader(), module.loop().buffers(), module.loop().coalescer(), events_)
   , phase_(Phase::connecting) {}
 
-Link::Link(Module& module, const plexus_id& peer, std::uint64_t peer_most, module::OwnedFd socket)
+Link::Link(Module& module, const plexus_id& peer, std::uint64_t peer_most, UniqueFd socket)
   : Watched(module.loop().poller())
   , module_(module)
   , peer_(peer)
@@ -83,7 +83,7 @@ void Link::attend() {
 
 // ---- the beginning ---------------------------------------------------------------------------
 
-void Link::connected(module::OwnedFd socket, std::unique_ptr<Greeting> greeting) {
+void Link::connected(UniqueFd socket, std::unique_ptr<Greeting> greeting) {
     poller().retire(std::move(dial_)); // it is running
     const bool wanted = writer_.open(std::move(socket), greeting->peer_max_message());
     phase_ = Phase::open;

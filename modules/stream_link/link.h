@@ -25,7 +25,7 @@ class Link final : public Watched {
     Link(Module& module, void* cookie, const plexus_id& peer, Descriptor target);
     /// Accepted: `socket` has proved itself. Its events name another still. `peer_most`: the largest message
     /// that the peer takes; 0: any.
-    Link(Module& module, const plexus_id& peer, std::uint64_t peer_most, module::OwnedFd socket);
+    Link(Module& module, const plexus_id& peer, std::uint64_t peer_most, UniqueFd socket);
     ~Link() override;
 
     // The host's half. @thread any, serialised by the host
@@ -64,7 +64,7 @@ class Link final : public Watched {
     void shut_down();
 
     // The results of a dial. @thread progress
-    void connected(module::OwnedFd socket, std::unique_ptr<Greeting> greeting);
+    void connected(UniqueFd socket, std::unique_ptr<Greeting> greeting);
     void not_connected(std::int32_t status, const std::string& why);
     /// An accepted link: the host has accepted it.
     void set_cookie(void* cookie) noexcept { events_.set_cookie(cookie); }

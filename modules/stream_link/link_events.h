@@ -3,7 +3,7 @@
 // sends, and nothing is written into its memory.
 #pragma once
 
-#include "common/mutex.h"
+#include "base/lock.h"
 #include "common/stream_reader.h"
 
 #include <atomic>
@@ -22,10 +22,10 @@ class LinkEvents {
 
     /// Returns when no bytes are written into the host's memory any more. @thread any
     void give_up() {
-        const module::Lock hold(border_);
+        const Lock hold(border_);
         given_up_.store(true, std::memory_order_relaxed);
     }
-    bool given_up() const noexcept PLEXUS_MODULE_ANNOTATION(no_thread_safety_analysis) {
+    bool given_up() const noexcept PLEXUS_NO_THREAD_SAFETY {
         return given_up_.load(std::memory_order_relaxed);
     }
 
@@ -47,19 +47,19 @@ class LinkEvents {
     }
 
     /// Whom the reader of the stream tells.
-    module::StreamReader::Owner owner() PLEXUS_MODULE_ANNOTATION(no_thread_safety_analysis) {
+    module::StreamReader::Owner owner() PLEXUS_NO_THREAD_SAFETY {
         return {host_, cookie_, given_up_, border_};
     }
     /// Held while the kernel writes into the host's memory, and by give_up().
-    module::Mutex& border() noexcept { return border_; }
+    Mutex& border() noexcept { return border_; }
 
   private:
     const plexus_host& host_;
     void* cookie_;
-    module::Mutex border_;
+    Mutex border_;
     // [given up] Set by the host, read before each callback. Relaxed: a callback that began before may still
     // be running.
-    std::atomic<bool> given_up_ PLEXUS_MODULE_GUARDED_BY(border_){false};
+    std::atomic<bool> given_up_ PLEXUS_GUARDED_BY(border_){false};
 };
 
 } // namespace plexus::stream_link

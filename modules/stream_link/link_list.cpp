@@ -11,7 +11,7 @@ LinkList::~LinkList() {
 
 Link& LinkList::add(std::unique_ptr<Link> added) {
     Link& link = *added.release();
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     link.next = first_;
     if (first_ != nullptr) first_->previous = &link;
     first_ = &link;
@@ -20,7 +20,7 @@ Link& LinkList::add(std::unique_ptr<Link> added) {
 }
 
 std::unique_ptr<Link> LinkList::remove(Link& link) {
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     (link.previous != nullptr ? link.previous->next : first_) = link.next;
     if (link.next != nullptr) link.next->previous = link.previous;
     --size_;
@@ -28,20 +28,20 @@ std::unique_ptr<Link> LinkList::remove(Link& link) {
 }
 
 std::uint64_t LinkList::size() const {
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     return size_;
 }
 
 std::vector<Link*> LinkList::all() const {
     std::vector<Link*> links;
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     for (Link* link = first_; link != nullptr; link = link->next) links.push_back(link);
     return links;
 }
 
 std::uint64_t LinkList::queued_bytes() const {
     std::uint64_t bytes = 0;
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     for (const Link* link = first_; link != nullptr; link = link->next)
         bytes += link->writer().own_queued_bytes();
     return bytes;

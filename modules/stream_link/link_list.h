@@ -2,7 +2,7 @@
 // All links of a context, and who owns them. @thread any
 #pragma once
 
-#include "common/mutex.h"
+#include "base/lock.h"
 
 #include <cstdint>
 #include <memory>
@@ -28,9 +28,9 @@ class LinkList {
     std::uint64_t queued_bytes() const;
 
   private:
-    mutable module::Mutex mutex_;
-    Link* first_ PLEXUS_MODULE_GUARDED_BY(mutex_) = nullptr;
-    std::uint64_t size_ PLEXUS_MODULE_GUARDED_BY(mutex_) = 0;
+    mutable Mutex mutex_;
+    Link* first_ PLEXUS_GUARDED_BY(mutex_) = nullptr;
+    std::uint64_t size_ PLEXUS_GUARDED_BY(mutex_) = 0;
 };
 
 } // namespace plexus::stream_link

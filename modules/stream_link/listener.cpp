@@ -30,8 +30,8 @@ std::uint16_t port_of(int socket) {
 
 // Errno, or 0 and a listening socket.
 int listen_on(const asio::ip::address& address, std::uint16_t port, const SocketOptions& options,
-              module::OwnedFd& out) {
-    module::OwnedFd socket(make_socket(address.is_v4()));
+              UniqueFd& out) {
+    UniqueFd socket(make_socket(address.is_v4()));
     if (!socket) return errno;
     const int yes = 1;
     (void)::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
@@ -73,7 +73,7 @@ void Door::ready(std::uint32_t, std::uint32_t, std::uint32_t& handled) {
     for (int i = 0; i < kAcceptsPerTurn; ++i) {
         asio::ip::tcp::endpoint from;
         auto size = static_cast<socklen_t>(from.capacity());
-        module::OwnedFd socket(::accept4(socket_.get(), from.data(), &size, SOCK_NONBLOCK | SOCK_CLOEXEC));
+        UniqueFd socket(::accept4(socket_.get(), from.data(), &size, SOCK_NONBLOCK | SOCK_CLOEXEC));
         if (!socket) {
             const int error = errno;
             if (!is_shortage(error) || !is_waited_at(socket_.get())) return; // no connection waits any more
@@ -195,7 +195,7 @@ int Listener::bind(const std::vector<Interface>& where, std::uint16_t first_port
 }
 
 int Listener::watch_all() {
-    for (module::OwnedFd& socket : bound_) {
+    for (UniqueFd& socket : bound_) {
         doors_.push_back(std::make_unique<Door>(*this));
         if (doors_.back()->listen(std::move(socket))) continue;
         const int error = errno;
@@ -214,7 +214,7 @@ int Listener::bind_all(const std::vector<Interface>& where, std::uint16_t port, 
     addresses_.clear();
     port_ = port;
     for (const Interface& one : where) {
-        module::OwnedFd socket;
+        UniqueFd socket;
         const int error = listen_on(one.address, port_, module_.options().socket, socket);
         if (is_missing_address(error)) continue;
         if (error != 0) {
@@ -230,7 +230,7 @@ int Listener::bind_all(const std::vector<Interface>& where, std::uint16_t port, 
     return EADDRNOTAVAIL;
 }
 
-void Listener::admit(module::OwnedFd socket, const Stranger::Source& source) {
+void Listener::admit(UniqueFd socket, const Stranger::Source& source) {
     if (strangers_.size() >= kMostStrangers) {
         report_crowd();
         (void)make_room();

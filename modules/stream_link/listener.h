@@ -6,7 +6,7 @@
 // @thread progress, made and ended in setup
 #pragma once
 
-#include "common/owned_fd.h"
+#include "base/unique_fd.h"
 #include "stream_link/addresses.h"
 #include "stream_link/greeting.h"
 #include "stream_link/poller.h"
@@ -27,7 +27,7 @@ class Door final : public Watched {
   public:
     explicit Door(Listener& listener);
     /// False: it can't be watched, errno says why.
-    bool listen(module::OwnedFd socket) { return socket_.open(std::move(socket), EPOLLIN, *this); }
+    bool listen(UniqueFd socket) { return socket_.open(std::move(socket), EPOLLIN, *this); }
     void ready(std::uint32_t events, std::uint32_t budget, std::uint32_t& handled) override;
     void expired() override; ///< the pause after a shortage is over
     void open(bool yes);
@@ -46,7 +46,7 @@ class Stranger final : public Watched {
 
     Stranger(Listener& listener, const Source& source);
     /// False: it can't be watched, errno says why.
-    bool listen(module::OwnedFd socket) { return socket_.open(std::move(socket), EPOLLIN, *this); }
+    bool listen(UniqueFd socket) { return socket_.open(std::move(socket), EPOLLIN, *this); }
     /// False: there was no memory for its greeting.
     bool can_listen() const noexcept { return greeting_ != nullptr; }
     ~Stranger() override { socket_.abort(); }
@@ -90,7 +90,7 @@ class Listener {
 
     // For doors and strangers.
     Module& module() noexcept { return module_; }
-    void admit(module::OwnedFd socket, const Stranger::Source& source);
+    void admit(UniqueFd socket, const Stranger::Source& source);
     /// Closes the stranger that makes room for another. False: there is none.
     bool make_room();
     /// The stranger has shown that it may join.
@@ -108,7 +108,7 @@ class Listener {
     Module& module_;
     std::uint16_t port_ = 0;
     std::vector<asio::ip::address> addresses_;
-    std::vector<module::OwnedFd> bound_;
+    std::vector<UniqueFd> bound_;
     std::vector<std::unique_ptr<Door>> doors_;
     std::vector<std::unique_ptr<Stranger>> strangers_; ///< oldest first
     std::map<Stranger::Source, std::size_t> unknown_;  ///< how many unknown strangers come from where

@@ -106,7 +106,7 @@ void Module::forget(Link& link) {
     if (!drained_) loop_.poller().retire(std::move(last));
 }
 
-void Module::welcome(module::OwnedFd socket, std::unique_ptr<Greeting> proved) {
+void Module::welcome(UniqueFd socket, std::unique_ptr<Greeting> proved) {
     const int fd = socket.get();
     const plexus_id peer = proved->peer();
     Link& link =

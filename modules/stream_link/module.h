@@ -68,7 +68,7 @@ class Module {
 
     // @thread progress
     /// A stranger has authenticated itself: makes a link of the connection if the host accepts.
-    void welcome(module::OwnedFd socket, std::unique_ptr<Greeting> proved);
+    void welcome(UniqueFd socket, std::unique_ptr<Greeting> proved);
     /// While `opened` or `accepted` tells of a link: the greeting that came before it. Null: it was taken.
     std::unique_ptr<Greeting> take_greeting() noexcept { return std::move(greeting_); }
     void keep_greeting(std::unique_ptr<Greeting> greeting) noexcept { greeting_ = std::move(greeting); }

@@ -8,14 +8,14 @@
 namespace plexus::stream_link {
 
 bool NotifiedLinks::add(Link& link) {
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     if (std::exchange(link.noted, true)) return false;
     links_.push_back(&link);
     return want_turn();
 }
 
 bool NotifiedLinks::request_turn() {
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     return want_turn();
 }
 
@@ -25,17 +25,17 @@ bool NotifiedLinks::want_turn() {
 }
 
 void NotifiedLinks::remove(Link& link) {
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     if (link.noted) std::erase(links_, &link);
 }
 
 void NotifiedLinks::clear() {
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     links_.clear();
 }
 
 std::vector<Link*> NotifiedLinks::take(std::size_t most) {
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     const auto end = links_.begin() + static_cast<std::ptrdiff_t>(std::min(most, links_.size()));
     std::vector<Link*> taken(links_.begin(), end);
     links_.erase(links_.begin(), end);
@@ -45,7 +45,7 @@ std::vector<Link*> NotifiedLinks::take(std::size_t most) {
 }
 
 bool NotifiedLinks::arm() {
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     if (any()) return false;
     armed_ = true;
     slept_ = true;
@@ -54,7 +54,7 @@ bool NotifiedLinks::arm() {
 
 void NotifiedLinks::end_sleep() {
     slept_ = false;
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     armed_ = false;
 }
 

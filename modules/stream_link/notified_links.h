@@ -3,7 +3,7 @@
 // it.
 #pragma once
 
-#include "common/mutex.h"
+#include "base/lock.h"
 
 #include <atomic>
 #include <cstddef>
@@ -39,16 +39,16 @@ class NotifiedLinks {
     }
 
   private:
-    bool want_turn() PLEXUS_MODULE_REQUIRES(mutex_);
+    bool want_turn() PLEXUS_REQUIRES(mutex_);
     void end_sleep();
 
     bool slept_ = false; // progress thread
     // [noted] A hint that links_ has something: a turn that misses it is followed by another, and arm() asks
     // under the lock.
     std::atomic<bool> any_{false};
-    module::Mutex mutex_;
-    std::vector<Link*> links_ PLEXUS_MODULE_GUARDED_BY(mutex_);
-    bool armed_ PLEXUS_MODULE_GUARDED_BY(mutex_) = false;
+    Mutex mutex_;
+    std::vector<Link*> links_ PLEXUS_GUARDED_BY(mutex_);
+    bool armed_ PLEXUS_GUARDED_BY(mutex_) = false;
 };
 
 } // namespace plexus::stream_link

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -26,7 +25,7 @@ void Watched::clear_deadline() {
 Poller::Poller()
   : process_(::getpid())
   , epoll_(::epoll_create1(EPOLL_CLOEXEC))
-  , wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  , wake_(EventFd::made()) {
     epoll_event event{};
     event.events = EPOLLIN;
     if (usable()) (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, wake_.get(), &event);
@@ -66,10 +65,7 @@ void Poller::abort(int fd) noexcept {
     ::close(fd);
 }
 
-void Poller::wake() noexcept {
-    const std::uint64_t one = 1;
-    (void)!::write(wake_.get(), &one, sizeof one);
-}
+void Poller::wake() noexcept { wake_.wake(); }
 
 // At most one socket for each unit of the budget: each socket gets a share, and the kernel puts the reported
 // sockets behind the others.
@@ -81,8 +77,7 @@ std::uint32_t Poller::wait(std::uint32_t budget) {
     for (int i = 0; i < found; ++i) {
         const epoll_event& event = events[static_cast<std::size_t>(i)];
         if (event.data.ptr == nullptr) {
-            std::uint64_t rings = 0;
-            (void)!::read(wake_.get(), &rings, sizeof rings);
+            wake_.clear();
             continue;
         }
         auto& who = *static_cast<Watched*>(event.data.ptr);

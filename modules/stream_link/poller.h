@@ -4,7 +4,8 @@
 // descriptor for everything to sleep on. Knows nothing of links.
 #pragma once
 
-#include "common/owned_fd.h"
+#include "base/event_fd.h"
+#include "base/unique_fd.h"
 
 #include <chrono>
 #include <cstdint>
@@ -90,8 +91,8 @@ class Poller {
     void run_deadlines();
 
     const pid_t process_;
-    module::OwnedFd epoll_;
-    module::OwnedFd wake_;
+    UniqueFd epoll_;
+    EventFd wake_;
     std::set<std::pair<Clock::time_point, Watched*>> deadlines_;
     std::vector<std::unique_ptr<Watched>> retired_;
 };
@@ -106,7 +107,7 @@ class PolledSocket {
     PolledSocket& operator=(const PolledSocket&) = delete;
 
     /// False: the system refuses to watch it, errno says why.
-    bool open(module::OwnedFd socket, std::uint32_t events, Watched& who) noexcept {
+    bool open(UniqueFd socket, std::uint32_t events, Watched& who) noexcept {
         close();
         fd_ = socket.release();
         return poller_.add(fd_, events, who);
@@ -114,7 +115,7 @@ class PolledSocket {
     int get() const noexcept { return fd_; }
     void change(std::uint32_t events, Watched& who) noexcept { poller_.change(fd_, events, who); }
     /// The next owner takes over the registration too.
-    module::OwnedFd release() noexcept { return module::OwnedFd(std::exchange(fd_, -1)); }
+    UniqueFd release() noexcept { return UniqueFd(std::exchange(fd_, -1)); }
     void close() noexcept {
         if (fd_ >= 0) poller_.close(std::exchange(fd_, -1));
     }

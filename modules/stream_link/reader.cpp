@@ -48,7 +48,7 @@ bool Reader::read_landing(int socket, std::uint32_t& budget, Result& result) {
     message.msg_iovlen = place.size() == whole.size() ? 2 : 1;
     ssize_t got = 0;
     {
-        const module::Lock border(events_.border());
+        const Lock border(events_.border());
         if (events_.given_up()) return false;
         got = ::recvmsg(socket, &message, MSG_DONTWAIT);
     }

@@ -8,20 +8,20 @@
 namespace plexus::stream_link {
 
 bool Watchdog::add(Link& link) {
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     links_.push_back(&link);
     return links_.size() == 1;
 }
 
 void Watchdog::remove(Link& link) {
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     std::erase(links_, &link);
 }
 
 void Watchdog::begin_watch() {
     if (due_) return;
     {
-        const module::Lock hold(mutex_);
+        const Lock hold(mutex_);
         if (links_.empty()) return;
     }
     due_ = true;
@@ -32,7 +32,7 @@ void Watchdog::expired() {
     due_ = false;
     std::vector<Link*> links;
     {
-        const module::Lock hold(mutex_);
+        const Lock hold(mutex_);
         links.swap(links_);
     }
     // Only this thread ends links, and this loop ends only the link that it looks at. A link that was removed

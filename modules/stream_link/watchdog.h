@@ -5,7 +5,7 @@
 // never at idle links.
 #pragma once
 
-#include "common/mutex.h"
+#include "base/lock.h"
 #include "stream_link/poller.h"
 
 #include <chrono>
@@ -36,8 +36,8 @@ class Watchdog final : public Watched {
   private:
     const std::chrono::nanoseconds dead_after_;
     bool due_ = false; // progress thread: a deadline is set
-    module::Mutex mutex_;
-    std::vector<Link*> links_ PLEXUS_MODULE_GUARDED_BY(mutex_);
+    Mutex mutex_;
+    std::vector<Link*> links_ PLEXUS_GUARDED_BY(mutex_);
 };
 
 } // namespace plexus::stream_link

@@ -71,7 +71,7 @@ Writer::Writer(Module& module, Link& link)
   , out_(module.options().framing)
   , options_(module.options().socket) {}
 
-Writer::Writer(Module& module, Link& link, module::OwnedFd socket, std::uint64_t peer_most)
+Writer::Writer(Module& module, Link& link, UniqueFd socket, std::uint64_t peer_most)
   : module_(module)
   , link_(link)
   , fd_(socket.release())
@@ -90,7 +90,7 @@ std::int32_t Writer::send(const plexus_view* pieces, std::uint32_t count, void* 
     if (size > options.eager && pieces[0].size > PLEXUS_HEAD_MAX) return PLEXUS_BAD_ARGUMENT;
     if (module_.closing()) return PLEXUS_LINK_LOST;
 
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     if (size > most_) return PLEXUS_TOO_LARGE;
     if (state_ == State::connecting) {
         want_writable_ = true;
@@ -181,8 +181,8 @@ void Writer::break_off(int error) {
     module_.loop().notify(link_);
 }
 
-bool Writer::open(module::OwnedFd socket, std::uint64_t peer_most) {
-    const module::Lock hold(mutex_);
+bool Writer::open(UniqueFd socket, std::uint64_t peer_most) {
+    const Lock hold(mutex_);
     most_ = module::common_limit(most_, peer_most);
     fd_ = socket.release();
     state_ = State::open;
@@ -193,7 +193,7 @@ bool Writer::open(module::OwnedFd socket, std::uint64_t peer_most) {
 
 Writer::Flushed Writer::flush() {
     Flushed flushed;
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     coalesced_ = false;
     if (fd_ < 0 || out_.empty()) return flushed;
     const int error = out_.write(fd_, flushed.sent);
@@ -208,14 +208,14 @@ Writer::Flushed Writer::flush() {
 }
 
 bool Writer::flush_at_end(std::vector<void*>& sent) {
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     const int error = out_.write(fd_, sent);
     return !out_.empty() && (error == EAGAIN || is_shortage(error));
 }
 
 std::vector<void*> Writer::close() {
     std::vector<void*> tokens;
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     state_ = State::over;
     out_.drop(tokens);
     coalesced_ = false;
@@ -226,50 +226,50 @@ std::vector<void*> Writer::close() {
 }
 
 bool Writer::has_unsent() const {
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     return !out_.empty();
 }
 
 int Writer::error() const {
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     return state_ == State::broken ? error_ : 0;
 }
 
 bool Writer::has_unanswered() {
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     watched_ = unanswered_bytes(fd_) > 0;
     return watched_;
 }
 
 void Writer::set_options(const SocketOptions& options) {
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     options_ = options;
     if (fd_ >= 0) apply(fd_, options);
 }
 
 SocketOptions Writer::options() const {
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     return options_;
 }
 
 std::uint64_t Writer::max_message() const {
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     return most_ == module::kFrameMost ? 0 : most_;
 }
 
 std::uint64_t Writer::queued_bytes() const {
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     return out_.all_bytes() + unanswered_bytes(fd_);
 }
 
 std::uint64_t Writer::round_trip_ns() const {
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     const auto info = tcp_info_of(fd_);
     return info ? std::uint64_t{info->tcpi_rtt} * 1000 : 0;
 }
 
 std::uint64_t Writer::bytes_a_second() const {
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     const auto info = tcp_info_of(fd_);
     if (!info || info->tcpi_rtt == 0) return 0;
     return std::uint64_t{info->tcpi_snd_cwnd} * info->tcpi_snd_mss * 1'000'000 / info->tcpi_rtt;

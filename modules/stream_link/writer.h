@@ -4,8 +4,8 @@
 // returned.
 #pragma once
 
-#include "common/mutex.h"
-#include "common/owned_fd.h"
+#include "base/lock.h"
+#include "base/unique_fd.h"
 #include "stream_link/options.h"
 #include "stream_link/outgoing.h"
 
@@ -26,7 +26,7 @@ class Writer {
     /// To be connected.
     Writer(Module& module, Link& link);
     /// Connected. `peer_most`: the largest message that the peer takes; 0: any.
-    Writer(Module& module, Link& link, module::OwnedFd socket, std::uint64_t peer_most);
+    Writer(Module& module, Link& link, UniqueFd socket, std::uint64_t peer_most);
     ~Writer();
     Writer(const Writer&) = delete;
     Writer& operator=(const Writer&) = delete;
@@ -46,7 +46,7 @@ class Writer {
     /// Below 0: not connected, or closed.
     int socket() const noexcept { return fd_; }
     /// Returns true if a send was refused meanwhile: the host waits for `writable`.
-    bool open(module::OwnedFd socket, std::uint64_t peer_most);
+    bool open(UniqueFd socket, std::uint64_t peer_most);
     struct Flushed {
         std::vector<void*> sent;  ///< tokens of posted messages that were written
         bool is_writable = false; ///< the host waits for this
@@ -68,32 +68,32 @@ class Writer {
     enum class State : std::uint8_t { connecting, open, broken, over };
 
     std::int32_t write_now(const plexus_view* pieces, std::uint32_t count, std::uint64_t size, void* token)
-        PLEXUS_MODULE_REQUIRES(mutex_);
+        PLEXUS_REQUIRES(mutex_);
     std::int32_t coalesce(const plexus_view* pieces, std::uint32_t count, std::uint64_t size)
-        PLEXUS_MODULE_REQUIRES(mutex_);
-    void write_coalesced() PLEXUS_MODULE_REQUIRES(mutex_);
-    bool is_full() const PLEXUS_MODULE_REQUIRES(mutex_);
+        PLEXUS_REQUIRES(mutex_);
+    void write_coalesced() PLEXUS_REQUIRES(mutex_);
+    bool is_full() const PLEXUS_REQUIRES(mutex_);
     std::int32_t queue(const plexus_view* pieces, std::uint32_t count, std::uint64_t size, std::uint64_t done,
-                       void* token) PLEXUS_MODULE_REQUIRES(mutex_);
-    void break_off(int error) PLEXUS_MODULE_REQUIRES(mutex_);
-    void watch_writing(bool on) PLEXUS_MODULE_REQUIRES(mutex_);
+                       void* token) PLEXUS_REQUIRES(mutex_);
+    void break_off(int error) PLEXUS_REQUIRES(mutex_);
+    void watch_writing(bool on) PLEXUS_REQUIRES(mutex_);
 
     Module& module_;
     Link& link_;
     // Changed by the progress thread only, and under mutex_; so either may read it.
     int fd_ = -1;
 
-    mutable module::Mutex mutex_;
-    State state_ PLEXUS_MODULE_GUARDED_BY(mutex_);
-    bool want_writable_ PLEXUS_MODULE_GUARDED_BY(mutex_) = false;
-    bool watching_writing_ PLEXUS_MODULE_GUARDED_BY(mutex_) = false;
-    bool coalesced_ PLEXUS_MODULE_GUARDED_BY(mutex_) = false; // the coalescer writes what waits
-    int error_ PLEXUS_MODULE_GUARDED_BY(mutex_) = 0;          // what a write said
-    bool watched_ PLEXUS_MODULE_GUARDED_BY(mutex_) = false;   // by the watchdog
-    std::atomic<std::uint64_t> queued_{0};                    // of out_, for readers without the lock
-    std::uint64_t most_ PLEXUS_MODULE_GUARDED_BY(mutex_);     // bytes of a message
-    Outgoing out_ PLEXUS_MODULE_GUARDED_BY(mutex_);
-    SocketOptions options_ PLEXUS_MODULE_GUARDED_BY(mutex_);
+    mutable Mutex mutex_;
+    State state_ PLEXUS_GUARDED_BY(mutex_);
+    bool want_writable_ PLEXUS_GUARDED_BY(mutex_) = false;
+    bool watching_writing_ PLEXUS_GUARDED_BY(mutex_) = false;
+    bool coalesced_ PLEXUS_GUARDED_BY(mutex_) = false; // the coalescer writes what waits
+    int error_ PLEXUS_GUARDED_BY(mutex_) = 0;          // what a write said
+    bool watched_ PLEXUS_GUARDED_BY(mutex_) = false;   // by the watchdog
+    std::atomic<std::uint64_t> queued_{0};             // of out_, for readers without the lock
+    std::uint64_t most_ PLEXUS_GUARDED_BY(mutex_);     // bytes of a message
+    Outgoing out_ PLEXUS_GUARDED_BY(mutex_);
+    SocketOptions options_ PLEXUS_GUARDED_BY(mutex_);
 };
 
 } // namespace plexus::stream_link

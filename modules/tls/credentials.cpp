@@ -89,7 +89,7 @@ Credentials::~Credentials() = default;
 std::string Credentials::load() {
     begin_library();
     secret_.bytes = module::proof_of(host_, kKeyPurpose, 0, {});
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     std::string why;
     stamps_ = stamps();
     looked_at_ = Clock::now();
@@ -98,7 +98,7 @@ std::string Credentials::load() {
 }
 
 Session Credentials::make_session(bool is_client) {
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     refresh();
     Session session(SSL_new(context_.get()));
     if (session == nullptr) return nullptr;

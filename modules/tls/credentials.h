@@ -3,7 +3,7 @@
 // name, and again when a file has changed, or of the job's key. Links that are up keep what they have.
 #pragma once
 
-#include "common/mutex.h"
+#include "base/lock.h"
 #include "tls/options.h"
 
 #include <array>
@@ -63,17 +63,17 @@ class Credentials {
     std::vector<Stamp> stamps() const;
     LibraryContext make_context(std::string& why) const;
     std::string use_files(SSL_CTX* context) const;
-    void refresh() PLEXUS_MODULE_REQUIRES(mutex_);
+    void refresh() PLEXUS_REQUIRES(mutex_);
 
     const plexus_host& host_;
     const Options& options_;
     Secret secret_;
 
-    module::Mutex mutex_;
-    LibraryContext context_ PLEXUS_MODULE_GUARDED_BY(mutex_);
-    std::vector<Stamp> stamps_ PLEXUS_MODULE_GUARDED_BY(mutex_);  // of the files that count
-    std::vector<Stamp> refused_ PLEXUS_MODULE_GUARDED_BY(mutex_); // of those that the log has refused
-    Clock::time_point looked_at_ PLEXUS_MODULE_GUARDED_BY(mutex_);
+    Mutex mutex_;
+    LibraryContext context_ PLEXUS_GUARDED_BY(mutex_);
+    std::vector<Stamp> stamps_ PLEXUS_GUARDED_BY(mutex_);  // of the files that count
+    std::vector<Stamp> refused_ PLEXUS_GUARDED_BY(mutex_); // of those that the log has refused
+    Clock::time_point looked_at_ PLEXUS_GUARDED_BY(mutex_);
 };
 
 } // namespace plexus::tls

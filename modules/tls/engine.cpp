@@ -16,8 +16,7 @@ namespace plexus::tls {
 struct Wire {
     static Engine& of(BIO* bio) { return *static_cast<Engine*>(BIO_get_data(bio)); }
 
-    static int read(BIO* bio, char* to, std::size_t size, std::size_t* done)
-        PLEXUS_MODULE_ANNOTATION(no_thread_safety_analysis) {
+    static int read(BIO* bio, char* to, std::size_t size, std::size_t* done) PLEXUS_NO_THREAD_SAFETY {
         std::span<const std::byte>& in = of(bio).in_;
         BIO_clear_retry_flags(bio);
         *done = std::min(size, in.size());
@@ -30,8 +29,8 @@ struct Wire {
         return 1;
     }
 
-    static int write(BIO* bio, const char* from, std::size_t size, std::size_t* done)
-        PLEXUS_MODULE_ANNOTATION(no_thread_safety_analysis) {
+    static int write(BIO* bio, const char* from, std::size_t size,
+                     std::size_t* done) PLEXUS_NO_THREAD_SAFETY {
         const Engine& engine = of(bio);
         const auto* const bytes = reinterpret_cast<const std::byte*>(from);
         engine.out_->insert(engine.out_->end(), bytes, bytes + size);
@@ -79,12 +78,12 @@ void Engine::fail() {
 }
 
 std::string Engine::why() const {
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     return why_;
 }
 
 Engine::Step Engine::shake(std::span<const std::byte> in, Block& out) {
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     if (!why_.empty()) return Step::failed;
     ERR_clear_error();
     in_ = in;
@@ -99,7 +98,7 @@ Engine::Step Engine::shake(std::span<const std::byte> in, Block& out) {
 
 std::optional<std::array<std::byte, 32>> Engine::binding() {
     constexpr std::string_view kLabel = "EXPORTER-plexus-1";
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     std::array<std::byte, 32> value{};
     ERR_clear_error();
     if (SSL_export_keying_material(session_.get(), reinterpret_cast<unsigned char*>(value.data()),
@@ -110,7 +109,7 @@ std::optional<std::array<std::byte, 32>> Engine::binding() {
 }
 
 bool Engine::write(std::span<const std::byte> plain, Block& out) {
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     if (!why_.empty()) return false;
     ERR_clear_error();
     out.insert(out.end(), early_.begin(), early_.end());
@@ -131,7 +130,7 @@ bool Engine::write(std::span<const std::byte> plain, Block& out) {
 }
 
 void Engine::end(Block& out) {
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     if (!why_.empty() || SSL_is_init_finished(session_.get()) == 0) return;
     ERR_clear_error();
     out.insert(out.end(), early_.begin(), early_.end());
@@ -143,12 +142,12 @@ void Engine::end(Block& out) {
 }
 
 void Engine::arrived(std::span<const std::byte> in) {
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     in_ = in;
 }
 
 std::optional<std::size_t> Engine::read(std::span<std::byte> out) {
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     if (!why_.empty()) return std::nullopt;
     ERR_clear_error();
     std::size_t done = 0;
@@ -165,7 +164,7 @@ std::optional<std::size_t> Engine::read(std::span<std::byte> out) {
 }
 
 bool Engine::is_read_up() {
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     return in_.empty() && SSL_has_pending(session_.get()) == 0;
 }
 

@@ -3,7 +3,7 @@
 // reads from it. Knows no link and no thread but for its lock: one thread may write while another reads.
 #pragma once
 
-#include "common/mutex.h"
+#include "base/lock.h"
 #include "tls/credentials.h"
 
 #include <array>
@@ -63,16 +63,16 @@ class Engine {
 
   private:
     friend struct Wire;
-    void fail() PLEXUS_MODULE_REQUIRES(mutex_);
+    void fail() PLEXUS_REQUIRES(mutex_);
 
-    mutable module::Mutex mutex_;
+    mutable Mutex mutex_;
     const Session session_; // used under mutex_
     const std::uint64_t update_after_;
-    std::span<const std::byte> in_ PLEXUS_MODULE_GUARDED_BY(mutex_);
-    Block* out_ PLEXUS_MODULE_GUARDED_BY(mutex_) = nullptr;
-    Block early_ PLEXUS_MODULE_GUARDED_BY(mutex_); // written while reading: goes ahead of the next record
-    std::uint64_t written_ PLEXUS_MODULE_GUARDED_BY(mutex_) = 0; // under this key
-    std::string why_ PLEXUS_MODULE_GUARDED_BY(mutex_);
+    std::span<const std::byte> in_ PLEXUS_GUARDED_BY(mutex_);
+    Block* out_ PLEXUS_GUARDED_BY(mutex_) = nullptr;
+    Block early_ PLEXUS_GUARDED_BY(mutex_); // written while reading: goes ahead of the next record
+    std::uint64_t written_ PLEXUS_GUARDED_BY(mutex_) = 0; // under this key
+    std::string why_ PLEXUS_GUARDED_BY(mutex_);
 };
 
 } // namespace plexus::tls

@@ -91,7 +91,7 @@ bool Inbox::go_on(bool& is_empty) {
         if (size && *size > 0) return begin(room.first(*size));
     } else {
         const auto most = static_cast<std::size_t>(std::min<std::uint64_t>(landing_.left, room.size()));
-        const module::Lock hold(link_.landing_border());
+        const Lock hold(link_.landing_border());
         if (link_.is_done()) return false;
         size = engine_.read(landing_.where != nullptr ? std::span(landing_.where, most) : room.first(most));
     }
@@ -131,7 +131,7 @@ bool Inbox::begin(std::span<const std::byte> record) {
     landing_.where = status == PLEXUS_OK ? static_cast<std::byte*>(where) : nullptr;
     if (landing_.where == nullptr) return true;
     {
-        const module::Lock hold(link_.landing_border());
+        const Lock hold(link_.landing_border());
         if (link_.is_done()) return false;
         if (message.size() > head) std::memcpy(where, message.data() + head, message.size() - head);
     }

@@ -43,7 +43,7 @@ class Link final : public over::Link {
     void shake(std::span<const std::byte> block); ///< @thread progress
     bool is_open() const noexcept { return is_open_; }
     bool is_done() const noexcept { return is_over(); }
-    module::Mutex& landing_border() noexcept { return border(); }
+    Mutex& landing_border() noexcept { return border(); }
     void hand_over(plexus_view message) { over::Link::on_deliver(message); }
     std::int32_t ask_place(plexus_view head, std::size_t rest, void** where, void** token) {
         return over::Link::on_place(head, rest, where, token);

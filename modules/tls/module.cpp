@@ -25,7 +25,7 @@ constexpr std::uint64_t kLookNs = 50'000'000;
 } // namespace
 
 Block Blocks::take() {
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     if (kept_.empty()) return {};
     Block block = std::move(kept_.back());
     kept_.pop_back();
@@ -34,7 +34,7 @@ Block Blocks::take() {
 
 void Blocks::give_back(Block block) {
     block.clear();
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     if (kept_.size() < kMostKept) kept_.push_back(std::move(block));
 }
 
@@ -113,7 +113,7 @@ std::unique_ptr<Engine> Module::take_session() {
 std::unique_ptr<over::Link> Module::make_link() { return std::make_unique<Link>(*this); }
 
 void Module::watch_handshake(Link& link) {
-    const module::Lock hold(shaking_mutex_);
+    const Lock hold(shaking_mutex_);
     shaking_.push_back(&link);
     any_shaking_ = true;
 }
@@ -123,13 +123,13 @@ std::int32_t Module::turn() {
     const auto now = std::chrono::steady_clock::now();
     std::vector<Link*> watched;
     {
-        const module::Lock hold(shaking_mutex_);
+        const Lock hold(shaking_mutex_);
         watched = shaking_;
     }
     // Only this thread ends links for good: none of these can go meanwhile.
     std::erase_if(watched, [now](Link* link) { return !link->has_shaken_by(now); });
     if (watched.empty()) return 0;
-    const module::Lock hold(shaking_mutex_);
+    const Lock hold(shaking_mutex_);
     std::erase_if(shaking_, [&](Link* link) {
         return std::find(watched.begin(), watched.end(), link) != watched.end();
     });
@@ -143,7 +143,7 @@ std::int32_t Module::rest(std::uint64_t& sleep_ns) {
 }
 
 void Module::forget(over::Link& link) {
-    const module::Lock hold(shaking_mutex_);
+    const Lock hold(shaking_mutex_);
     std::erase(shaking_, &static_cast<Link&>(link));
 }
 

@@ -30,8 +30,8 @@ class Blocks {
   private:
     static constexpr std::size_t kMostKept = 16;
 
-    module::Mutex mutex_;
-    std::vector<Block> kept_ PLEXUS_MODULE_GUARDED_BY(mutex_);
+    Mutex mutex_;
+    std::vector<Block> kept_ PLEXUS_GUARDED_BY(mutex_);
 };
 
 class Module final : public over::Module {
@@ -82,8 +82,8 @@ class Module final : public over::Module {
     Blocks blocks_;
     std::vector<std::uint64_t> room_; // progress
 
-    module::Mutex shaking_mutex_;
-    std::vector<Link*> shaking_ PLEXUS_MODULE_GUARDED_BY(shaking_mutex_);
+    Mutex shaking_mutex_;
+    std::vector<Link*> shaking_ PLEXUS_GUARDED_BY(shaking_mutex_);
     std::atomic<bool> any_shaking_{false}; // a hint, for turns without
 };
 

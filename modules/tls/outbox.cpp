@@ -36,7 +36,7 @@ std::int32_t Outbox::send(std::span<const plexus_view> pieces, void* token) {
     if (size > most_) return PLEXUS_TOO_LARGE;
     const bool is_small = size <= module_.limits().eager;
     if (!is_small && pieces[0].size > PLEXUS_HEAD_MAX) return PLEXUS_BAD_ARGUMENT;
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     if (is_over_) return PLEXUS_LINK_LOST;
     if (message_ || !flush()) {
         wants_writable_ = true;
@@ -56,20 +56,20 @@ std::int32_t Outbox::send(std::span<const plexus_view> pieces, void* token) {
 }
 
 void Outbox::push(Block block) {
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     enqueue(std::move(block));
     (void)flush();
 }
 
 Outbox::Owed Outbox::go_on() {
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     pump();
     return owed();
 }
 
 bool Outbox::has_unsent(std::chrono::nanoseconds linger) {
     const auto now = std::chrono::steady_clock::now();
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     if (!ends_by_) ends_by_ = now + linger;
     pump();
     return !is_over_ && now < *ends_by_ && (!pending_.empty() || (message_ && message_->left > 0));
@@ -78,14 +78,14 @@ bool Outbox::has_unsent(std::chrono::nanoseconds linger) {
 Outbox::Owed Outbox::posted_is_over(void* block) {
     std::unique_ptr<Block> out(static_cast<Block*>(block));
     module_.blocks().give_back(std::move(*out));
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     --posted_;
     pump();
     return owed();
 }
 
 Outbox::Owed Outbox::end() {
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     is_over_ = true;
     pending_.clear();
     Owed owed;

@@ -6,7 +6,7 @@
 // In the stream of plain bytes a message stands behind the word of a frame (see common/frames.h).
 #pragma once
 
-#include "common/mutex.h"
+#include "base/lock.h"
 #include "plexus/module/module.h"
 #include "tls/engine.h"
 
@@ -67,15 +67,15 @@ class Outbox {
     static constexpr std::uint32_t kWindow = 4;
 
   private:
-    bool seal_small(std::span<const plexus_view> pieces, std::uint64_t size) PLEXUS_MODULE_REQUIRES(mutex_);
-    bool seal_next() PLEXUS_MODULE_REQUIRES(mutex_);
-    std::span<const std::byte> next_record() PLEXUS_MODULE_REQUIRES(mutex_);
-    void stage_word(std::span<const plexus_view> pieces, std::uint64_t size) PLEXUS_MODULE_REQUIRES(mutex_);
-    void enqueue(Block block) PLEXUS_MODULE_REQUIRES(mutex_);
-    void pump() PLEXUS_MODULE_REQUIRES(mutex_);
-    bool flush() PLEXUS_MODULE_REQUIRES(mutex_);
-    std::int32_t pass(Block& block) PLEXUS_MODULE_REQUIRES(mutex_);
-    Owed owed() PLEXUS_MODULE_REQUIRES(mutex_);
+    bool seal_small(std::span<const plexus_view> pieces, std::uint64_t size) PLEXUS_REQUIRES(mutex_);
+    bool seal_next() PLEXUS_REQUIRES(mutex_);
+    std::span<const std::byte> next_record() PLEXUS_REQUIRES(mutex_);
+    void stage_word(std::span<const plexus_view> pieces, std::uint64_t size) PLEXUS_REQUIRES(mutex_);
+    void enqueue(Block block) PLEXUS_REQUIRES(mutex_);
+    void pump() PLEXUS_REQUIRES(mutex_);
+    bool flush() PLEXUS_REQUIRES(mutex_);
+    std::int32_t pass(Block& block) PLEXUS_REQUIRES(mutex_);
+    Owed owed() PLEXUS_REQUIRES(mutex_);
 
     Module& module_;
     Link& link_;
@@ -84,15 +84,14 @@ class Outbox {
     std::size_t records_ = 0;              // of a block of a large message, at most
     std::atomic<std::uint64_t> queued_{0}; // of pending_ and message_, for readers without the lock
 
-    module::Mutex
-        mutex_; // after the host's lock of the link; before those of the engine and of the inner link
-    std::deque<Block> pending_ PLEXUS_MODULE_GUARDED_BY(mutex_); // the inner link had no room
-    std::optional<OutgoingMessage> message_ PLEXUS_MODULE_GUARDED_BY(mutex_);
-    std::vector<std::byte> staged_ PLEXUS_MODULE_GUARDED_BY(mutex_); // a record's plain bytes
-    std::uint32_t posted_ PLEXUS_MODULE_GUARDED_BY(mutex_) = 0;      // blocks
-    bool wants_writable_ PLEXUS_MODULE_GUARDED_BY(mutex_) = false;   // the host was told AGAIN
-    bool is_over_ PLEXUS_MODULE_GUARDED_BY(mutex_) = false;
-    std::optional<std::chrono::steady_clock::time_point> ends_by_ PLEXUS_MODULE_GUARDED_BY(mutex_);
+    Mutex mutex_; // after the host's lock of the link; before those of the engine and of the inner link
+    std::deque<Block> pending_ PLEXUS_GUARDED_BY(mutex_); // the inner link had no room
+    std::optional<OutgoingMessage> message_ PLEXUS_GUARDED_BY(mutex_);
+    std::vector<std::byte> staged_ PLEXUS_GUARDED_BY(mutex_); // a record's plain bytes
+    std::uint32_t posted_ PLEXUS_GUARDED_BY(mutex_) = 0;      // blocks
+    bool wants_writable_ PLEXUS_GUARDED_BY(mutex_) = false;   // the host was told AGAIN
+    bool is_over_ PLEXUS_GUARDED_BY(mutex_) = false;
+    std::optional<std::chrono::steady_clock::time_point> ends_by_ PLEXUS_GUARDED_BY(mutex_);
 };
 
 } // namespace plexus::tls

@@ -4,7 +4,7 @@
 // workers by itself, in the order of their creation. It stays until it fails or the port is shut.
 #pragma once
 
-#include "common/owned_fd.h"
+#include "base/unique_fd.h"
 #include "ucx/op_pool.h"
 
 #include <string>
@@ -33,9 +33,9 @@ struct Endpoint {
     std::vector<UcxPeer*> peers;
 
     // The progress thread's.
-    module::OwnedFd liveness; ///< connection to the peer's LivenessSocket
-    bool cut = false;         ///< its owner has gone; what it had sent is still taken
-    std::uint32_t asked = 0;  ///< how often UCX was asked for news since then
+    UniqueFd liveness;       ///< connection to the peer's LivenessSocket
+    bool cut = false;        ///< its owner has gone; what it had sent is still taken
+    std::uint32_t asked = 0; ///< how often UCX was asked for news since then
 };
 
 /// The far end of a link over an endpoint, with the operations that UCX has for it.

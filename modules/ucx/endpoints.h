@@ -53,7 +53,7 @@ class Endpoints {
     message_link::Port& port_;
     const Library& library_;
     Operations& operations_;
-    module::OwnedFd epoll_;
+    UniqueFd epoll_;
     std::map<std::string, std::unique_ptr<Endpoint>> by_address_;
     std::vector<std::unique_ptr<Endpoint>> failed_; // as long as peers name them
     bool any_failed_ = false;                       // of by_address_

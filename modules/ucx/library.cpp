@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ucx/library.h"
 
-#include "common/mutex.h"
-#include "common/spelling.h"
+#include "base/lock.h"
+#include "base/spelling.h"
 #include "plexus/module/abi.h"
 #include "ucx/trace.h"
 
@@ -132,21 +132,21 @@ bool copies_between_processes(const Resource& each) {
 class Uses {
   public:
     bool begin() {
-        const module::Lock hold(mutex_);
+        const Lock hold(mutex_);
         if (count_ > 0 && process_ != ::getpid()) return false;
         process_ = ::getpid();
         ++count_;
         return true;
     }
     void end() {
-        const module::Lock hold(mutex_);
+        const Lock hold(mutex_);
         if (process_ == ::getpid()) --count_;
     }
 
   private:
-    module::Mutex mutex_;
-    int count_ PLEXUS_MODULE_GUARDED_BY(mutex_) = 0;
-    pid_t process_ PLEXUS_MODULE_GUARDED_BY(mutex_) = 0;
+    Mutex mutex_;
+    int count_ PLEXUS_GUARDED_BY(mutex_) = 0;
+    pid_t process_ PLEXUS_GUARDED_BY(mutex_) = 0;
 };
 constinit Uses uses;
 
@@ -177,7 +177,7 @@ std::int32_t Library::open(const Options& options, std::string& why) {
     open_ = true;
     if (const std::string word = unknown_transport(options.tls); !word.empty()) {
         why = "tls names " + quoted(word) + ", which is no transport of UCX" +
-              module::did_you_mean(word, all_transports());
+              did_you_mean(word, all_transports());
         return PLEXUS_BAD_CONFIG;
     }
     const std::int32_t status = make_context(options, why);
@@ -214,7 +214,7 @@ std::int32_t Library::make_context(const Options& options, std::string& why) {
                 std::find(known.begin(), known.end(), name) != known.end())
                 continue;
             why = "net_devices names " + quoted(name) + ", and UCX has no such device for these transports" +
-                  module::did_you_mean(name, known);
+                  did_you_mean(name, known);
             return PLEXUS_BAD_CONFIG;
         }
         on_host_ = std::all_of(resources_.begin(), resources_.end(),

@@ -30,9 +30,7 @@ SocketName socket_name(const LivenessName& name) {
     return out;
 }
 
-module::OwnedFd make_socket() {
-    return module::OwnedFd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-}
+UniqueFd make_socket() { return UniqueFd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)); }
 
 } // namespace
 
@@ -50,9 +48,9 @@ int LivenessSocket::open(const plexus_host& host) {
     return error;
 }
 
-module::OwnedFd connect_liveness(const LivenessName& name) {
+UniqueFd connect_liveness(const LivenessName& name) {
     const SocketName where = socket_name(name);
-    module::OwnedFd out = make_socket();
+    UniqueFd out = make_socket();
     if (out && ::connect(out.get(), reinterpret_cast<const sockaddr*>(&where.address), where.size) != 0) {
         const int error = errno;
         out.reset();

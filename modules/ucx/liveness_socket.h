@@ -7,7 +7,7 @@
 // without an error. Sockets in the abstract name space leave no files.
 #pragma once
 
-#include "common/owned_fd.h"
+#include "base/unique_fd.h"
 #include "plexus/module/abi.h"
 
 #include <array>
@@ -26,12 +26,12 @@ class LivenessSocket {
     void close() noexcept { listening_.reset(); }
 
   private:
-    module::OwnedFd listening_;
+    UniqueFd listening_;
     LivenessName name_{};
 };
 
 /// A connection to a peer's socket. Empty: errno says why; ECONNREFUSED: the peer has ended.
-module::OwnedFd connect_liveness(const LivenessName& name);
+UniqueFd connect_liveness(const LivenessName& name);
 /// True: the peer has ended.
 bool has_hung_up(int connection) noexcept;
 

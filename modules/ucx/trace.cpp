@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ucx/trace.h"
 
-#include "common/mutex.h"
+#include "base/lock.h"
 
 #include <array>
 #include <cstdarg>
@@ -20,8 +20,8 @@ constexpr std::size_t kMostLines = 16;
 // Small enough for the room that the loader keeps for late comers; asked for in every turn.
 __attribute__((tls_model("initial-exec"))) thread_local Trace* innermost = nullptr;
 
-module::Mutex uses_mutex;
-int uses PLEXUS_MODULE_GUARDED_BY(uses_mutex) = 0;
+Mutex uses_mutex;
+int uses PLEXUS_GUARDED_BY(uses_mutex) = 0;
 
 __attribute__((format(printf, 6, 0))) ucs_log_func_rc_t take_line(const char*, unsigned, const char*,
                                                                   ucs_log_level_t level,
@@ -40,12 +40,12 @@ __attribute__((format(printf, 6, 0))) ucs_log_func_rc_t take_line(const char*, u
 } // namespace
 
 TraceUse::TraceUse() {
-    const module::Lock hold(uses_mutex);
+    const Lock hold(uses_mutex);
     if (uses++ == 0) ::ucs_log_push_handler(take_line);
 }
 
 TraceUse::~TraceUse() {
-    const module::Lock hold(uses_mutex);
+    const Lock hold(uses_mutex);
     if (--uses == 0) ::ucs_log_pop_handler();
 }
 

@@ -35,11 +35,10 @@ class Worker final : public message_link::Port, public message_link::Carrying {
     message_link::RemoteMemory* remote_memory() noexcept override { return &keys_; }
 
     Outcome send(message_link::Peer& peer, const message_link::Header& header, const plexus_view* pieces,
-                 std::uint32_t count, std::size_t size, std::string& why) override
-        PLEXUS_MODULE_REQUIRES(lock);
-    bool has_room(const message_link::Peer& peer, bool retry) const override PLEXUS_MODULE_REQUIRES(lock);
-    bool is_sending(const message_link::Peer& peer) const override PLEXUS_MODULE_REQUIRES(lock);
-    std::uint64_t queued_bytes(const message_link::Peer& peer) const override PLEXUS_MODULE_REQUIRES(lock);
+                 std::uint32_t count, std::size_t size, std::string& why) override PLEXUS_REQUIRES(lock);
+    bool has_room(const message_link::Peer& peer, bool retry) const override PLEXUS_REQUIRES(lock);
+    bool is_sending(const message_link::Peer& peer) const override PLEXUS_REQUIRES(lock);
+    std::uint64_t queued_bytes(const message_link::Peer& peer) const override PLEXUS_REQUIRES(lock);
     Outcome carry(message_link::Peer& peer, const message_link::Header& header, const plexus_view* pieces,
                   std::uint32_t count, std::uint64_t rest, void* token, std::string& why) override;
     Outcome receive(message_link::Peer& peer, message_link::Message& message, void* where,

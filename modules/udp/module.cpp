@@ -76,13 +76,13 @@ std::int32_t Module::listen() {
 }
 
 void Module::close() {
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     closing_ = true;
 }
 
 void Module::drain() {
     close();
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     sessions_.end_all(poller_.is_own_process());
     for (std::size_t i = 0; i < sockets_.count(); ++i)
         if (const int fd = sockets_.release(i); fd >= 0) poller_.close(fd);
@@ -129,7 +129,7 @@ std::int32_t Module::connect(plexus_view descriptor, const plexus_id& peer, void
     std::string why;
     std::vector<Path> paths = paths_to(descriptor, why);
     if (paths.empty()) return PLEXUS_LINK_LOST; // applies() has said why
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     if (closing_) return PLEXUS_LINK_LOST;
     *link = reinterpret_cast<plexus_link*>(&sessions_.dial(peer, std::move(paths), cookie));
     if (std::exchange(armed_, false)) poller_.wake();
@@ -139,7 +139,7 @@ std::int32_t Module::connect(plexus_view descriptor, const plexus_id& peer, void
 // Data.
 
 std::int32_t Module::send(Session& session, std::span<const plexus_view> pieces) {
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     if (closing_) return PLEXUS_LINK_LOST;
     const std::int32_t status = sessions_.send(session, pieces);
     if (status == PLEXUS_LINK_LOST && std::exchange(armed_, false)) poller_.wake(); // it may be due now
@@ -147,7 +147,7 @@ std::int32_t Module::send(Session& session, std::span<const plexus_view> pieces)
 }
 
 void Module::disconnect(Session& session) {
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     if (poller_.is_own_process()) sessions_.give_up(session);
 }
 
@@ -164,7 +164,7 @@ void Module::Reader::ready(std::uint32_t, std::uint32_t budget, std::uint32_t& h
 void Module::take(const Path& from, Bytes datagram) {
     Event event;
     {
-        const module::Lock hold(mutex_);
+        const Lock hold(mutex_);
         const bool hello = !datagram.empty() && datagram[0] == static_cast<std::uint8_t>(Kind::hello);
         if (closing_ && hello) return;
         event = sessions_.take(from, datagram);
@@ -173,7 +173,7 @@ void Module::take(const Path& from, Bytes datagram) {
 }
 
 bool Module::given_up(const Session& session) const {
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     return session.given_up;
 }
 
@@ -184,7 +184,7 @@ void Module::tell(const Event& event) {
         void* cookie = nullptr;
         const bool wanted = host_.accepted(host_.self, reinterpret_cast<plexus_link*>(&session),
                                            &session.handshake.peer(), &cookie) == PLEXUS_OK;
-        const module::Lock hold(mutex_);
+        const Lock hold(mutex_);
         session.cookie = cookie;
         if (wanted)
             sessions_.greet(session);
@@ -206,7 +206,7 @@ std::uint32_t Module::poll(std::uint32_t budget) {
     std::uint32_t handled = poller_.wait(budget);
     std::vector<Event> events;
     {
-        const module::Lock hold(mutex_);
+        const Lock hold(mutex_);
         armed_ = false;
         sessions_.bury();
         if (sessions_.next() != Clock::time_point::max())
@@ -217,7 +217,7 @@ std::uint32_t Module::poll(std::uint32_t budget) {
 }
 
 std::int32_t Module::arm(std::uint64_t& sleep_ns) {
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     const auto next = sessions_.next();
     if (next != Clock::time_point::max()) {
         const auto left = std::chrono::nanoseconds(next - Clock::now()).count();
@@ -229,7 +229,7 @@ std::int32_t Module::arm(std::uint64_t& sleep_ns) {
 }
 
 std::int32_t Module::query(const Session* session, plexus_query what, std::uint64_t& value) const {
-    const module::Lock hold(mutex_);
+    const Lock hold(mutex_);
     switch (what) {
     case PLEXUS_QUERY_MAX_MESSAGE:
     case PLEXUS_QUERY_EAGER_BYTES:

@@ -3,7 +3,7 @@
 // it, never held during a callback but for those that any thread may call.
 #pragma once
 
-#include "common/mutex.h"
+#include "base/lock.h"
 #include "common/surroundings.h"
 #include "stream_link/addresses.h"
 #include "stream_link/descriptor.h"
@@ -76,10 +76,10 @@ class Module {
     stream_link::Poller poller_;
     std::vector<std::unique_ptr<Reader>> readers_;
     std::vector<std::uint8_t> incoming_; ///< one datagram. @thread progress
-    mutable module::Mutex mutex_;
-    Sessions sessions_ PLEXUS_MODULE_GUARDED_BY(mutex_);
-    bool closing_ PLEXUS_MODULE_GUARDED_BY(mutex_) = false;
-    bool armed_ PLEXUS_MODULE_GUARDED_BY(mutex_) = false;
+    mutable Mutex mutex_;
+    Sessions sessions_ PLEXUS_GUARDED_BY(mutex_);
+    bool closing_ PLEXUS_GUARDED_BY(mutex_) = false;
+    bool armed_ PLEXUS_GUARDED_BY(mutex_) = false;
 };
 
 } // namespace plexus::udp

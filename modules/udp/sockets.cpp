@@ -22,14 +22,14 @@ udp::endpoint bound_to(int socket) {
     return endpoint;
 }
 
-module::OwnedFd make_socket(bool v4) {
-    return module::OwnedFd(::socket(v4 ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+UniqueFd make_socket(bool v4) {
+    return UniqueFd(::socket(v4 ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 }
 
 // Errno, or 0 and a bound socket.
-int open_at(const udp::endpoint& endpoint, const stream_link::SocketOptions& options, module::OwnedFd& out) {
+int open_at(const udp::endpoint& endpoint, const stream_link::SocketOptions& options, UniqueFd& out) {
     const bool v4 = endpoint.address().is_v4();
-    module::OwnedFd socket = make_socket(v4);
+    UniqueFd socket = make_socket(v4);
     if (!socket) return errno;
     const int yes = 1;
     if (!v4) (void)::setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &yes, sizeof yes);
@@ -108,7 +108,7 @@ std::optional<Path> Sockets::path_to(const udp::endpoint& peer) const {
 
 std::size_t Sockets::mtu_to(const udp::endpoint& peer) noexcept {
     const bool v4 = peer.address().is_v4();
-    const module::OwnedFd asked = make_socket(v4);
+    const UniqueFd asked = make_socket(v4);
     int mtu = 0;
     socklen_t size = sizeof mtu;
     if (!asked || ::connect(asked.get(), peer.data(), static_cast<socklen_t>(peer.size())) != 0 ||

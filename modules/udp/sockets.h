@@ -3,7 +3,7 @@
 // fragmented. Knows nothing of sessions. Sending: any thread; the rest: one at a time.
 #pragma once
 
-#include "common/owned_fd.h"
+#include "base/unique_fd.h"
 #include "stream_link/addresses.h"
 #include "udp/options.h"
 
@@ -53,7 +53,7 @@ class Sockets {
   private:
     struct Socket {
         stream_link::Interface at;
-        module::OwnedFd fd;
+        UniqueFd fd;
     };
     int bind_all(const std::vector<stream_link::Interface>& where, std::uint16_t port,
                  const stream_link::SocketOptions& options, std::string& failed);

@@ -225,7 +225,7 @@ void Link::hand_on(const Coming& coming) {
     if (over::Link::on_place({bytes.data(), coming.head}, rest, &where, &token) != PLEXUS_OK) return;
     std::int32_t status = PLEXUS_LINK_LOST;
     {
-        const module::Lock hold(border());
+        const Lock hold(border());
         if (!is_over()) {
             std::memcpy(where, bytes.data() + coming.head, rest);
             status = PLEXUS_OK;
@@ -266,7 +266,7 @@ void Link::unpack_in_place(std::span<const std::byte> frame, const Prefix& prefi
     if (over::Link::on_place({head.data(), prefix.head}, rest, &where, &token) != PLEXUS_OK) return;
     const char* wrong = "the link was given up";
     {
-        const module::Lock hold(border());
+        const Lock hold(border());
         if (!is_over()) wrong = fill(frame, prefix, {static_cast<std::byte*>(where), rest});
     }
     over::Link::on_placed(token, wrong == nullptr ? PLEXUS_OK : PLEXUS_LINK_LOST);

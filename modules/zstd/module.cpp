@@ -41,7 +41,7 @@ std::int32_t Module::query(const over::Link* link, plexus_query what, std::uint6
 
 std::unique_ptr<Packer> Module::borrow() {
     {
-        const module::Lock hold(packers_mutex_);
+        const Lock hold(packers_mutex_);
         if (!packers_.empty()) {
             std::unique_ptr<Packer> packer = std::move(packers_.back());
             packers_.pop_back();
@@ -52,7 +52,7 @@ std::unique_ptr<Packer> Module::borrow() {
 }
 
 void Module::give_back(std::unique_ptr<Packer> packer) {
-    const module::Lock hold(packers_mutex_);
+    const Lock hold(packers_mutex_);
     if (packers_.size() < kMostKeptPackers) packers_.push_back(std::move(packer));
 }
 

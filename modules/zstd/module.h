@@ -50,8 +50,8 @@ class Module final : public over::Module {
     Words packed_;      // progress
     Words message_;     // progress
 
-    module::Mutex packers_mutex_;
-    std::vector<std::unique_ptr<Packer>> packers_ PLEXUS_MODULE_GUARDED_BY(packers_mutex_);
+    Mutex packers_mutex_;
+    std::vector<std::unique_ptr<Packer>> packers_ PLEXUS_GUARDED_BY(packers_mutex_);
 };
 
 } // namespace plexus::zstd

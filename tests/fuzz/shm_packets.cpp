@@ -20,7 +20,7 @@
 namespace {
 
 using namespace plexus::shm;
-using plexus::module::OwnedFd;
+using plexus::UniqueFd;
 
 void require(bool holds) {
     if (!holds) std::abort();
@@ -40,7 +40,7 @@ plexus_host make_host() {
 }
 
 int any_descriptor() {
-    static const OwnedFd one(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    static const UniqueFd one(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     return one.get();
 }
 
@@ -105,13 +105,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (!connects) {
         int ends[2];
         require(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == 0);
-        const OwnedFd theirs(ends[1]);
-        Opening opening(host, OwnedFd(ends[0]), until);
+        const UniqueFd theirs(ends[1]);
+        Opening opening(host, UniqueFd(ends[0]), until);
         converse(opening, theirs.get(), {data + 1, size - 1, false, {}});
         return 0;
     }
     static SocketName name{};
-    static const OwnedFd listener = [] {
+    static const UniqueFd listener = [] {
         const pid_t process = ::getpid(); // several fuzzers may run at a time
         std::memcpy(name.data(), &process, sizeof process);
         return listen_at(name);
@@ -123,7 +123,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     Opening opening(host, name, peer, Setup{kVersion, 256, 0, 0, {}, 0, {}}, until);
     opening.offer(fds);
     require(opening.step() == PLEXUS_AGAIN); // it has called
-    const OwnedFd theirs = accept_from(listener.get());
+    const UniqueFd theirs = accept_from(listener.get());
     require(static_cast<bool>(theirs));
     converse(opening, theirs.get(), {data + 1, size - 1, true, {}});
     return 0;

@@ -18,7 +18,8 @@
 namespace {
 
 using namespace plexus::shm;
-using plexus::module::OwnedFd;
+using plexus::SealedMemory;
+using plexus::UniqueFd;
 
 constexpr std::uint32_t kLines = 64;
 constexpr std::size_t kAreaBytes = 1 << 12;
@@ -81,7 +82,7 @@ struct Target {
         theirs.reset(ends[1]);
         receiver.attach(in, lines.get(), kLines, doorbell(), {mine.get(), ::getpid(), -1}, spare);
         writer.attach(lines.get(), kLines, written);
-        area = SharedMemory::create("fuzz area", kAreaBytes, area_fd);
+        area = SealedMemory::create("fuzz area", kAreaBytes, area_fd);
         require(static_cast<bool>(area));
     }
     // One for all runs: it says only that there is something.
@@ -91,7 +92,7 @@ struct Target {
         static Doorbell one;
         static const bool ready =
             mailbox.open() &&
-            one.attach(mailbox.memory_fd(), OwnedFd(::dup(mailbox.event_fd())), 0, direction, false);
+            one.attach(mailbox.memory_fd(), UniqueFd(::dup(mailbox.event_fd())), 0, direction, false);
         require(ready);
         return one;
     }
@@ -184,12 +185,12 @@ struct Target {
         const auto what = input.take<std::uint8_t>();
         const std::size_t small = input.take<std::uint16_t>() + std::size_t{1};
         const std::size_t size = what % 8 == 1 ? kMostPart : what % 8 == 2 ? kMostPart + 1 : small;
-        OwnedFd fd;
+        UniqueFd fd;
         if (what % 8 == 3) { // it could be cut short
             fd.reset(::memfd_create("fuzz part", MFD_CLOEXEC));
             require(::ftruncate(fd.get(), static_cast<off_t>(size)) == 0);
         } else {
-            require(static_cast<bool>(SharedMemory::create("fuzz part", size, fd)));
+            require(static_cast<bool>(SealedMemory::create("fuzz part", size, fd)));
         }
         const bool lost = what % 8 == 0;
         const bool odd = what % 32 >= 24; // another number of descriptors than belongs to it
@@ -228,8 +229,8 @@ struct Target {
     plexus_host table{};
     std::unique_ptr<Line[]> lines;
     Direction in{};
-    OwnedFd mine, theirs, area_fd;
-    SharedMemory area;
+    UniqueFd mine, theirs, area_fd;
+    SealedMemory area;
     SpareDescriptor spare;
     std::atomic<std::uint64_t> written{0}; // what the receiver has said last, before the peer overwrote it
     RingWriter writer;

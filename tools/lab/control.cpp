@@ -37,16 +37,16 @@ Name name_of(pid_t lab) {
 
 const sockaddr* plain(const Name& name) { return reinterpret_cast<const sockaddr*>(&name.address); }
 
-OwnedFd new_socket() {
-    OwnedFd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+UniqueFd new_socket() {
+    UniqueFd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
     if (!fd) cannot("no socket to speak to the lab");
     return fd;
 }
 
 } // namespace
 
-OwnedFd listen_as(pid_t lab) {
-    OwnedFd fd = new_socket();
+UniqueFd listen_as(pid_t lab) {
+    UniqueFd fd = new_socket();
     const Name name = name_of(lab);
     if (::bind(fd.get(), plain(name), name.size) != 0 || ::listen(fd.get(), 16) != 0)
         cannot("the lab cannot listen to \"plexus lab ctl\"");
@@ -69,8 +69,8 @@ std::vector<pid_t> running_labs() {
     return labs;
 }
 
-OwnedFd connect_to(pid_t lab) {
-    OwnedFd fd = new_socket();
+UniqueFd connect_to(pid_t lab) {
+    UniqueFd fd = new_socket();
     const Name name = name_of(lab);
     if (::connect(fd.get(), plain(name), name.size) != 0)
         throw Error(Status::not_found, fmt::format("there is no lab with process {} ({}): plexus lab ctl "
@@ -82,7 +82,7 @@ OwnedFd connect_to(pid_t lab) {
 Pair connected_pair() {
     int ends[2];
     if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) cannot("no socket for the lab");
-    return {OwnedFd(ends[0]), OwnedFd(ends[1])};
+    return {UniqueFd(ends[0]), UniqueFd(ends[1])};
 }
 
 Answer ask(int connection, const std::string& request) {

@@ -7,7 +7,7 @@
 // An answer starts with "ok\n", or with "no\n" and a sentence that says why.
 #pragma once
 
-#include "tools/lab/owned_fd.h"
+#include "runtime/base/unique_fd.h"
 
 #include <string>
 #include <sys/types.h>
@@ -22,16 +22,16 @@ struct Answer {
 
 /// A socket on which the lab of the process `lab` listens.
 /// @error NotAllowed, Error (thrown)
-OwnedFd listen_as(pid_t lab);
+UniqueFd listen_as(pid_t lab);
 /// Labs of this machine that listen, by their processes.
 std::vector<pid_t> running_labs();
 /// A connection to one of them.
 /// @error Error not_found (thrown)
-OwnedFd connect_to(pid_t lab);
+UniqueFd connect_to(pid_t lab);
 
 /// Both ends of a connection, for a lab's own use.
 struct Pair {
-    OwnedFd a, b;
+    UniqueFd a, b;
 };
 Pair connected_pair();
 

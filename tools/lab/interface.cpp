@@ -55,13 +55,13 @@ class Asker {
     }
 
   private:
-    OwnedFd socket_;
+    UniqueFd socket_;
 };
 
 } // namespace
 
-OwnedFd make_tap(const std::string& name) {
-    OwnedFd tap(::open("/dev/net/tun", O_RDWR | O_CLOEXEC | O_NONBLOCK));
+UniqueFd make_tap(const std::string& name) {
+    UniqueFd tap(::open("/dev/net/tun", O_RDWR | O_CLOEXEC | O_NONBLOCK));
     if (!tap) cannot("/dev/net/tun cannot be opened");
     ifreq request = request_for(name);
     request.ifr_flags = IFF_TAP | IFF_NO_PI | IFF_VNET_HDR;

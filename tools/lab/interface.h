@@ -3,7 +3,7 @@
 // made.
 #pragma once
 
-#include "tools/lab/owned_fd.h"
+#include "runtime/base/unique_fd.h"
 
 #include <cstdint>
 #include <string>
@@ -16,7 +16,7 @@ inline constexpr std::size_t kTapHeaderBytes = 10;
 
 /// Makes a TAP device, which lives as long as its descriptor.
 /// @error NotAllowed, Error (thrown)
-OwnedFd make_tap(const std::string& name);
+UniqueFd make_tap(const std::string& name);
 
 /// Gives the interface `name` the addresses of the machine `number`, and brings the interface up.
 void configure(const std::string& name, std::uint32_t number, std::uint32_t mtu);

@@ -181,7 +181,7 @@ SessionOptions session_options(const Network& network, LabOptions& options) {
 }
 
 int run_lab(const Network& network, const SessionOptions& options) {
-    const OwnedFd listener = listen_as(::getpid());
+    const UniqueFd listener = listen_as(::getpid());
     return run_in_new_world([&] {
         try {
             return run_session(network, options, listener.get());

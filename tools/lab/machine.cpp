@@ -25,12 +25,12 @@ constexpr int kHostNamespaces = CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWUTS | CLON
 constexpr char kHostDevice[] = "eth0";
 
 void set(const char* path, const char* value) {
-    const OwnedFd file(::open(path, O_WRONLY | O_CLOEXEC));
+    const UniqueFd file(::open(path, O_WRONLY | O_CLOEXEC));
     // A setting that fails makes a host less quiet or less repeatable, not wrong.
     [[maybe_unused]] const ssize_t ignored = ::write(file.get(), value, std::strlen(value));
 }
 
-OwnedFd build(const Network& network, std::uint32_t number) {
+UniqueFd build(const Network& network, std::uint32_t number) {
     const std::string& name = network.hosts[number].name;
     if (::unshare(kHostNamespaces) != 0) cannot("the namespaces of a host cannot be made");
     if (::sethostname(name.data(), name.size()) != 0) cannot("a host's name cannot be set");
@@ -45,7 +45,7 @@ OwnedFd build(const Network& network, std::uint32_t number) {
     set("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
     set("/proc/sys/net/ipv4/tcp_no_metrics_save", "1");
     take_up_loopback();
-    OwnedFd tap = make_tap(kHostDevice);
+    UniqueFd tap = make_tap(kHostDevice);
     configure(kHostDevice, number, network.mtu);
     for (std::uint32_t other = 0; other < network.hosts.size(); ++other)
         if (other != number) add_neighbour(kHostDevice, other);
@@ -59,7 +59,7 @@ struct Word {
     char why[512] = {};
 };
 
-void say(int socket, const Word& word, const OwnedFd& tap) {
+void say(int socket, const Word& word, const UniqueFd& tap) {
     iovec piece{const_cast<Word*>(&word), sizeof word};
     alignas(cmsghdr) char room[CMSG_SPACE(sizeof(int))] = {};
     msghdr message{};
@@ -78,7 +78,7 @@ void say(int socket, const Word& word, const OwnedFd& tap) {
     ::sendmsg(socket, &message, MSG_NOSIGNAL);
 }
 
-OwnedFd hear(int socket, const std::string& name) {
+UniqueFd hear(int socket, const std::string& name) {
     Word word;
     iovec piece{&word, sizeof word};
     alignas(cmsghdr) char room[CMSG_SPACE(sizeof(int))] = {};
@@ -95,7 +95,7 @@ OwnedFd hear(int socket, const std::string& name) {
     if (head != nullptr && head->cmsg_type == SCM_RIGHTS) {
         int fd = -1;
         std::memcpy(&fd, CMSG_DATA(head), sizeof fd);
-        return OwnedFd(fd);
+        return UniqueFd(fd);
     }
     const std::string why = fmt::format("{}: {}", name, word.why);
     if (!word.allowed) throw NotAllowed(why);
@@ -107,12 +107,12 @@ OwnedFd hear(int socket, const std::string& name) {
     ::prctl(PR_SET_NAME, network.hosts[number].name.c_str());
     Word word;
     try {
-        const OwnedFd tap = build(network, number);
+        const UniqueFd tap = build(network, number);
         say(socket, word, tap);
     } catch (const std::exception& error) {
         word.allowed = dynamic_cast<const NotAllowed*>(&error) == nullptr;
         std::strncpy(word.why, error.what(), sizeof word.why - 1);
-        say(socket, word, OwnedFd());
+        say(socket, word, UniqueFd());
         ::_exit(1);
     }
     // No descriptor of the lab or of the user may stay open here.
@@ -124,17 +124,17 @@ OwnedFd hear(int socket, const std::string& name) {
 
 std::vector<Machine> start_machines(const Network& network) {
     std::vector<Machine> machines;
-    std::vector<OwnedFd> words;
+    std::vector<UniqueFd> words;
     for (std::uint32_t number = 0; number < network.hosts.size(); ++number) {
         int ends[2];
         if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
             cannot("no socket for a host");
         words.emplace_back(ends[0]);
-        const OwnedFd theirs(ends[1]);
+        const UniqueFd theirs(ends[1]);
         const pid_t pid = ::fork();
         if (pid < 0) cannot("no process for a host");
         if (pid == 0) hold(network, number, theirs.get());
-        machines.push_back({network.hosts[number].name, pid, OwnedFd()});
+        machines.push_back({network.hosts[number].name, pid, UniqueFd()});
     }
     for (std::size_t i = 0; i < machines.size(); ++i)
         machines[i].tap = hear(words[i].get(), machines[i].name);
@@ -144,7 +144,7 @@ std::vector<Machine> start_machines(const Network& network) {
 void enter_machine(pid_t pid) {
     char here[PATH_MAX] = {};
     const bool has_folder = ::getcwd(here, sizeof here) != nullptr;
-    const OwnedFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0U)));
+    const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0U)));
     if (!process) cannot("the process of a host cannot be found");
     if (::setns(process.get(), kHostNamespaces) != 0) cannot("a host cannot be entered");
     if (has_folder && ::chdir(here) != 0) cannot(fmt::format("the folder {} is not on the host", here));

@@ -3,8 +3,8 @@
 // nothing else. The namespaces end with the process. Other processes enter them by its process id.
 #pragma once
 
+#include "runtime/base/unique_fd.h"
 #include "tools/lab/network.h"
-#include "tools/lab/owned_fd.h"
 
 #include <string>
 #include <sys/types.h>
@@ -15,7 +15,7 @@ namespace plexus::tools::lab {
 struct Machine {
     std::string name;
     pid_t pid = -1; ///< in the caller's process namespace
-    OwnedFd tap;    ///< gives what the host sends, and takes what the host receives
+    UniqueFd tap;   ///< gives what the host sends, and takes what the host receives
 };
 
 /// Starts a machine for each host of the network. The caller has no threads.

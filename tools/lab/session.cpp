@@ -49,8 +49,8 @@ void furnish(const Network& network) {
     take_up_loopback();
 }
 
-OwnedFd open_lab_device(const Network& network) {
-    OwnedFd tap = make_tap(kLabDevice);
+UniqueFd open_lab_device(const Network& network) {
+    UniqueFd tap = make_tap(kLabDevice);
     configure(kLabDevice, kLabNumber, network.mtu);
     for (std::uint32_t i = 0; i < network.hosts.size(); ++i) add_neighbour(kLabDevice, i);
     return tap;
@@ -65,8 +65,8 @@ void raise_file_limit() {
 }
 
 /// Starts the switch in a process of its own; returns this side of the owner's connection.
-OwnedFd start_switch(const Network& network, std::vector<Machine>& machines, const OwnedFd& lab_tap,
-                     int listener) {
+UniqueFd start_switch(const Network& network, std::vector<Machine>& machines, const UniqueFd& lab_tap,
+                      int listener) {
     Pair pair = connected_pair();
     const pid_t pid = ::fork();
     if (pid < 0) cannot("no process for the switch");
@@ -133,8 +133,8 @@ int run_session(const Network& network, SessionOptions options, int listener) {
     raise_file_limit();
     furnish(network);
     std::vector<Machine> machines = start_machines(network);
-    OwnedFd lab_tap = open_lab_device(network);
-    const OwnedFd connection = start_switch(network, machines, lab_tap, listener);
+    UniqueFd lab_tap = open_lab_device(network);
+    const UniqueFd connection = start_switch(network, machines, lab_tap, listener);
     lab_tap.reset();
     tell_environment(network, machines);
     place_programs(network, options);

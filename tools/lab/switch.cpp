@@ -253,7 +253,7 @@ class Switch {
     Fabric fabric_;
     FrameRoom room_;
     AlarmClock alarm_;
-    OwnedFd poll_;
+    UniqueFd poll_;
     const Time start_ = clock_now(CLOCK_MONOTONIC);
     std::vector<Fabric::Outcome> outcomes_;
     std::vector<bool> paused_; // hosts that wait because the queue of their own wire is full

@@ -7,8 +7,8 @@
 // know their neighbours' addresses from the start.
 #pragma once
 
+#include "runtime/base/unique_fd.h"
 #include "tools/lab/network.h"
-#include "tools/lab/owned_fd.h"
 
 #include <sys/types.h>
 #include <vector>

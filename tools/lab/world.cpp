@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/lab/world.h"
 
-#include "tools/lab/owned_fd.h"
+#include "runtime/base/unique_fd.h"
 #include "tools/lab/refusal.h"
 
 #include <array>
@@ -25,7 +25,7 @@ constexpr int kLabNamespaces = CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWUTS | CLONE
 constexpr std::array kPassedOn{SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
 
 void write_file(const char* path, const std::string& text) {
-    const OwnedFd file(::open(path, O_WRONLY | O_CLOEXEC));
+    const UniqueFd file(::open(path, O_WRONLY | O_CLOEXEC));
     if (!file || ::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
         cannot(std::string(path) + " cannot be written for a user namespace");
 }
@@ -86,8 +86,8 @@ int run_in_new_world(const std::function<int()>& inside) {
     leave_the_old_world();
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) cannot("no pipe for the lab");
-    OwnedFd theirs(ends[0]);
-    OwnedFd ours(ends[1]);
+    UniqueFd theirs(ends[0]);
+    UniqueFd ours(ends[1]);
     const sigset_t wanted = passed_on_and_children();
     sigset_t before;
     ::sigprocmask(SIG_BLOCK, &wanted, &before);

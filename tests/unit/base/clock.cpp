@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/clock.h"
+#include "base/pause.h"
 
 #include "support/catch.h"
 

@@ -15,6 +15,7 @@ namespace frames_test {
 
 using namespace plexus::module;
 using namespace plexus::testing;
+using plexus::Mutex;
 
 namespace {
 

@@ -38,8 +38,8 @@ bool readable(int fd) {
 }
 
 /// A file in memory that holds `cookie`, as a page does.
-plexus::module::OwnedFd file_with(const PageAddress& address, std::size_t bytes, int seals) {
-    plexus::module::OwnedFd out(::memfd_create("page of a test", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+plexus::UniqueFd file_with(const PageAddress& address, std::size_t bytes, int seals) {
+    plexus::UniqueFd out(::memfd_create("page of a test", MFD_CLOEXEC | MFD_ALLOW_SEALING));
     REQUIRE(out);
     REQUIRE(::ftruncate(out.get(), static_cast<off_t>(bytes)) == 0);
     const auto& cookie = address.cookie;
@@ -48,7 +48,7 @@ plexus::module::OwnedFd file_with(const PageAddress& address, std::size_t bytes,
     return out;
 }
 
-bool opens(PageAddress address, const plexus::module::OwnedFd& file) {
+bool opens(PageAddress address, const plexus::UniqueFd& file) {
     address.page = static_cast<std::uint32_t>(file.get());
     PeerPage peer;
     return peer.open(address, true);

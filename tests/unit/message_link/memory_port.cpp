@@ -61,7 +61,7 @@ std::unique_ptr<Arrived> packet_of(const Header& header, const plexus_view* piec
 /// Where a port is sent to. Outlives it while others know it.
 struct Mailbox {
     std::uint64_t address = 0;
-    const module::OwnedFd wake_fd{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+    const UniqueFd wake_fd{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
     std::mutex mutex; // what follows; taken under a port's lock
     bool open = true;
     bool exited = false;

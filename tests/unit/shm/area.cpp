@@ -10,6 +10,7 @@
 namespace area_test {
 
 using namespace plexus::shm;
+using plexus::SealedMemory;
 
 namespace {
 
@@ -17,9 +18,9 @@ constexpr std::uint64_t kSize = 1 << 16;
 
 struct Area {
     Area() {
-        plexus::module::OwnedFd fd;
+        plexus::UniqueFd fd;
         writer.attach(released);
-        writer.give(SharedMemory::create("test area", kSize, fd));
+        writer.give(SealedMemory::create("test area", kSize, fd));
     }
     std::atomic<std::uint64_t> released{0};
     AreaWriter writer;

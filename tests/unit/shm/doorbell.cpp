@@ -32,8 +32,8 @@ bool readable(int fd, int limit_ms) {
 struct Ringer {
     Ringer(Mailbox& mailbox, std::uint32_t bit) {
         direction.attention = Direction::doorbell;
-        attached = doorbell.attach(mailbox.memory_fd(), plexus::module::OwnedFd(::dup(mailbox.event_fd())),
-                                   bit, direction, false);
+        attached = doorbell.attach(mailbox.memory_fd(), plexus::UniqueFd(::dup(mailbox.event_fd())), bit,
+                                   direction, false);
     }
     Direction direction{};
     Doorbell doorbell;
@@ -91,13 +91,13 @@ TEST_CASE("what a peer passes instead of an eventfd is refused") {
         Doorbell doorbell;
         errno = 0;
         const bool attached =
-            doorbell.attach(mailbox.memory_fd(), plexus::module::OwnedFd(::dup(fd)), 0, direction, false);
+            doorbell.attach(mailbox.memory_fd(), plexus::UniqueFd(::dup(fd)), 0, direction, false);
         return !attached && errno == EINVAL;
     };
     int ends[2];
     REQUIRE(::pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0);
-    plexus::module::OwnedFd reader(ends[0]);
-    const plexus::module::OwnedFd writer(ends[1]);
+    plexus::UniqueFd reader(ends[0]);
+    const plexus::UniqueFd writer(ends[1]);
     SECTION("a pipe that is full") {
         const std::array<char, 4096> bytes{};
         while (::write(writer.get(), bytes.data(), bytes.size()) > 0) {}
@@ -111,17 +111,17 @@ TEST_CASE("what a peer passes instead of an eventfd is refused") {
     SECTION("a socket") {
         int sockets[2];
         REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) == 0);
-        const plexus::module::OwnedFd one(sockets[0]);
+        const plexus::UniqueFd one(sockets[0]);
         ::close(sockets[1]);
         CHECK(refused(one.get()));
     }
     SECTION("a file") { CHECK(refused(mailbox.memory_fd())); }
     SECTION("another kind without a name") {
-        const plexus::module::OwnedFd epoll(::epoll_create1(EPOLL_CLOEXEC));
+        const plexus::UniqueFd epoll(::epoll_create1(EPOLL_CLOEXEC));
         CHECK(refused(epoll.get()));
     }
     SECTION("an eventfd that blocks its writer") {
-        const plexus::module::OwnedFd blocking(::eventfd(0, EFD_CLOEXEC));
+        const plexus::UniqueFd blocking(::eventfd(0, EFD_CLOEXEC));
         CHECK(refused(blocking.get()));
     }
     SECTION("nothing") { CHECK(refused(-1)); }

@@ -4,8 +4,8 @@
 #include "support/catch.h"
 #include "support/sleeper.h"
 
-#include "common/owned_fd.h"
-#include "shm/process.h"
+#include "base/process_watch.h"
+#include "base/unique_fd.h"
 
 #include <csignal>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 namespace forks_test {
 
 using namespace plexus::testing;
-using plexus::module::OwnedFd;
+using plexus::UniqueFd;
 
 namespace {
 
@@ -141,14 +141,14 @@ TEST_CASE("a link that is given up ends at the other side although a forked chil
 }
 
 TEST_CASE("a process is found by its socket, or by its number and start") {
-    using namespace plexus::shm;
+    using namespace plexus;
     Process child([](Channel& parent) { return parent.take(20s) ? 0 : 1; });
     const std::uint64_t start = start_time_of(child.pid());
     CHECK(start != 0);
     CHECK(start >= start_time_of(::getpid()));
     CHECK(start_time_of(0) == 0);
 
-    const OwnedFd found = process_started_at(child.pid(), start);
+    const UniqueFd found = process_started_at(child.pid(), start);
     REQUIRE(found);
     CHECK_FALSE(has_ended(found.get()));
     CHECK_FALSE(process_started_at(child.pid(), start + 1)); // the number of another
@@ -166,9 +166,9 @@ TEST_CASE("a process is found by its socket, or by its number and start") {
 
     int ends[2];
     REQUIRE(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0);
-    const OwnedFd one(ends[0]);
-    const OwnedFd other(ends[1]);
-    if (const OwnedFd self = peer_process(one.get())) CHECK_FALSE(has_ended(self.get())); // Linux 6.5
+    const UniqueFd one(ends[0]);
+    const UniqueFd other(ends[1]);
+    if (const UniqueFd self = peer_process(one.get())) CHECK_FALSE(has_ended(self.get())); // Linux 6.5
 }
 
 } // namespace forks_test

@@ -17,7 +17,8 @@
 namespace hostile_test {
 
 using namespace plexus::shm;
-using plexus::module::OwnedFd;
+using plexus::SealedMemory;
+using plexus::UniqueFd;
 
 namespace {
 
@@ -56,20 +57,20 @@ struct Peer {
         mine.reset(ends[0]);
         theirs.reset(ends[1]);
         REQUIRE(mailbox.open());
-        REQUIRE(doorbell.attach(mailbox.memory_fd(), OwnedFd(::dup(mailbox.event_fd())), 0, out, false));
+        REQUIRE(doorbell.attach(mailbox.memory_fd(), UniqueFd(::dup(mailbox.event_fd())), 0, out, false));
         writer.attach(lines.get(), kLines, in.consumed);
         receiver.attach(in, lines.get(), kLines, doorbell, {mine.get(), ::getpid(), -1}, spare);
     }
 
     void bring_area() {
-        OwnedFd fd;
-        area = SharedMemory::create("test area", kAreaBytes, fd);
+        UniqueFd fd;
+        area = SealedMemory::create("test area", kAreaBytes, fd);
         const int fds[] = {fd.get()};
         REQUIRE(send_packet(theirs.get(), kAreaPacket, fds));
     }
     void bring_part(const void* bytes, std::size_t size) {
-        OwnedFd fd;
-        const SharedMemory part = SharedMemory::create("test part", size, fd);
+        UniqueFd fd;
+        const SealedMemory part = SealedMemory::create("test part", size, fd);
         std::memcpy(part.data(), bytes, size);
         const int fds[] = {fd.get()};
         REQUIRE(send_packet(theirs.get(), kPartPacket, fds));
@@ -99,8 +100,8 @@ struct Peer {
     Direction out{};
     Mailbox mailbox;
     Doorbell doorbell;
-    OwnedFd mine, theirs;
-    SharedMemory area;
+    UniqueFd mine, theirs;
+    SealedMemory area;
     RingWriter writer;
     SpareDescriptor spare;
     Receiver receiver;
@@ -169,7 +170,7 @@ TEST_CASE("a message inside the area is delivered and released") {
 
 TEST_CASE("an area that could be cut short breaks the link") {
     Peer peer;
-    const OwnedFd loose(::memfd_create("test", MFD_CLOEXEC));
+    const UniqueFd loose(::memfd_create("test", MFD_CLOEXEC));
     REQUIRE(::ftruncate(loose.get(), kAreaBytes) == 0);
     const int fds[] = {loose.get()};
     REQUIRE(send_packet(peer.theirs.get(), kAreaPacket, fds));
@@ -396,8 +397,8 @@ TEST_CASE("a stream's parts that come after the link was given up are dropped, a
 TEST_CASE("what comes by the socket of an open link and is no area breaks it") {
     Peer peer;
     using Heard = Receiver::Heard;
-    OwnedFd fd;
-    const auto memory = SharedMemory::create("test area", kAreaBytes, fd);
+    UniqueFd fd;
+    const auto memory = SealedMemory::create("test area", kAreaBytes, fd);
     const int fds[] = {fd.get(), fd.get()};
     CHECK(peer.receiver.hear() == Heard::nothing);
     SECTION("another word") {

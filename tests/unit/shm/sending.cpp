@@ -3,8 +3,8 @@
 #include "support/catch.h"
 #include "support/eventually.h"
 
+#include "base/process_memory.h"
 #include "plexus/module/module.h"
-#include "shm/cma.h"
 #include "shm/sender.h"
 #include "shm/socket.h"
 
@@ -22,7 +22,12 @@
 namespace sending_test {
 
 using namespace plexus::shm;
-using plexus::module::OwnedFd;
+using plexus::can_read;
+using plexus::Cookie;
+using plexus::CookieAt;
+using plexus::RemoteBytes;
+using plexus::SealedMemory;
+using plexus::UniqueFd;
 using plexus::testing::kSanitized;
 
 namespace {
@@ -60,7 +65,7 @@ struct Half {
         mine.reset(ends[0]);
         theirs.reset(ends[1]);
         REQUIRE(mailbox.open());
-        REQUIRE(doorbell.attach(mailbox.memory_fd(), OwnedFd(::dup(mailbox.event_fd())), 0, out, false));
+        REQUIRE(doorbell.attach(mailbox.memory_fd(), UniqueFd(::dup(mailbox.event_fd())), 0, out, false));
         out.can_fetch = 1;
         sender.attach(out, lines.get(), kLines, doorbell, mine.get());
         sender.open();
@@ -84,7 +89,7 @@ struct Half {
         if (packet.is != Packet::Is::here) return 0;
         if (room == kLostPacket) return kLost;
         REQUIRE((room == kPartPacket && packet.fd_count == 1));
-        const SharedMemory part = SharedMemory::map(packet.fds[0].get(), 1, kMostPart);
+        const SealedMemory part = SealedMemory::map(packet.fds[0].get(), 1, kMostPart);
         REQUIRE(part);
         CHECK(std::memcmp(part.data(), bytes.data() + 24 + from, part.size()) == 0);
         return part.size();
@@ -97,7 +102,7 @@ struct Half {
     Direction out{};
     Mailbox mailbox;
     Doorbell doorbell;
-    OwnedFd mine, theirs;
+    UniqueFd mine, theirs;
     Sender sender;
     std::vector<std::byte> bytes;
     std::uint64_t asked = 0;

@@ -6,11 +6,11 @@
 #include "support/footprint.h"
 #include "support/log_guard.h"
 
+#include "base/sealed_memory.h"
 #include "plexus/module/handshake.h"
 #include "shm/doorbell.h"
 #include "shm/layout.h"
 #include "shm/listener.h"
-#include "shm/memory.h"
 #include "shm/opening.h"
 
 #include <deque>
@@ -18,8 +18,9 @@
 namespace strangers_test {
 
 using namespace plexus::testing;
+using plexus::SealedMemory;
+using plexus::UniqueFd;
 using plexus::module::Handshake;
-using plexus::module::OwnedFd;
 using plexus::shm::Listener;
 
 namespace {
@@ -34,9 +35,9 @@ class Refill {
   public:
     explicit Refill(const plexus::shm::SocketName& name)
       : thread_([this, name] {
-          std::deque<OwnedFd> open;
+          std::deque<UniqueFd> open;
           while (!stop_) {
-              OwnedFd socket = plexus::shm::call(name);
+              UniqueFd socket = plexus::shm::call(name);
               if (!socket) {
                   std::this_thread::yield();
                   continue;
@@ -68,7 +69,7 @@ TEST_CASE("a peer that closes after the greeting is called again: it has ended, 
         const Bytes own = self.descriptor();
         auto there = plexus::shm::decode({own.data(), own.size()}).value();
         there.socket.fill(ends ? 0xa5 : 0x5a);
-        OwnedFd listener = plexus::shm::listen_at(there.socket);
+        UniqueFd listener = plexus::shm::listen_at(there.socket);
         REQUIRE(listener);
         const auto bytes = plexus::shm::encode(there);
         End* const end = host.connect(std::as_bytes(std::span(bytes)), self.id());
@@ -76,7 +77,7 @@ TEST_CASE("a peer that closes after the greeting is called again: it has ended, 
         int calls = 0;
         REQUIRE(pump({&host}, 10s, [&] {
             std::array<std::uint8_t, 256> room{};
-            const OwnedFd caller = plexus::shm::accept_from(listener.get());
+            const UniqueFd caller = plexus::shm::accept_from(listener.get());
             if (caller && ++calls > 0) {
                 (void)eventually(10s, [&] {
                     return plexus::shm::receive_packet(caller.get(), room, false).is ==
@@ -105,8 +106,8 @@ TEST_CASE("a peer whose setup is of another version, or wants a ring that cannot
     BareHost host(shm());
     Mailbox mailbox;
     REQUIRE(mailbox.open());
-    OwnedFd segment;
-    const auto memory = SharedMemory::create("test segment", segment_bytes(wrong.lines), segment);
+    UniqueFd segment;
+    const auto memory = SealedMemory::create("test segment", segment_bytes(wrong.lines), segment);
     REQUIRE(memory);
     Setup setup;
     setup.version = wrong.version;
@@ -127,7 +128,7 @@ TEST_CASE("a peer whose setup is of another version, or wants a ring that cannot
 TEST_CASE("one poll lets in no more callers than its share") {
     BareHost host(shm());
     const auto name = name_of(host);
-    std::vector<OwnedFd> strangers;
+    std::vector<UniqueFd> strangers;
     for (int i = 0; i < 200; ++i) {
         strangers.push_back(plexus::shm::call(name));
         REQUIRE(strangers.back());
@@ -204,17 +205,17 @@ TEST_CASE("of too many callers those are dropped that have said nothing, the old
         });
         CHECK(count == 1);
     };
-    std::deque<OwnedFd> silent;
+    std::deque<UniqueFd> silent;
     const auto add_silent = [&] {
         silent.push_back(plexus::shm::call(name));
         REQUIRE(silent.back());
         accept_waiting();
     };
-    const auto dropped = [](const OwnedFd& caller) { return !plexus::shm::peer_is_there(caller.get(), -1); };
+    const auto dropped = [](const UniqueFd& caller) { return !plexus::shm::peer_is_there(caller.get(), -1); };
 
     add_silent();
     auto handshake = Handshake::connecting(there.table(), here.id());
-    const OwnedFd peer = plexus::shm::call(name);
+    const UniqueFd peer = plexus::shm::call(name);
     REQUIRE(plexus::shm::send_packet(peer.get(), handshake.take_outgoing()));
     accept_waiting();
     while (silent.size() < Listener::kMostSilent) add_silent();
@@ -242,7 +243,7 @@ TEST_CASE("callers beyond the limit that have all spoken give way to a new one, 
     plexus::shm::SocketName name{};
     here.table().random(here.table().self, name.data(), name.size());
     REQUIRE(listener.open(name));
-    std::vector<OwnedFd> callers;
+    std::vector<UniqueFd> callers;
     REQUIRE(listener.most_callers() >= Listener::kFewestCallers);
     for (std::size_t i = 0; i <= listener.most_callers(); ++i) {
         auto handshake = Handshake::connecting(there.table(), here.id());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The module's table, driven directly: what a full socket, a narrower path, a flood of strangers and a forked
 // child do to open links.
-#include "common/owned_fd.h"
+#include "base/unique_fd.h"
 #include "stream_link/descriptor.h"
 #include "support/bare_host.h"
 #include "support/catch.h"
@@ -55,12 +55,12 @@ class Stranger {
     }
 
   private:
-    plexus::module::OwnedFd socket_;
+    plexus::UniqueFd socket_;
     sockaddr_in victim_{};
 };
 
 bool set_loopback(int mtu) {
-    const plexus::module::OwnedFd control(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    const plexus::UniqueFd control(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
     ifreq request{};
     std::strcpy(request.ifr_name, "lo");
     request.ifr_flags = IFF_UP;

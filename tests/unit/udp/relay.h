@@ -3,7 +3,7 @@
 // change or repeat them. Its own thread; what it is told comes from the test's.
 #pragma once
 
-#include "common/owned_fd.h"
+#include "base/unique_fd.h"
 
 #include <atomic>
 #include <cstdint>
@@ -37,7 +37,7 @@ class Relay {
     void run();
     void forward(const Datagram& datagram, bool there);
 
-    module::OwnedFd socket_;
+    UniqueFd socket_;
     std::uint16_t port_ = 0;
     sockaddr_in target_{};
     mutable std::mutex mutex_;

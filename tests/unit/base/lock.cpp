@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A module's mutex: an attempt to take it does not wait.
-#include "common/mutex.h"
+#include "base/lock.h"
 
 #include "support/catch.h"
 
@@ -8,8 +8,8 @@
 
 namespace module_mutex_test {
 
-using plexus::module::Lock;
-using plexus::module::Mutex;
+using plexus::Lock;
+using plexus::Mutex;
 
 namespace {
 
