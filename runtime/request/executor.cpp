@@ -93,6 +93,8 @@ struct Job {
     Job(const Job&) = delete;
     Job& operator=(const Job&) = delete;
     bool called() const noexcept { return (header.flags & wire::kWantsReply) != 0; }
+    /// Bytes of memory that it takes while it waits: a job is many times as large as a small request.
+    std::size_t cost() const noexcept { return kBesides + sizeof(Job) + frame.size(); }
     void copy(wire::View whole) {
         memory = make_buffer(whole.size());
         if (memory == nullptr) throw std::bad_alloc();
@@ -117,6 +119,9 @@ struct Job {
         why = "its caller was lost before its handler began";
         return Status::peer_lost;
     }
+
+    /// The entry in the queue with what it calls, the count of owners, and the allocator's part of each.
+    static constexpr std::size_t kBesides = 144;
 
     const std::shared_ptr<transport::Peer> peer; // keeps `from`
     transport::Channel& from;
@@ -193,7 +198,7 @@ void Executor::submit(detail::Handler& handler, Objects::Slot& slot, transport::
             const Objects::OwnPin own(job->pin.slot());
             run(handler, job->pin.slot(), job->from, job->header, job->frame, &job->memory);
         };
-        const bool queued = pool_.submit(frame.size(), task, &handler);
+        const bool queued = pool_.submit(job->cost(), task, &handler);
         if (queued) return;
         why = "the queue of threaded handlers is full (limits.handler_queue)";
         if (pool_.stopping()) {

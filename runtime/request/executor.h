@@ -20,7 +20,7 @@ class Executor {
   public:
     using Clock = Pool::Clock;
 
-    /// `most_bytes`: of requests that wait for a thread.
+    /// `most_bytes`: memory of requests that wait for a thread or have one, their records included.
     Executor(std::size_t threads, std::size_t most_bytes, Reporter& reporter);
 
     // `frame` is the whole request; `owned`: its memory, to keep; null: valid until return.

@@ -3,6 +3,7 @@
 #include "contexts.h"
 
 #include <atomic>
+#include <malloc.h>
 
 namespace answers_test {
 
@@ -13,6 +14,7 @@ struct Store {};
 constexpr Request<std::vector<double>(Store&, std::uint32_t)> fetch{"answers.fetch"};
 constexpr Request<int(Store&, int)> echo{"answers.echo"};
 constexpr Request<std::size_t(Store&, std::span<const std::byte>)> weigh{"answers.weigh"};
+constexpr Request<void(Store&)> nudge{"answers.nudge"};
 
 constexpr std::uint32_t kElements = 1u << 19; // 4 MiB
 
@@ -96,6 +98,36 @@ TEST_CASE("a threaded request that finds the queue full is refused, and its send
     // The first request leaves the queue just behind its answer.
     CHECK(eventually(kLimit,
                      [&] { return refusal_of(far.call(weigh, std::span(load))).status == Status::ok; }));
+}
+
+TEST_CASE("small requests that wait for a thread take no more memory than limits.handler_queue") {
+    constexpr int kSent = 60'000;
+    constexpr std::size_t kQueue = std::size_t{4} << 20;
+    const auto logged = expect_warning("a one-way request of context");
+    std::atomic<bool> go{false};
+    std::atomic<int> begun{0};
+    std::atomic<int> refused{0};
+    Context owner(by("tcp", {{"limits.handler_queue", "4 MiB"}, {"handlers.threads", "1"}}));
+    Context user(by("tcp"));
+    user.on_error([&](const Error& error) { refused += error.status() == Status::again ? 1 : 0; });
+    owner.on(echo, [](Store&, int x) { return x; });
+    owner.on(nudge, threaded, [&](Store&) {
+        ++begun;
+        eventually(kLimit, [&] { return go.load(); });
+    });
+    Store store;
+    const Bound<Store> bound = owner.bind(store);
+    const auto far = handed(user, bound.pointer());
+    CHECK(within(far.call(echo, 1)) == 1);
+    const std::size_t before = ::mallinfo2().uordblks;
+    for (int i = 0; i < kSent; ++i) far.send(nudge);
+    CHECK(within(far.call(echo, 2)) == 2); // behind them
+    const std::size_t after = ::mallinfo2().uordblks;
+    CHECK(eventually(kLimit, [&] { return refused > kSent / 2; }));
+    // Both ends are in this process; sanitizers have a heap of their own, whose size this is not.
+    if (!kSanitized) CHECK(after - before < 2 * kQueue);
+    go = true;
+    CHECK(eventually(kLimit, [&] { return begun + refused == kSent; }));
 }
 
 } // namespace answers_test
