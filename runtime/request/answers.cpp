@@ -27,7 +27,7 @@ void report(transport::Channel& to, std::uint16_t request, Status status, const 
     wire::encode(wire::ReportHeader{static_cast<std::uint16_t>(status), request}, frame.head());
     std::string lost;
     if (send(to, frame, &lost, true) != Status::ok)
-        log::info("request", "{} will not hear that its request was refused: {}", to.peer().text(), lost);
+        log::info("request", "{} will not hear why its request was refused: {}", to.peer().text(), lost);
 }
 
 } // namespace

@@ -145,7 +145,9 @@ void Demux::take_control(Link& link, wire::View frame) {
             outbox.resumed(said->stream, said->count == kUnknown ? std::nullopt : std::optional(said->count));
         });
     case wire::Kind::dropped:
-        return answers_dropped(link, said->count);
+        return said->stream == static_cast<std::uint32_t>(wire::Dropped::reports)
+                   ? reports_dropped(link, said->count)
+                   : answers_dropped(link, said->count);
     default:
         return break_rules(link, "a control frame of an unknown kind");
     }
@@ -186,6 +188,7 @@ void Demux::take_hello(Link& link, wire::View frame) {
     relation.theirs = hello->memory;
     if (forgot_us) {
         relation.their_drops = hello->dropped;
+        relation.their_dropped_reports = 0; // it counts anew, and says so behind its hello
         for (Channel* channel : peer.all_channels())
             endpoint_.listener().calls_lost(*channel, WhichCalls::all, Status::message_lost,
                                             "the peer has forgotten this context meanwhile");
@@ -210,6 +213,18 @@ void Demux::answers_dropped(Link& link, std::uint64_t count) {
             *channel, WhichCalls::all, Status::message_lost,
             "the peer had to drop answers to this context: its queue was full, or no "
             "way led here");
+}
+
+// Which requests were refused, and why, is not known any more. No call is concerned.
+void Demux::reports_dropped(Link& link, std::uint64_t count) {
+    Relation& relation = link.peer->relation;
+    if (count <= relation.their_dropped_reports) return;
+    const std::uint64_t more = count - std::exchange(relation.their_dropped_reports, count);
+    endpoint_.listener().on_error(
+        Status::message_lost,
+        fmt::format("up to {} one-way requests to {} were not carried out, and why is not known: its reports "
+                    "of them found no room, or no way led here",
+                    more, link.peer->text()));
 }
 
 void Demux::take_replay_request(Link& link, std::uint32_t stream) {

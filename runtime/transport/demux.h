@@ -62,6 +62,7 @@ class Demux {
     void refuse(Link& link, wire::View head, std::size_t bytes, bool memory);
     void break_rules(Link& link, const char* how);
     void answers_dropped(Link& link, std::uint64_t count);
+    void reports_dropped(Link& link, std::uint64_t count);
 
     Endpoint& endpoint_;
     Acknowledger& acks_;

@@ -155,13 +155,16 @@ Status Endpoint::answer(Channel& to, Frame& frame, std::string* why) {
     const bool dropped = status == Status::again || status == Status::link_lost ||
                          status == Status::peer_lost || status == Status::no_method ||
                          status == Status::message_lost;
-    if (dropped && frame.from_reserve && !closing()) note_dropped_answer(to.peer());
+    if (!dropped || !frame.from_reserve || closing()) return status;
+    const wire::View head{static_cast<const std::byte*>(frame.pieces[0].data), frame.pieces[0].size};
+    note_dropped(to.peer(), is_report(head) ? wire::Dropped::reports : wire::Dropped::answers);
     return status;
 }
 
-void Endpoint::note_dropped_answer(Peer& peer) {
-    peer.dropped_answers.fetch_add(1, std::memory_order_relaxed);
-    for (Channel* each : peer.all_channels()) // without a link the next hello says so
+void Endpoint::note_dropped(Peer& peer, wire::Dropped what, std::uint64_t count) {
+    auto& counted = what == wire::Dropped::answers ? peer.dropped_answers : peer.dropped_reports;
+    counted.fetch_add(count, std::memory_order_relaxed);
+    for (Channel* each : peer.all_channels()) // without a link the next one begins with it
         each->on_outbox([](Outbox& outbox) { outbox.tell_dropped(); });
 }
 

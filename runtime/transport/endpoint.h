@@ -182,8 +182,9 @@ class Endpoint {
     /// Sends by the channel that a request came by, or, if that is dead by now, by any way that
     /// leads to its peer. @thread any
     Status answer(Channel& to, Frame& frame, std::string* why);
-    /// The peer waits for an answer that does not come: it is told, now or by the next hello. @thread any
-    void note_dropped_answer(Peer& peer);
+    /// The peer waits for answers that do not come, or does not hear that so many of its one-way requests
+    /// were refused: it is told of that, now or when the next link opens. @thread any
+    void note_dropped(Peer& peer, wire::Dropped what, std::uint64_t count = 1);
     /// The channel for a row's method, with the row's parameters; made on first use.
     Channel& channel(Peer& peer, const Descriptor& row);
     /// The same if there is one already, else null.

@@ -33,12 +33,6 @@ nanoseconds pause_after(std::uint32_t links_in_vain) {
                              : std::chrono::milliseconds(1u << std::min(links_in_vain - 2, kLongest));
 }
 
-/// An answer that the peer waits for.
-bool is_answer(wire::View head) {
-    const auto kind = wire::kind_of(head);
-    return kind == wire::Kind::reply || kind == wire::Kind::data || kind == wire::Kind::lease;
-}
-
 wire::View head_of(const PendingFrame& frame) {
     return {static_cast<const std::byte*>(frame.pieces[0].data), frame.pieces[0].size};
 }
@@ -102,11 +96,14 @@ void tell_lost(Endpoint& endpoint, Channel& of, Backlog backlog, Status status, 
     if (frames.empty()) return;
     std::vector<wire::View> heads;
     bool answers = false;
+    std::uint64_t reports = 0;
     for (const PendingFramePtr& frame : frames) {
         heads.push_back(head_of(*frame));
         answers = answers || is_answer(heads.back());
+        reports += is_report(heads.back()) ? 1 : 0;
     }
-    if (answers) endpoint.note_dropped_answer(peer);
+    if (answers) endpoint.note_dropped(peer, wire::Dropped::answers);
+    if (reports > 0) endpoint.note_dropped(peer, wire::Dropped::reports, reports);
     endpoint.listener().frames_lost(peer, heads, status, why);
     const auto pins = of.on_outbox([&](Outbox& outbox) { // let go of without the lock
         outbox.frames().retire(std::move(frames), status);

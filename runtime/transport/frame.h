@@ -43,6 +43,14 @@ struct Frame {
     bool limited() const noexcept { return deadline != std::chrono::steady_clock::time_point::max(); }
 };
 
+/// An answer that the peer waits for.
+inline bool is_answer(wire::View head) {
+    const auto kind = wire::kind_of(head);
+    return kind == wire::Kind::reply || kind == wire::Kind::data || kind == wire::Kind::lease;
+}
+/// Says that a one-way request was refused.
+inline bool is_report(wire::View head) noexcept { return wire::kind_of(head) == wire::Kind::report; }
+
 /// One contiguous encoded frame.
 struct WholeFrame : Frame {
     explicit WholeFrame(wire::View bytes) noexcept

@@ -72,7 +72,7 @@ struct ControlQueue {
     std::optional<wire::StreamFrame> ack; ///< only the last one counts
     bool ack_requested = false;           ///< the far side was asked, and has not answered
     bool asks = false;                    ///< a request for an acknowledgement waits to leave
-    bool tells_dropped = false;           ///< the number of dropped answers waits to leave
+    bool tells_dropped = false;           ///< the numbers of dropped answers and reports wait to leave
     bool empty() const noexcept { return frames.empty() && !ack && !asks && !tells_dropped; }
 };
 

@@ -180,10 +180,13 @@ void Outbox::send_controls(Link& link) {
         if (!send(stream_frame(wire::Kind::ack_request, window.stream(), window.sent()))) return;
         queue.asks = false;
     }
-    if (queue.tells_dropped) {
-        const std::uint64_t dropped = peer_.dropped_answers.load(std::memory_order_relaxed);
-        queue.tells_dropped = !send(stream_frame(wire::Kind::dropped, 0, dropped));
-    }
+    if (!queue.tells_dropped) return;
+    const auto tell = [&](wire::Dropped what, const std::atomic<std::uint64_t>& counted) {
+        const std::uint64_t count = counted.load(std::memory_order_relaxed);
+        return count == 0 || send(stream_frame(wire::Kind::dropped, static_cast<std::uint32_t>(what), count));
+    };
+    queue.tells_dropped = !(tell(wire::Dropped::answers, peer_.dropped_answers) &&
+                            tell(wire::Dropped::reports, peer_.dropped_reports));
 }
 
 void Outbox::refresh_ready() {
@@ -208,6 +211,7 @@ void Outbox::start(Link& link) {
     const auto own = endpoint_.own_table();
     hello.table = own->encoded;
     link.controls.frames.push(wire::encode(hello));
+    link.controls.tells_dropped = peer_.dropped_reports.load(std::memory_order_relaxed) > 0;
     for (const ReplayRequest& request : frames_.window().replay_requests())
         if (!request.answered)
             link.controls.frames.push(stream_frame(wire::Kind::replay_request, request.stream, 0));
@@ -311,7 +315,7 @@ void Outbox::ask() {
 }
 
 void Outbox::tell_dropped() {
-    if (out_ == nullptr || out_->lost) return; // the next hello says it
+    if (out_ == nullptr || out_->lost) return; // start() says it on the next link
     out_->controls.tells_dropped = true;
     send_controls(*out_);
     refresh_ready();

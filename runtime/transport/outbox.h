@@ -89,7 +89,7 @@ class Outbox {
     void send_ack(Link& link, const wire::StreamFrame& ack);
     /// Asks the far side how much has arrived.
     void ask();
-    /// An answer to the peer found no room at all: the peer is told that some are missing.
+    /// An answer or a report to the peer found no room at all: the peer is told that some are missing.
     void tell_dropped();
     /// The far side knows its own table.
     void learn_table(const KnownTable& table);

@@ -93,8 +93,9 @@ class KnownTables {
 struct Relation {
     std::uint64_t memory =
         0; ///< names what this context remembers of the peer; another after it was forgotten
-    std::uint64_t theirs = 0;      ///< what the peer named last; 0: it was never heard
-    std::uint64_t their_drops = 0; ///< answers to us that the peer has dropped, as it said last
+    std::uint64_t theirs = 0;                ///< what the peer named last; 0: it was never heard
+    std::uint64_t their_drops = 0;           ///< answers to us that the peer has dropped, as it said last
+    std::uint64_t their_dropped_reports = 0; ///< the same of reports on one-way requests
     PastStreams past;
     std::chrono::steady_clock::time_point
         idle_since{}; ///< without any link since; see Failover::forget_idle()
@@ -140,6 +141,8 @@ class Peer : public std::enable_shared_from_this<Peer> {
     std::atomic<std::uint64_t> max_message{0}; // alone is the message
     /// Answers to the peer that were dropped so far. @thread any
     std::atomic<std::uint64_t> dropped_answers{0}; // a count, read again for each frame that tells it
+    /// The same of reports that a one-way request of the peer was refused. @thread any
+    std::atomic<std::uint64_t> dropped_reports{0}; // as above
     Relation relation;
     std::unique_ptr<Attachment> attachment; ///< set before the peer is found by others
 

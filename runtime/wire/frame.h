@@ -39,7 +39,7 @@ enum class Kind : std::uint8_t {
     replay_request = 19, ///< the sender ends a stream and asks how many of its frames were delivered
     replay_answer = 20,  ///< the number of frames
     goodbye = 21,        ///< this context ends
-    dropped = 22,        ///< so many times answers to you were dropped; in the count
+    dropped = 22,        ///< so many times answers or reports to you were dropped: the stream says which
 };
 inline constexpr std::uint8_t kKinds = 32;
 inline constexpr std::uint8_t kFirstUncounted = 16;
@@ -128,13 +128,16 @@ struct StreamFrame {
     std::uint64_t count = 0;
 };
 
+/// What the sender could not send. In frames of kind dropped, which belong to no stream, the stream.
+enum class Dropped : std::uint32_t { answers = 0, reports = 1 };
+
 struct Hello {
     std::uint8_t version = kVersion;
     std::uint32_t stream = 0;
     std::uint64_t max_message = 0;  ///< the largest message that the sender takes, in bytes; never 0
     std::uint64_t memory = 0;       ///< names what the sender remembers of the receiver
     std::uint64_t known_memory = 0; ///< what the receiver named so in its last hello; 0: none came
-    std::uint64_t dropped = 0;      ///< as in the frame of that kind
+    std::uint64_t dropped = 0;      ///< answers, as in the frame of that kind
     View table;                     ///< the sender's own, as encode_table() made it
 };
 

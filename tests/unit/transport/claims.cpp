@@ -14,6 +14,9 @@ using wire::Kind;
 
 namespace {
 
+/// As the stream of a frame of kind dropped.
+constexpr auto kReports = static_cast<std::uint32_t>(wire::Dropped::reports);
+
 wire::Bytes request_of(std::size_t size) {
     wire::Bytes bytes(size);
     wire::encode(wire::RequestHeader{}, bytes.data());
@@ -70,6 +73,92 @@ TEST_CASE("answers that a peer has dropped are told once, also if it says so aga
     CHECK(told_after(2) > 0);
     CHECK(told_after(2) == 0);
     CHECK(told_after(3) > 0);
+}
+
+TEST_CASE("reports that a peer has dropped are told to the program once, and end no call") {
+    Rig rig;
+    ScriptedMethod::Link& link = rig.link_up(rig.one);
+    rig.one.deliver(link, hello_with(rig, 1, 77, 0));
+    rig.turns();
+    rig.heard.calls.clear();
+    const auto told_after = [&](std::uint64_t count) {
+        rig.heard.errors.clear();
+        rig.one.deliver(link, Rig::control(Kind::dropped, kReports, count));
+        rig.turns();
+        return rig.heard.errors;
+    };
+    const std::vector<Status> once{Status::message_lost};
+    CHECK(told_after(2) == once);
+    CHECK(told_after(2).empty());
+    CHECK(told_after(3) == once);
+    CHECK(rig.heard.calls.empty());
+    // A peer that has forgotten this context counts from the start.
+    ScriptedMethod::Link& second = rig.link_up(rig.two);
+    rig.two.deliver(second, hello_with(rig, 2, 78, 0));
+    rig.two.deliver(second, Rig::control(Kind::dropped, kReports, 1));
+    rig.heard.errors.clear();
+    rig.turns();
+    CHECK(rig.heard.errors == once);
+}
+
+TEST_CASE("a report that finds no room is counted and told as one, not as an answer") {
+    EndpointOptions options;
+    options.handler_queue = 64 * 1024;
+    Rig rig(options);
+    ScriptedMethod::Link& link = rig.link_up(rig.one);
+    rig.one.deliver(link, rig.hello(1));
+    rig.turns();
+    Endpoint& endpoint = rig.transport.endpoint();
+    rig.one.answer = PLEXUS_AGAIN;
+    std::uint64_t refused = 0;
+    const auto say = [&](std::size_t bytes) {
+        wire::Bytes report(bytes);
+        wire::encode(wire::ReportHeader{static_cast<std::uint16_t>(Status::closed), 1}, report.data());
+        WholeFrame frame(report);
+        frame.from_reserve = true;
+        std::string why;
+        return endpoint.answer(rig.channel(rig.one), frame, &why);
+    };
+    rig.inside([&] {
+        for (int i = 0; i < 20; ++i)
+            refused += say(1 << 20) == Status::ok ? 0 : 1; // the reserve is full then
+    });
+    CHECK(refused > 0);
+    CHECK(rig.peer->dropped_reports == refused);
+    CHECK(rig.peer->dropped_answers == 0);
+    rig.one.answer = PLEXUS_OK;
+    rig.one.writable(link);
+    rig.turns();
+    const auto told = [](ScriptedMethod& by, const ScriptedMethod::Link& on) {
+        std::vector<std::pair<std::uint32_t, std::uint64_t>> all;
+        for (const wire::Bytes& each : by.sent(on, Kind::dropped)) {
+            const auto said = wire::decode_stream(wire::View(each));
+            all.emplace_back(said->stream, said->count);
+        }
+        return all;
+    };
+    const std::vector<std::pair<std::uint32_t, std::uint64_t>> expected{{kReports, refused}};
+    CHECK(told(rig.one, link) == expected);
+    ScriptedMethod::Link& second = rig.link_up(rig.two); // in case the peer did not hear that
+    CHECK(told(rig.two, second) == expected);
+}
+
+TEST_CASE("a report that was accepted and will not arrive is told of") {
+    Rig rig;
+    ScriptedMethod::Link& link = rig.link_up(rig.one);
+    rig.one.deliver(link, rig.hello(1));
+    rig.turns();
+    rig.one.answer = PLEXUS_TOO_LARGE;
+    rig.inside([&] {
+        wire::Bytes report(wire::ReportHeader::kBytes);
+        wire::encode(wire::ReportHeader{static_cast<std::uint16_t>(Status::closed), 1}, report.data());
+        WholeFrame frame(report);
+        frame.from_reserve = true;
+        std::string why;
+        CHECK(rig.transport.endpoint().answer(rig.channel(rig.one), frame, &why) == Status::ok);
+    });
+    CHECK(rig.peer->dropped_reports == 1);
+    CHECK(rig.peer->dropped_answers == 0);
 }
 
 TEST_CASE("a peer that has forgotten this context since its last hello answers no call of before") {

@@ -107,7 +107,7 @@ TEST_CASE("an answer that no method takes any more is counted, and told on every
     rig.one.deliver(first, wire::Bytes(8, std::byte{31}));
     rig.turns();
     REQUIRE(one.dead());
-    rig.transport.endpoint().note_dropped_answer(*rig.peer);
+    rig.transport.endpoint().note_dropped(*rig.peer, wire::Dropped::answers);
     rig.turns();
     CHECK(rig.peer->dropped_answers == 1);
     const auto told = rig.two.sent(rig.two.link(), Kind::dropped);
