@@ -7,6 +7,7 @@
 #include "request/dispatcher.h"
 
 #include <cstring>
+#include <utility>
 
 namespace plexus::request {
 namespace {
@@ -192,7 +193,11 @@ void Executor::submit(detail::Handler& handler, Objects::Slot& slot, transport::
         }
         const auto task = [this, &handler, job] {
             std::string reason;
-            const Status begun = job->begin(reason);
+            Status begun = job->begin(reason);
+            if (begun == Status::ok && finished_.load(std::memory_order_relaxed)) {
+                begun = Status::closed;
+                reason = kUnbegun;
+            }
             if (begun == Status::cancelled) return; // nobody waits for an answer
             if (begun != Status::ok) return refuse(reporter_, job->from, job->header, begun, reason);
             const Objects::OwnPin own(job->pin.slot());
@@ -220,10 +225,17 @@ std::size_t Executor::finish(poll::Scheduler& scheduler, Clock::time_point deadl
         scheduler.end_waits();
         scheduler.wait_for_true(idle, Clock::now() + kLastAnswers);
     }
-    return pool_.dropped();
+    unbegun_ = pool_.take_dropped();
+    return unbegun_.size();
+}
+
+void Executor::refuse_unbegun() {
+    finished_.store(true, std::memory_order_relaxed);
+    for (const auto& task : std::exchange(unbegun_, {})) task();
 }
 
 std::vector<const void*> Executor::release(Clock::time_point deadline, std::shared_ptr<void> keep) {
+    unbegun_.clear(); // no turn has come to refuse them
     // Without somebody who keeps what handlers touch, nothing remains but to wait for them.
     if (keep == nullptr) deadline = Clock::time_point::max();
     return pool_.release(deadline, std::move(keep));

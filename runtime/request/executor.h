@@ -10,11 +10,16 @@
 #include "transport/transport.h"
 #include "wire/frame.h"
 
+#include <atomic>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <vector>
 
 namespace plexus::request {
+
+/// Why an accepted request is refused in the end.
+inline constexpr const char* kUnbegun = "its context closed before its handler began";
 
 class Executor {
   public:
@@ -35,15 +40,20 @@ class Executor {
 
     // The end, in this order. @thread setup
     /// Refuses new requests, lets those that wait for a thread finish, and makes progress meanwhile. At the
-    /// deadline every wait in a handler ends with `closed`. Gives how many were dropped before they began.
+    /// deadline every wait in a handler ends with `closed`. Gives how many have not begun.
     std::size_t finish(poll::Scheduler& scheduler, Clock::time_point deadline);
+    /// Refuses those with `closed`. @thread progress
+    void refuse_unbegun();
     /// Ends the threads. A handler that has not returned by the deadline goes on by itself and holds `keep`.
     /// Gives those handlers.
     std::vector<const void*> release(Clock::time_point deadline, std::shared_ptr<void> keep);
 
   private:
     Reporter& reporter_;
-    Pool pool_;
+    std::vector<std::function<void()>> unbegun_; ///< filled by finish()
+    // [finished] set by refuse_unbegun(): tasks that begin behind it are refused.
+    std::atomic<bool> finished_{false};
+    Pool pool_; // ends first: its threads use the others
 };
 
 /// Keeps the bytes of the request whose handler runs on this thread. Null if they are not in memory of their

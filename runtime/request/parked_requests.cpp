@@ -49,7 +49,7 @@ bool ParkedRequests::add(Line& line, transport::Channel& from, const wire::Reque
     return true;
 }
 
-nanoseconds ParkedRequests::run(const std::function<void(Request&)>& begin) {
+nanoseconds ParkedRequests::run(const std::function<void(Request&)>& begin, bool all) {
     if (places_.empty()) return nanoseconds::max();
     bool some = false;
     bool more = false;
@@ -57,14 +57,16 @@ nanoseconds ParkedRequests::run(const std::function<void(Request&)>& begin) {
         Line& line = *place.line;
         for (int left = kAtOnce; !line.requests.empty(); --left) {
             Request& first = line.requests.front();
-            if ((first.header.flags & wire::kWantsReply) != 0 && crowded(line, *first.from)) {
+            if (!all && (first.header.flags & wire::kWantsReply) != 0 && crowded(line, *first.from)) {
                 first.from->on_outbox([](transport::Outbox& outbox) { // kept answers occupy room until acked
                     if (outbox.frames().window().unacked()) outbox.ask();
                 });
                 break;
             }
-            more = more || left == 0;
-            if (left == 0) break;
+            if (left == 0 && !all) {
+                more = true;
+                break;
+            }
             Request request = std::move(first);
             line.requests.pop_front();
             line.bytes -= request.cost();

@@ -52,8 +52,9 @@ class ParkedRequests {
     /// False: so many wait already. `owned`: as Sink::take. @error std::bad_alloc (thrown)
     bool add(Line& line, transport::Channel& from, const wire::RequestHeader& header, wire::View frame,
              Buffer* owned);
-    /// Gives those to `begin` whose answers find room. How long until it wants to be asked again.
-    std::chrono::nanoseconds run(const std::function<void(Request&)>& begin);
+    /// Gives those to `begin` whose answers find room, or, at the end, `all`. How long until it wants to be
+    /// asked again.
+    std::chrono::nanoseconds run(const std::function<void(Request&)>& begin, bool all = false);
     /// Forgets what waits; how many requests that were.
     std::size_t clear() noexcept;
     /// How many wait. @thread any

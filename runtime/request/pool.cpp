@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <iterator>
 #include <list>
 #include <optional>
 #include <system_error>
@@ -38,6 +39,7 @@ class Pool::State : public std::enable_shared_from_this<State> {
         Lock hold(mutex_);
         return tasks_.idle();
     }
+    std::vector<std::function<void()>> take_dropped() PLEXUS_EXCLUDES(mutex_);
     std::size_t dropped() const PLEXUS_EXCLUDES(mutex_) {
         Lock hold(mutex_);
         return tasks_.dropped;
@@ -47,6 +49,7 @@ class Pool::State : public std::enable_shared_from_this<State> {
     /// What has been submitted, and what becomes of it.
     struct Tasks {
         std::deque<Task> waiting;
+        std::deque<Task> late; ///< dropped, and not taken yet
         std::size_t bytes = 0; ///< of those that wait or run
         std::size_t running = 0;
         std::size_t dropped = 0;
@@ -55,6 +58,12 @@ class Pool::State : public std::enable_shared_from_this<State> {
         std::function<void()> when_idle;
 
         bool idle() const noexcept { return waiting.empty() && running == 0; }
+        bool over() const { return stopping && Clock::now() >= deadline; }
+        void drop() {
+            dropped += waiting.size();
+            std::move(waiting.begin(), waiting.end(), std::back_inserter(late));
+            waiting.clear();
+        }
     };
 
     struct Worker {
@@ -167,13 +176,11 @@ void Pool::State::work(Worker& self) {
 
 // Nothing: the worker ends.
 std::optional<Pool::State::Task> Pool::State::take(Worker& self) {
-    std::deque<Task> dropped; // what they hold ends here, under no lock
     Lock hold(mutex_);
     while (!tasks_.stopping && tasks_.waiting.empty()) submitted_.wait(mutex_);
     if (tasks_.waiting.empty()) return std::nullopt;
-    if (tasks_.stopping && Clock::now() >= tasks_.deadline) {
-        tasks_.dropped += tasks_.waiting.size();
-        dropped.swap(tasks_.waiting);
+    if (tasks_.over()) {
+        tasks_.drop();
         return std::nullopt;
     }
     Task task = std::move(tasks_.waiting.front());
@@ -181,6 +188,19 @@ std::optional<Pool::State::Task> Pool::State::take(Worker& self) {
     self.label = task.label;
     ++tasks_.running;
     return task;
+}
+
+std::vector<std::function<void()>> Pool::State::take_dropped() {
+    std::deque<Task> late;
+    {
+        Lock hold(mutex_);
+        if (tasks_.over()) tasks_.drop(); // every thread may be busy
+        late.swap(tasks_.late);
+    }
+    std::vector<std::function<void()>> taken;
+    taken.reserve(late.size());
+    for (Task& task : late) taken.push_back(std::move(task.run));
+    return taken;
 }
 
 void Pool::State::finish(const Task& task) {
@@ -214,6 +234,7 @@ bool Pool::submit(std::size_t bytes, std::function<void()> task, const void* lab
 
 bool Pool::stopping() const { return state_->stopping(); }
 bool Pool::idle() const { return state_->idle(); }
+std::vector<std::function<void()>> Pool::take_dropped() { return state_->take_dropped(); }
 std::size_t Pool::dropped() const { return state_->dropped(); }
 
 void Pool::close(Clock::time_point deadline, std::function<void()> idle) {
@@ -227,6 +248,7 @@ std::vector<const void*> Pool::release(Clock::time_point deadline, std::shared_p
 std::size_t Pool::stop(Clock::time_point deadline) {
     if (!stopping()) close(deadline);
     release(Clock::time_point::max(), nullptr);
+    (void)take_dropped(); // what they hold ends
     return dropped();
 }
 

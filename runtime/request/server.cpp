@@ -9,6 +9,9 @@
 namespace plexus::request {
 namespace {
 
+/// For the last word about requests that have not begun.
+constexpr auto kLastReports = std::chrono::milliseconds(100);
+
 std::string short_name(const ContextId& id) { return to_string(id).substr(0, 8); }
 
 } // namespace
@@ -56,11 +59,24 @@ void Server::finish_handlers(poll::Scheduler& scheduler, Clock::time_point deadl
     // Those that wait for room may need a thread.
     scheduler.wait_for_true([this] { return parked_.count() == 0; }, deadline);
     const std::size_t without_thread = executor_.finish(scheduler, deadline);
-    if (const std::size_t dropped = without_thread + parked_.count(); dropped > 0)
-        log::warn("request",
-                  "{} accepted requests were dropped: their handlers had not begun when "
-                  "progress.close_timeout was over",
-                  dropped);
+    const std::size_t dropped = without_thread + parked_.count();
+    if (dropped == 0) return;
+    log::warn("request",
+              "{} accepted requests were dropped: their handlers had not begun when "
+              "progress.close_timeout was over",
+              dropped);
+    // In a turn, where no answer or report waits for room.
+    end_.store(End::refuses, std::memory_order_release); // [end]
+    scheduler.request_deferred_work();
+    scheduler.wait_for_true([this] { return end_.load(std::memory_order_acquire) == End::refused; },
+                            Clock::now() + kLastReports);
+}
+
+void Server::refuse_unbegun() {
+    executor_.refuse_unbegun();
+    parked_.run([this](ParkedRequests::Request& request) { begin(request); }, true);
+    end_.store(End::refused, std::memory_order_release); // [end]
+    endpoint_->scheduler().wake();                       // finish_handlers() waits for that
 }
 
 void Server::release_handlers(Clock::time_point deadline, std::shared_ptr<void> keep) {
@@ -123,6 +139,7 @@ void Server::park(transport::Channel& from, PeerRequests& requests, const wire::
 }
 
 std::chrono::nanoseconds Server::begin_parked() {
+    if (end_.load(std::memory_order_acquire) == End::refuses) refuse_unbegun(); // [end]
     const bool some = parked_.count() > 0;
     const auto next = parked_.run([this](ParkedRequests::Request& request) { begin(request); });
     if (next.count() == 0) endpoint_->scheduler().request_deferred_work();
@@ -145,6 +162,8 @@ void Server::begin(ParkedRequests::Request& request) {
                           "its deadline had passed before its handler began");
         header.deadline = static_cast<std::uint32_t>(left.count());
     }
+    if (end_.load(std::memory_order_relaxed) == End::refuses)
+        return refuse(reporter_, *request.from, header, Status::closed, kUnbegun);
     handle(*request.from, requests, header, request.frame, &request.memory);
 }
 

@@ -12,8 +12,10 @@
 #include "request/reporter.h"
 #include "transport/transport.h"
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -36,14 +38,15 @@ class Server {
     /// Requests that wait for room.
     std::size_t parked() const noexcept { return parked_.count(); }
 
-    /// Begins parked requests whose answers find room now; how long until it wants to be asked again.
+    /// Begins parked requests whose answers find room now; how long until it wants to be asked again. At the
+    /// end refuses them, and those that wait for a thread.
     std::chrono::nanoseconds begin_parked();
     /// The modules have ended: no answer leaves any more.
     void drop_parked() noexcept { parked_.clear(); }
 
     // The end, in this order. @thread setup
     /// Lets threaded handlers finish what was accepted, and makes progress meanwhile. At the deadline
-    /// every wait in a handler ends with `closed`.
+    /// every wait in a handler ends with `closed`, and what has not begun is refused.
     void finish_handlers(poll::Scheduler& scheduler, Clock::time_point deadline);
     /// Ends the handlers' threads. A handler that has not returned by the deadline goes on by itself and
     /// holds `keep`; the log names its request.
@@ -60,6 +63,7 @@ class Server {
     void park(transport::Channel& from, PeerRequests& requests, const wire::RequestHeader& header,
               wire::View frame, Buffer* owned);
     void begin(ParkedRequests::Request& request);
+    void refuse_unbegun();
     void handle(transport::Channel& from, PeerRequests& requests, const wire::RequestHeader& header,
                 wire::View frame, Buffer* owned);
 
@@ -69,6 +73,9 @@ class Server {
     HandlerTable handlers_;
     Objects objects_;
     ParkedRequests parked_;
+    enum class End : std::uint8_t { none, refuses, refused };
+    // [end] `refuses` follows what finish_handlers() has left to refuse, `refused` the last word of that.
+    std::atomic<End> end_{End::none};
     Executor executor_; // ends first: its threads use the others
 };
 

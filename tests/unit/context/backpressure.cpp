@@ -201,4 +201,37 @@ TEST_CASE("a call that waits for room hears of its deadline, and a cancelled one
     CHECK(begun == 62);
 }
 
+TEST_CASE("calls and one-way requests that wait for room when their context closes are refused") {
+    const auto logged = expect_warning("accepted requests were dropped");
+    Complaints complaints;
+    Context owner(by("tcp", {{"limits.handler_queue", "64 KiB"}}));
+    Context user(by("tcp", {{"progress.thread", "false"}}));
+    complaints.listen_to(user);
+    owner.on(fetch, [](Store&, std::uint32_t size) { return std::vector<double>(size, 1.0); });
+    owner.on(note, [](Store& it, int x) { it.order.push_back(x); });
+    Store store;
+    const Bound<Store> bound = owner.bind(store);
+    const auto far = handed(user, bound.pointer());
+    CHECK(within(far.call(fetch, 1u)).size() == 1);
+    std::vector<Future<std::vector<double>>> pending;
+    for (int i = 0; i < 100; ++i) pending.push_back(far.call(fetch, 1u << 18)); // the user reads nothing
+    far.send(note, 1);
+    request::Server& server = owner.core()->dispatcher().server();
+    CHECK(eventually(kLimit, [&] { return server.parked() > 50; }));
+    server.finish_handlers(owner.core()->scheduler(), std::chrono::steady_clock::now()); // as closing does
+    CHECK(server.parked() == 0);
+    int refused = 0;
+    for (auto& each : pending) {
+        const Status status = refusal_of(std::move(each)).status;
+        CHECK((status == Status::ok || status == Status::closed));
+        refused += status == Status::closed ? 1 : 0;
+    }
+    CHECK(refused > 40);
+    CHECK(within(far.call(fetch, 2u)).size() == 2); // behind them
+    const Refusal refusal = complaints.next();
+    CHECK(refusal.status == Status::closed);
+    CHECK(refusal.says("backpressure.note"));
+    CHECK(store.order.empty());
+}
+
 } // namespace backpressure_test

@@ -24,6 +24,7 @@ struct Near {
 constexpr Request<int(Far&)> ask{"closing.ask"};
 constexpr Request<void(Far&, std::vector<std::byte>)> take{"closing.take"};
 constexpr Request<void(Near&)> work{"closing.work"};
+constexpr Request<int(Near&)> ping{"closing.ping"};
 
 constexpr auto kTimeout = std::chrono::milliseconds(400);
 /// The bound, for links that end in time of their own, and for a machine that is busy.
@@ -137,6 +138,58 @@ TEST_CASE("a handler that never returns is left behind, and the log names its re
     near->release = true;
     CHECK(eventually(kLimit, [&] { return near->over.load(); }));
     bound = {}; // waits until the handler has let go of the object
+}
+
+TEST_CASE(
+    "requests that were accepted and have not begun when their context closes are refused to their senders") {
+    const std::string method = GENERATE("local", "shm", "tcp");
+    const bool returns = GENERATE(true, false); // the handler before them, once its waits end
+    CAPTURE(method, returns);
+    const auto dropped = expect_warning("4 accepted requests were dropped");
+    const auto stuck = expect_warning("closing.work");
+    Owed<int> owed;
+    Far there;
+    Context other(by("local"));
+    other.on(ask, [&](Far&, Reply<int> reply) { owed.add(std::move(reply)); });
+    const Bound<Far> bound_far = other.bind(there);
+    auto* const near = new Near; // a handler that is left behind outlives this scope
+    static auto& kept = *new std::vector<Near*>;
+    kept.push_back(near);
+    Complaints complaints;
+    Context caller(by(method));
+    complaints.listen_to(caller);
+    Bound<Near> bound;
+    auto context =
+        std::make_unique<Context>(by(method == "local" ? "local" : "local, " + method,
+                                     {{"progress.close_timeout", "800 ms"}, {"handlers.threads", "1"}}));
+    context->on(work, threaded, [returns](Near& it) {
+        ++it.inside;
+        if (!returns) eventually(kLimit, [&] { return it.release.load(); });
+        if (returns) refusal_of([&] { it.far->call(ask).get(); });
+        it.over = true;
+    });
+    context->on(ping, [](Near&) { return 1; });
+    near->far = handed(*context, bound_far.pointer());
+    bound = context->bind(*near);
+    const auto far = handed(caller, bound.pointer());
+    for (int i = 0; i < 4; ++i) far.send(work);
+    Future<void> waiting = far.call(work);
+    REQUIRE(within(far.call(ping)) == 1); // behind them
+    REQUIRE(eventually(kLimit, [&] { return near->inside == 1; }));
+    time_to_close(context);
+    for (int i = 0; i < 3; ++i) {
+        const Refusal refusal = complaints.next();
+        CAPTURE(i, refusal.why);
+        CHECK(refusal.status == Status::closed);
+        CHECK(refusal.says("closing.work"));
+        CHECK(refusal.says("before its handler began"));
+    }
+    CHECK(refusal_of(std::move(waiting)).status == Status::closed);
+    near->release = true;
+    CHECK(eventually(kLimit, [&] { return near->over.load(); }));
+    CHECK(near->inside == 1);
+    bound = {};
+    near->far.reset();
 }
 
 TEST_CASE("a handler that ends in time keeps its answer, and closing waits no longer than for that") {
