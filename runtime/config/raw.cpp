@@ -158,8 +158,8 @@ bool Raw::is_withheld(std::string_view key, const Entry& entry) {
     if (!entry.restricted || !needs_named_file(key)) return false;
     warnings_.push_back(fmt::format(
         "{}: {} is passed over: a file that is only found in the working folder may not say which "
-        "code is loaded, which key is used or where others may connect; name the file with {}, or "
-        "set this key elsewhere",
+        "code is loaded, which keys and certificates are used, where others may connect or who relays; "
+        "name the file with {}, or set this key elsewhere",
         entry.origin, key, name_it(file_)));
     return true;
 }

@@ -3,10 +3,12 @@
 
 #include "base/unique_fd.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
+#include <iterator>
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
@@ -58,8 +60,14 @@ std::optional<std::string> distrust(int fd, const std::string& path) {
 }
 
 bool needs_named_file(std::string_view key) noexcept {
-    return key == "module_path" || key == "job.key_file" || key == "listen" ||
-           (key.starts_with("method.") && key.ends_with(".listen"));
+    if (key == "module_path" || key == "job.key_file" || key == "listen" || key == "forward.allow")
+        return true;
+    if (!key.starts_with("method.")) return false;
+    // Who is let in and by what, and through whom messages go, by whatever method.
+    static constexpr std::string_view kWithheld[] = {".listen", ".key",   ".certificate", ".ca",
+                                                     ".crl",    ".names", ".via"};
+    return std::any_of(std::begin(kWithheld), std::end(kWithheld),
+                       [&](std::string_view each) { return key.ends_with(each); });
 }
 
 } // namespace plexus::config

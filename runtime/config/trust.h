@@ -17,7 +17,7 @@ std::optional<std::string> distrust(int fd, const std::string& path);
 std::optional<std::string> distrust_folder(const std::string& path);
 
 /// True for keys that a file from the working folder may not set unless it was named: which code is
-/// loaded, which key is used, and where others may connect.
+/// loaded, which keys and certificates are used, where others may connect, and who relays for whom.
 bool needs_named_file(std::string_view key) noexcept;
 
 } // namespace plexus::config

@@ -300,7 +300,8 @@ TEST_CASE("a value that another key needs is filled in where nobody has set it")
 }
 
 TEST_CASE(
-    "a file found in the working folder does not say which code is loaded, which key is used, who listens") {
+    "a file found in the working folder does not say which code is loaded, which key is used, who listens or "
+    "relays") {
     Surroundings here;
     here.write("plexus.toml", R"(module_path = "/m"
 job.key_file = "/k"
@@ -308,16 +309,30 @@ listen = "plexus://0.0.0.0:1"
 method.tcp.listen = "all"
 method.tcp.sndbuf = 5
 methods = "tcp?listen=all"
+method.tls.key = "/key"
+method.tls.certificate = "/own"
+method.tls.ca = "/ca"
+method.tls.crl = "/crl"
+method.tls.names = ["a"]
+method.forward.via = ["plexus://h:1"]
+forward.allow = "all"
+forward.links = 4
 )");
     Raw raw = gathered({});
     raw.imply("methods", "method.tcp.listen", "all");
     raw.imply("methods", "method.tcp.rcvbuf", "9");
-    for (const char* key : {"module_path", "job.key_file", "listen", "method.tcp.listen"}) {
+    raw.imply("methods", "method.tls.ca", "/other");
+    const std::vector<const char*> withheld{
+        "module_path",        "job.key_file",           "listen",         "method.tcp.listen",
+        "method.tls.key",     "method.tls.ca",          "method.tls.crl", "method.tls.names",
+        "method.forward.via", "method.tls.certificate", "forward.allow"};
+    for (const char* key : withheld) {
         CAPTURE(key);
         CHECK(value_of(raw, key) == "unset");
         CHECK(warnings_of(raw).find(std::string(": ") + key + " is passed over") != std::string::npos);
     }
-    CHECK(raw.warnings().size() == 5);
+    CHECK(raw.warnings().size() == withheld.size() + 2);
+    CHECK(value_of(raw, "forward.links") == "4 from plexus.toml:14");
     CHECK(raw.warnings()[0].find("--plexus-config=plexus.toml") != std::string::npos);
     CHECK(value_of(raw, "method.tcp.sndbuf") == "5 from plexus.toml:5");
     CHECK(value_of(raw, "method.tcp.rcvbuf") == "9 from plexus.toml:6");
