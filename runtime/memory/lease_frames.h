@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sends the frames that request, grant, recall and return leases.
+// Sends the frames that request, grant, recall and return leases; and tells of frames of this room that are
+// none.
 #pragma once
 
 #include "transport/transport.h"
@@ -29,6 +30,12 @@ inline bool send_lease_frame(
     if (to.endpoint().answer(to, frame, &why) == Status::ok) return true;
     log::info("memory", "a frame about a lease of memory could not be sent: {}", why);
     return false;
+}
+
+/// A frame that is shorter than its header does not say whom to answer: the program hears of it.
+inline void tell_short(transport::Link& from, const char* what) {
+    from.interface.calls.endpoint->listener().on_error(Status::bad_archive, from.peer->text() + " sent " +
+                                                                                what + " that is too short");
 }
 
 } // namespace plexus::memory

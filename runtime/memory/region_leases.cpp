@@ -80,7 +80,7 @@ Result<RegionLeases::Lease> RegionLeases::grant(transport::Link& from, request::
 
 void RegionLeases::take_request(transport::Link& from, wire::View frame) {
     const auto header = wire::decode_bulk(frame);
-    if (!header) return;
+    if (!header) return tell_short(from, "a request for a lease");
     wire::LeaseHeader answer{false, static_cast<std::uint16_t>(Status::dead_pointer), header->call, 0};
     const transport::MemoryRegion* region = nullptr;
     request::Objects::Slot* const slot = objects_.enter(header->handle, header->generation, header->key);
@@ -113,7 +113,8 @@ void RegionLeases::end(Lease& lease) noexcept {
 
 void RegionLeases::take_return(transport::Link& from, wire::View frame) {
     const auto header = wire::decode_reply(frame);
-    if (!header || header->call > UINT32_MAX) return;
+    if (!header) return tell_short(from, "the return of a lease");
+    if (header->call > UINT32_MAX) return;
     std::unordered_map<std::uint32_t, Lease>::node_type ended; // ends without the lock
     {
         Lock hold(mutex_);

@@ -112,7 +112,7 @@ std::vector<Transfer> RemoteKeyCache::admit(Lease& lease) {
 
 void RemoteKeyCache::take_lease(transport::Link& from, wire::View frame) {
     const auto header = wire::decode_lease(frame);
-    if (!header) return;
+    if (!header) return tell_short(from, "a lease");
     const bool granted = header->status == static_cast<std::uint16_t>(Status::ok);
     transport::Channel& sender = *from.channel;
     auto remote_key =
@@ -225,7 +225,7 @@ void RemoteKeyCache::return_lease(const std::list<Lease>& leases) {
 
 void RemoteKeyCache::take_recall(transport::Link& from, wire::View frame) {
     const auto header = wire::decode_reply(frame);
-    if (!header) return;
+    if (!header) return tell_short(from, "the recall of a lease");
     std::list<Lease> ended;
     {
         Lock hold(mutex_);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "memory/transfers.h"
 
+#include "memory/lease_frames.h"
 #include "plexus/span.h"
 #include "request/answers.h"
 #include "request/sending.h"
@@ -112,12 +113,10 @@ Transfers::Slot* Transfers::enter(transport::Link& from, const wire::BulkHeader&
 
 void Transfers::take_put(transport::Link& from, wire::View frame) {
     const auto header = wire::decode_bulk(frame);
-    if (!header || header->length != frame.size() - wire::BulkHeader::kBytes) {
-        if (header)
-            answer(*from.channel, header->call, Status::bad_archive,
-                   "a put holds fewer or more bytes than it says");
-        return;
-    }
+    if (!header) return tell_short(from, "a put");
+    if (header->length != frame.size() - wire::BulkHeader::kBytes)
+        return answer(*from.channel, header->call, Status::bad_archive,
+                      "a put holds fewer or more bytes than it says");
     Slot* const slot = enter(from, *header);
     if (slot == nullptr) return;
     std::memcpy(static_cast<std::byte*>(slot->object) + header->offset,
@@ -151,7 +150,7 @@ bool Transfers::place_put(transport::Link& from, wire::View head, std::size_t re
 
 void Transfers::take_get(transport::Link& from, wire::View frame) {
     const auto header = wire::decode_bulk(frame);
-    if (!header) return;
+    if (!header) return tell_short(from, "a get");
     Slot* const slot = enter(from, *header);
     if (slot == nullptr) return;
     // The pin keeps the binding until the last byte has left.
@@ -208,7 +207,7 @@ bool Transfers::place_data(transport::Link& from, wire::View head, std::size_t r
 
 void Transfers::take_data(transport::Link& from, wire::View frame) {
     const auto header = wire::decode_reply(frame);
-    if (!header) return;
+    if (!header) return tell_short(from, "the answer to a transfer");
     const transport::Peer* const peer = from.peer.get();
     request::Calls& calls = client_.calls();
     const wire::View rest = frame.subspan(wire::ReplyHeader::kBytes);

@@ -50,6 +50,27 @@ TEST_CASE("a put that brings more bytes than it says touches nothing") {
     CHECK(std::all_of(memory.begin(), memory.end(), [](std::byte each) { return each == std::byte{7}; }));
 }
 
+TEST_CASE(
+    "frames of transfers and leases that are shorter than their headers are told of, and touch nothing") {
+    using wire::Kind;
+    const auto kind = GENERATE(Kind::put, Kind::get, Kind::data, Kind::lease_request, Kind::lease,
+                               Kind::lease_return, Kind::lease_recall);
+    CAPTURE(static_cast<int>(kind));
+    Complaints complaints;
+    End owner("tcp");
+    End user("tcp");
+    complaints.listen_to(owner.context);
+    const auto far = handed(user.context, owner.bound.pointer());
+    CHECK(within(far.call(echo, 1)) == 1);
+    wire::Bytes part(8);
+    part[0] = static_cast<std::byte>(kind);
+    send_raw(user.context, owner.context, part);
+    CHECK(within(far.call(echo, 2)) == 2); // behind it
+    const Refusal told = complaints.next();
+    CHECK(told.status == Status::bad_archive);
+    CHECK(told.says("too short"));
+}
+
 TEST_CASE("a put past the end of the memory, or of memory that is not bound, touches nothing") {
     End owner("tcp");
     End user("tcp");
