@@ -22,9 +22,9 @@ constexpr Request<double(Board&)> sum{"bulk.sum"};
 constexpr Request<void(Board&)> fail{"bulk.fail"};
 
 struct Two {
-    Two(const std::string& method, std::size_t size)
+    Two(const std::string& method, std::size_t size, Values owners = {})
       : memory(size)
-      , owner(by(method))
+      , owner(by(method, std::move(owners)))
       , user(by(method)) {
         std::iota(memory.begin(), memory.end(), 1.0);
         owner.on(borrow, [](Board& it) { return it.lent; });
@@ -90,6 +90,18 @@ TEST_CASE("sixteen megabytes go there and back unchanged") {
     std::vector<double> got(2 * kMega);
     within(two.far.get(0, got));
     CHECK(got == sent);
+}
+
+TEST_CASE("gets of more bytes than limits.handler_queue succeed, also several at a time") {
+    const std::string method = GENERATE(as<std::string>{}, "local", "shm", "shm?cma=off", "tcp");
+    CAPTURE(method);
+    constexpr std::size_t kElements = kMega; // 8 MiB
+    Two two(method, kElements, {{"limits.handler_queue", "1 MiB"}});
+    std::vector<std::vector<double>> got(3, std::vector<double>(kElements, -1.0));
+    std::vector<Future<void>> pending;
+    for (auto& each : got) pending.push_back(two.far.get(0, std::span(each)));
+    for (auto& each : pending) CHECK_NOTHROW(within(std::move(each)));
+    for (const auto& each : got) CHECK(each == two.memory);
 }
 
 TEST_CASE("a request behind a put sees the elements in place") {

@@ -105,6 +105,84 @@ TEST_CASE("a frame that stays ends with its method if it has not left, and what 
     CHECK(warning.count() == 1);
 }
 
+TEST_CASE("a frame for which the method has no memory is tried again after a pause") {
+    Rig rig;
+    ScriptedMethod::Link& link = rig.link_up(rig.one);
+    rig.one.deliver(link, rig.hello(1));
+    rig.turns();
+    rig.one.answer = PLEXUS_MESSAGE_LOST;
+    rig.inside([&] {
+        for (const std::size_t bytes : {100u, 200u}) {
+            Message message(bytes);
+            CHECK(rig.channel(rig.one).send(message, nullptr) == Status::ok);
+        }
+    });
+    CHECK(rig.one.sent(link, Kind::request).empty());
+    rig.one.answer = PLEXUS_OK; // the module has nothing to say of that
+    REQUIRE(eventually(20s, [&] {
+        rig.turns();
+        return rig.one.sent(link, Kind::request).size() == 2;
+    }));
+    CHECK(rig.one.sent(link, Kind::request)[0].size() == 100);
+    CHECK(rig.heard.frames == 0);
+}
+
+TEST_CASE("a frame for which the method never has memory is given up, and those behind it leave") {
+    Rig rig;
+    ScriptedMethod::Link& link = rig.link_up(rig.one);
+    rig.one.deliver(link, rig.hello(1));
+    rig.turns();
+    rig.one.answer = PLEXUS_MESSAGE_LOST;
+    rig.inside([&] {
+        for (const std::size_t bytes : {100u, 200u}) {
+            Message message(bytes);
+            CHECK(rig.channel(rig.one).send(message, nullptr) == Status::ok);
+        }
+    });
+    int tries = 1;
+    for (; rig.heard.frames == 0 && tries < 1000; ++tries) { // no pause between them
+        rig.one.writable(link);
+        rig.turns();
+    }
+    CHECK(tries > 50); // the pauses may have ended meanwhile
+    CHECK(tries < 110);
+    CHECK(rig.heard.frames == 1);
+    rig.one.answer = PLEXUS_OK;
+    rig.one.writable(link);
+    rig.turns();
+    const auto sent = rig.one.sent(link, Kind::request);
+    REQUIRE(sent.size() == 1);
+    CHECK(sent[0].size() == 200);
+}
+
+TEST_CASE("a frame that is too large for the method that takes over is given up, and those behind it leave") {
+    const auto warning = expect_warning("a frame of an unknown kind");
+    Rig rig;
+    rig.transport.endpoint().find_interface("two")->limits.max_message = 150;
+    ScriptedMethod::Link& link = rig.link_up(rig.one);
+    rig.one.deliver(link, rig.hello(1));
+    rig.turns();
+    rig.one.answer = PLEXUS_AGAIN;
+    rig.inside([&] {
+        for (const std::size_t bytes : {200u, 100u}) {
+            Message message(bytes);
+            CHECK(rig.channel(rig.one).send(message, nullptr) == Status::ok);
+        }
+    });
+    rig.two.opens = true;
+    rig.one.deliver(link, wire::Bytes(8, std::byte{31})); // of a kind that there is not
+    rig.turns();
+    REQUIRE(rig.two.links() == 1);
+    ScriptedMethod::Link& second = rig.two.link();
+    rig.two.deliver(second, rig.hello(2));
+    rig.turns();
+    const auto sent = rig.two.sent(second, Kind::request);
+    REQUIRE(sent.size() == 1);
+    CHECK(sent[0].size() == 100);
+    CHECK(rig.heard.frames == 1);
+    CHECK(warning.count() == 1);
+}
+
 TEST_CASE("where nothing is kept, calls that were sent on a link that breaks are said to be uncertain") {
     Rig rig({}, false);
     ScriptedMethod::Link& link = rig.link_up(rig.one);
