@@ -9,6 +9,7 @@
 
 #include <csignal>
 #include <semaphore.h>
+#include <unistd.h>
 
 namespace vanished_test {
 
@@ -20,6 +21,7 @@ constexpr Request<int(Store&)> ask{"vanished.ask"};
 constexpr Request<void(Store&)> nap{"vanished.nap"};
 constexpr Request<void(Store&, int)> drop{"vanished.drop"};
 constexpr Request<void(Store&)> spin{"vanished.spin"};
+constexpr Request<int(Store&)> fork_child{"vanished.fork_child"}; // its process id
 constexpr Request<void(Store&)> lock_twice{"vanished.lock_twice"};
 constexpr Request<int(Store&, int)> work{"vanished.work"}; // so many ms, on the polling thread
 constexpr Request<int(Store&, int)> work_on_the_pool{"vanished.work_on_the_pool"}; // the same, threaded
@@ -52,6 +54,11 @@ class Remote {
               while (!never) {}
           });
           context.on(lock_twice, [](Store&) { deadlock(); });
+          context.on(fork_child, [](Store&) {
+              const pid_t child = ::fork();
+              while (child == 0) ::pause();
+              return static_cast<int>(child);
+          });
           context.on(work, [](Store&, int ms) { return work_for(ms); });
           context.on(work_on_the_pool, threaded, [](Store&, int ms) { return work_for(ms); });
           const auto bound = context.bind(store);
@@ -240,6 +247,31 @@ TEST_CASE("a stopped process of this host from which nothing is awaited is let a
     remote.send(SIGCONT);
     CHECK(within(far.call(ask)) == 1);
     CHECK_FALSE(heard.lost(far.context()));
+}
+
+// Over shm the end of the process itself is noticed at once.
+TEST_CASE("over tcp alone a killed process whose forked child keeps its sockets open is lost after "
+          "limits.silence") {
+    constexpr std::chrono::seconds kNoticed{5}; // silence, and the dials that nobody answers
+    struct Child {
+        ~Child() {
+            if (id > 0) ::kill(id, SIGKILL);
+        }
+        pid_t id = 0;
+    } child;
+    Remote remote("tcp");
+    Context here(by("tcp", impatient(remote, "400 ms")));
+    const Heard heard(here);
+    const auto far = remote.reached_from(here);
+    child.id = within(far.call(fork_child));
+    REQUIRE(child.id > 0);
+    remote.send(SIGKILL);
+    const auto start = std::chrono::steady_clock::now();
+    const Refusal refusal = refusal_of(far.call(ask));
+    CHECK(refusal.status == Status::peer_lost);
+    CHECK(eventually(kLimit, [&] { return heard.lost(far.context()); }));
+    CHECK(std::chrono::steady_clock::now() - start < kNoticed * kPatience);
+    CHECK(::kill(child.id, 0) == 0); // it was there all the time
 }
 
 } // namespace vanished_test
