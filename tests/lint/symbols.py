@@ -5,7 +5,7 @@
 libplexus*.so shows names of the namespace plexus, a module its passport (or, as the second part
 of a method, its implementation), and no library needs or shows a name of Asio or spdlog: a program may have
 another version of both, whose names are the same and whose layouts are not. The namespaces of fmt
-and toml++ carry their versions.
+and toml++ carry their versions; a name of fmt without one is as bad.
 
 Exit codes: 0 clean, 1 broken (each line says where and why), 77 cannot be checked here.
 """
@@ -16,7 +16,7 @@ import subprocess
 import sys
 
 OURS = re.compile(r"_ZN[VKRO]*6plexus|_ZT[ISVT]N6plexus|_ZGVN6plexus|_ZT(h|v|c)\w*_N6plexus")
-UNVERSIONED = re.compile(r"4asio(?![a-z])|6spdlog")
+UNVERSIONED = re.compile(r"4asio(?![a-z])|6spdlog|(?<!\d)3fmt(?!\d+v\d)")
 # Tables of the sanitizers and of coverage, which belong to no source.
 INSTRUMENTED = re.compile(r"__(odr_asan|asan|tsan|ubsan|sanitizer|start___|stop___|gcov|llvm)")
 
