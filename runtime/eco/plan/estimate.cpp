@@ -3,6 +3,7 @@
 // happens first is looked at first.
 #include "plan/estimate.h"
 
+#include "plan/port.h"
 #include "plan/run.h"
 #include "topology/refuse.h"
 
@@ -39,14 +40,12 @@ class Simulation {
       : plan_(plan)
       , ways_(ways)
       , connections_(connections)
-      , next_(plan.members)
-      , now_(plan.members)
-      , started_us_(plan.hold_ns.empty() ? 0 : plan.members, -1)
-      , drained_(plan.members)
+      , members_(plan.members)
       , flights_(plan.messages.size())
       , free_(ways.wires.count())
       , queues_(ways.wires.count())
       , behind_(ways.wires.count() > 0 ? plan.messages.size() : 0)
+      , port_(plan.members)
       , even_(std::all_of(plan.block_elements.begin(), plan.block_elements.end(),
                           [&](std::uint64_t each) { return each == plan.block_elements.front(); })) {}
 
@@ -65,14 +64,25 @@ class Simulation {
             }
         }
         for (Rank member = 0; member < plan_.members; ++member)
-            if (next_[member] < plan_.steps[member].size()) return who_waits();
+            if (members_[member].next < plan_.steps[member].size()) return who_waits();
         return {};
     }
 
-    double end_us() const { return *std::max_element(now_.begin(), now_.end()); }
+    double end_us() const {
+        double end = 0;
+        for (const Progress& each : members_) end = std::max(end, each.now);
+        return end;
+    }
     std::vector<Flight> flights() && { return std::move(flights_); }
 
   private:
+    struct Progress {                // of a member
+        std::size_t next = 0;        // step
+        std::size_t sends_until = 0; // the step behind the sends that have begun together
+        double now = 0;
+        double started_us = -1; // of a paced plan; below 0: not yet
+        double drained = 0;
+    };
     struct Event {
         double at;
         std::uint64_t number; // first come, first served
@@ -94,17 +104,19 @@ class Simulation {
 
     void proceed(Rank member) {
         const std::vector<Step>& steps = plan_.steps[member];
-        const double now = now_[member];
-        for (std::size_t& next = next_[member]; next < steps.size();) {
+        Progress& progress = members_[member];
+        const double now = progress.now;
+        for (std::size_t& next = progress.next; next < steps.size();) {
             const std::uint32_t number = steps[next].message;
             note_start(member, number);
             if (steps[next].send) {
                 if (const double due = due_us(member, number); due > now) {
-                    now_[member] = due;
+                    progress.now = due;
                     return at(due, member);
                 }
+                if (next >= progress.sends_until) share_port(member);
                 if (!try_to_start(number, now)) return; // let_in() will
-                return at(now_[member], member);
+                return at(progress.now, member);
             }
             Flight& flight = flights_[number];
             if (flight.taken_us == 0) { // not sent yet: who sends it wakes the member
@@ -112,22 +124,54 @@ class Simulation {
                 return;
             }
             ++next;
-            flight.taken_us = now_[member] = std::max(now, flight.taken_us);
-            if (now_[member] > now) return at(now_[member], member);
+            flight.taken_us = progress.now = std::max(now, flight.taken_us);
+            if (progress.now > now) return at(progress.now, member);
+        }
+    }
+
+    /// A member begins to send all that it has to send before it waits, and goes on to the next message
+    /// before the one before has left: notes until when these messages share its port. Small ones leave one
+    /// by one.
+    void share_port(Rank member) {
+        Progress& progress = members_[member];
+        const std::vector<Step>& steps = plan_.steps[member];
+        std::size_t end = progress.next;
+        while (end < steps.size() && steps[end].send) ++end;
+        progress.sends_until = end;
+        if (is_paced() || end == progress.next + 1) return;
+        bool is_large = false;
+        for (std::size_t at = progress.next; at < end; ++at) {
+            const Message& message = plan_.messages[steps[at].message];
+            if (ways_.network.same_host(message.from, message.to)) continue;
+            const double us_per_byte = ways_.network.us_per_byte(message.from, message.to);
+            const auto bytes = static_cast<double>(bytes_of(message));
+            is_large = is_large || bytes > kFirstWindow;
+            port_.add(message.to, bytes * us_per_byte, kFirstWindow * us_per_byte);
+        }
+        const std::vector<double>& left = port_.left_us();
+        if (!is_large) return;
+        std::size_t place = 0;
+        for (std::size_t at = progress.next; at < end; ++at) {
+            const Message& message = plan_.messages[steps[at].message];
+            if (ways_.network.same_host(message.from, message.to)) continue;
+            flights_[steps[at].message].free_us = progress.now + left[place++];
         }
     }
 
     /// A member of a paced plan is at this message.
     void note_start(Rank member, std::uint32_t number) {
-        if (!started_us_.empty() && number >= plan_.start_messages && started_us_[member] < 0)
-            started_us_[member] = now_[member];
+        Progress& progress = members_[member];
+        if (is_paced() && number >= plan_.start_messages && progress.started_us < 0)
+            progress.started_us = progress.now;
     }
 
     /// Until when its sender holds a message back.
     double due_us(Rank member, std::uint32_t number) const {
-        if (started_us_.empty() || number < plan_.start_messages) return 0;
-        return started_us_[member] + static_cast<double>(plan_.hold_ns[number]) * 1e-3;
+        if (!is_paced() || number < plan_.start_messages) return 0;
+        return members_[member].started_us + static_cast<double>(plan_.hold_ns[number]) * 1e-3;
     }
+
+    bool is_paced() const { return !plan_.hold_ns.empty(); }
 
     /// False: it stands in the queue of a wire that is busy.
     bool try_to_start(std::uint32_t number, double now) {
@@ -159,19 +203,21 @@ class Simulation {
         ways_.wires.between(message.from, message.to, [&](std::uint32_t wire, double us_per_byte) {
             free_[wire] = now + us_per_byte * bytes;
         });
-        double& drained = drained_[message.to];
-        drained = std::max(
-            {drained + link.drain_us, now + link.arrives_us, through_window_us(message, bytes, link, now)});
         Flight& flight = flights_[number];
+        Progress& sender = members_[message.from];
+        Progress& receiver = members_[message.to];
+        const double shared_us = flight.free_us + link.arrives_us - link.drain_us;
+        receiver.drained = std::max({receiver.drained + link.drain_us, now + link.arrives_us, shared_us,
+                                     through_window_us(message, bytes, link, now)});
         const bool awaited = flight.taken_us < 0;
-        flight = {now, now + link.busy_us, drained};
-        now_[message.from] = flight.free_us;
-        ++next_[message.from];
+        flight = {now, now + link.busy_us, receiver.drained};
+        sender.now = flight.free_us;
+        ++sender.next;
         // The same number for "nothing yet" as for a message that took no time at all.
         if (flight.taken_us == 0) flight.taken_us = kInstant;
         if (awaited) {
-            now_[message.to] = std::max(now_[message.to], flight.taken_us);
-            at(now_[message.to], message.to);
+            receiver.now = std::max(receiver.now, flight.taken_us);
+            at(receiver.now, message.to);
         }
     }
 
@@ -206,7 +252,7 @@ class Simulation {
             queue.first = behind_[number];
             if (!try_to_start(number, now)) continue; // now behind another wire
             const Rank from = plan_.messages[number].from;
-            at(now_[from], from);
+            at(members_[from].now, from);
         }
     }
 
@@ -220,15 +266,13 @@ class Simulation {
     const Plan& plan_;
     const Ways& ways_;
     const Connections connections_;
-    std::vector<std::size_t> next_; // step of each member
-    std::vector<double> now_;
-    std::vector<double> started_us_; // of each member of a paced plan; below 0: not yet
-    std::vector<double> drained_;
-    std::vector<Flight> flights_; // taken_us: 0 not sent, -1 awaited
+    std::vector<Progress> members_;
+    std::vector<Flight> flights_; // taken_us: 0 not sent, -1 awaited; then free_us: see share_port()
     std::vector<double> free_;    // of each wire: from when on
     std::vector<Queue> queues_;
     std::vector<std::uint32_t> behind_; // of each message in a queue
-    const bool even_;                   // all blocks have one size
+    Port port_;
+    const bool even_; // all blocks have one size
     std::unordered_map<std::uint64_t, Stream> streams_;
     std::priority_queue<Event> events_;
     std::uint64_t number_ = 0;

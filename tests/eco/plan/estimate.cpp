@@ -4,6 +4,7 @@
 #include "support/catch.h"
 
 #include "plan/estimate.h"
+#include "plan/port.h"
 #include "plexus/eco/network.h"
 #include "plexus/error.h"
 
@@ -50,6 +51,46 @@ TEST_CASE("one message takes its latency and its bytes") {
 TEST_CASE("a sender is busy with half the latency and its bytes, then sends on") {
     // The fourth message leaves after three times 10 + 50 us and takes 70.
     CHECK(estimate(Operation::broadcast, Pattern::star, flat(5, 20), 5000) == Approx(3 * 60 + 70));
+}
+
+TEST_CASE("large messages to several receivers leave side by side, small ones in turn") {
+    const auto first_taken = [](const Plan& plan, const Network& network) {
+        double first = 1e9;
+        for (const Flight& each : timeline(plan, network)) first = std::min(first, each.taken_us);
+        return first;
+    };
+    // 14,480 B leave at once, in 144.8 us: four times. The other 100,000 B of each share the port, for 4,000
+    // us.
+    const PlanRequest request{Operation::broadcast, 5, 0, 114'480, 1, true};
+    const Plan star = plan(request, {Pattern::star});
+    CHECK(first_taken(star, flat(5, 20)) == Approx(4 * 144.8 + 4000 + 20));
+    // The last one is not held up: three messages of 10 us and their bytes go before it.
+    CHECK(estimate_us(star, flat(5, 20)) == Approx(3 * (10 + 1144.8) + 20 + 1144.8));
+    const PlanRequest small{Operation::broadcast, 5, 0, 14'480, 1, true};
+    CHECK(first_taken(plan(small, {Pattern::star}), flat(5, 20)) == Approx(20 + 144.8));
+    // Of a binomial tree over eight, the root's three messages end together. The first receiver sends two of
+    // its own then, and the first of these has one message to send.
+    const Plan binomial = plan({Operation::broadcast, 8, 0, 114'480, 1, true}, {Pattern::binomial});
+    CHECK(estimate_us(binomial, flat(8, 20)) ==
+          Approx(3 * (144.8 + 1000) + 2 * (144.8 + 1000) + 1144.8 + 3 * 20));
+    // Segments to one receiver follow each other.
+    const Plan chain = plan({Operation::broadcast, 2, 0, 1'000'000, 1, true}, {Pattern::chain, 2, 100'000});
+    CHECK(first_taken(chain, flat(2, 20)) == Approx(20 + 1000));
+    CHECK(estimate_us(chain, flat(2, 20)) == Approx(9 * (10 + 1000) + 20 + 1000));
+}
+
+TEST_CASE("connections share a port evenly, each with its messages in order, and one that is done leaves its "
+          "share") {
+    Port port(4);
+    for (int round = 0; round < 2; ++round) { // it is empty afterwards
+        port.add(1, 30, 10);
+        port.add(2, 50, 10);
+        port.add(1, 10, 10);
+        port.add(3, 5, 10);
+        // 10, 10 and 5 at once. Then 20 of the first two each until 65, 10 each until 85, and 10 of the
+        // second.
+        CHECK(port.left_us() == std::vector<double>{65, 95, 85, 25});
+    }
 }
 
 TEST_CASE("bytes from many arrive at one after the other") {
