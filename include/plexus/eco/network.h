@@ -75,7 +75,8 @@ class PLEXUS_API Network {
 };
 
 /// The paper's plan: a tree over subnets with the root's first, and inside each the shape
-/// that the estimate likes best; so on every level. Up to 128 members, and where all share one
+/// that the estimate likes best; so on every level. Between clusters, schedules by rule compete with it
+/// (plan_by_rule()). Up to 128 members, and where all share one
 /// subnet, patterns that are no trees compete as well; above, those in which each member sends to
 /// each other one do only where there is nothing else. What the estimate likes best: the least mean of its
 /// time with idle and with open connections.

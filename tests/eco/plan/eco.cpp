@@ -9,6 +9,7 @@
 #include "plan/eco_tree.h"
 #include "plexus/eco/levels.h"
 #include "plexus/eco/network.h"
+#include "plexus/eco/poly_model.h"
 #include "plexus/error.h"
 
 #include <set>
@@ -20,16 +21,16 @@ using namespace plexus::testing;
 
 namespace {
 
-/// A map of this matrix at 0 and 1,000,000 bytes; a byte costs a thousandth of a microsecond
-/// inside and as `us_per_byte` says where the latency is above 1,000 us.
-Map map_of(const CostMatrix& costs, double us_per_byte = 0.01) {
+/// A map of this matrix at 0 and 1,000,000 bytes; a byte costs `inside` microseconds, and `us_per_byte` where
+/// the latency is above 1,000 us.
+Map map_of(const CostMatrix& costs, double us_per_byte = 0.01, double inside = 0.001) {
     std::vector<std::string> hosts;
     for (std::size_t host = 0; host < costs.size(); ++host) hosts.push_back("h" + std::to_string(host));
     Map map(hosts, {}, {0, 1'000'000}, "");
     for (std::size_t a = 0; a < costs.size(); ++a)
         for (std::size_t b = 0; b < a; ++b) {
             const double cost = costs(a, b);
-            const double large = cost + 1e6 * (cost > 1000 ? us_per_byte : 0.001);
+            const double large = cost + 1e6 * (cost > 1000 ? us_per_byte : inside);
             map.set_both(0, a, b, {cost, cost, cost, cost, cost, 1, Cost::kNoMethod});
             map.set_both(1, a, b, {large, large, large, large, large, 1, Cost::kNoMethod});
         }
@@ -40,6 +41,12 @@ std::vector<std::size_t> one_each(std::size_t hosts) {
     std::vector<std::size_t> out(hosts);
     std::iota(out.begin(), out.end(), std::size_t{0});
     return out;
+}
+
+/// What calls after a pause and calls that follow each other take in the mean.
+double mean_us(const Plan& plan, const Network& network) {
+    return (estimate_us(plan, network, Connections::idle) + estimate_us(plan, network, Connections::open)) /
+           2;
 }
 
 /// Messages between members of different groups.
@@ -311,18 +318,58 @@ TEST_CASE("a plan over long ways suits calls that follow each other as well as a
     for (const std::uint64_t bytes :
          {std::uint64_t{1} << 16, std::uint64_t{1} << 19, std::uint64_t{1} << 22}) {
         const PlanRequest request{Operation::broadcast, 78, 0, bytes, 1, true};
-        const auto mean = [&](const Plan& plan) {
-            return (estimate_us(plan, network, Connections::idle) +
-                    estimate_us(plan, network, Connections::open)) /
-                   2;
-        };
-        const Plan eco = plan_eco(request, network);
-        const double expected = mean(eco);
+        const double expected = mean_us(plan_eco(request, network), network);
         for (const Pattern outer : {Pattern::star, Pattern::binomial, Pattern::chain})
             for (const Pattern inner : {Pattern::binomial, Pattern::chain, Pattern::butterfly}) {
                 INFO(bytes << " bytes, " << to_string(outer) << ", " << to_string(inner));
+                CHECK(
+                    expected <=
+                    mean_us(plan_by_level(request, levels, {{outer, 2, 16384}, {inner, 2, 16384}}), network));
+            }
+    }
+}
+
+TEST_CASE("schedules between clusters by rule take part") {
+    Random random(44);
+    for (int draw = 0; draw < 12; ++draw) {
+        const Planted net = planted_subnets(random);
+        const auto members = static_cast<Rank>(net.costs.size());
+        const Network network(map_of(net.costs, draw % 2 == 0 ? 0.001 : 0.02), one_each(members));
+        for (const Operation operation : {Operation::broadcast, Operation::reduce})
+            for (const std::uint64_t bytes : {std::uint64_t{1} << 15, std::uint64_t{1} << 18}) {
+                const PlanRequest request{operation, members, static_cast<Rank>(random() % members),
+                                          bytes,     1,       true};
+                const Plan eco = plan_eco(request, network);
+                CHECK(prove(eco));
+                const double expected = mean_us(eco, network);
+                for (const ScheduleRule rule : {ScheduleRule::optimal, ScheduleRule::ecef})
+                    for (const Pattern inside : {Pattern::chain, Pattern::butterfly}) {
+                        INFO(to_string(operation) << " of " << bytes << " bytes among " << members << " by "
+                                                  << to_string(rule) << " and " << to_string(inside));
+                        CHECK(expected <=
+                              1.001 * mean_us(plan_by_rule(request, network, rule, {{inside}}), network));
+                    }
+            }
+    }
+}
+
+TEST_CASE(
+    "a plan of very many messages is taken for what it takes itself, not for what its first parts say") {
+    // Few parts fit into the first window of each connection, 64 parts do not.
+    Random random(44);
+    for (int draw = 0; draw < 12; ++draw) {
+        const Planted net = planted_subnets(random);
+        const auto members = static_cast<Rank>(net.costs.size());
+        const Network network(map_of(net.costs, 0.02, 0.01), one_each(members));
+        const PlanRequest request{Operation::broadcast, members, 0, std::uint64_t{1} << 18, 1, true};
+        const double expected = mean_us(plan_eco(request, network), network);
+        for (const ScheduleRule rule : {ScheduleRule::optimal, ScheduleRule::ecef, ScheduleRule::ecef_la})
+            for (const std::uint64_t parts : {4, 16, 64}) {
+                INFO(members << " members by " << to_string(rule) << ", " << parts << " parts");
                 CHECK(expected <=
-                      mean(plan_by_level(request, levels, {{outer, 2, 16384}, {inner, 2, 16384}})));
+                      1.001 * mean_us(plan_by_rule(request, network, rule,
+                                                   {{Pattern::chain, 2, request.elements / parts}}),
+                                      network));
             }
     }
 }

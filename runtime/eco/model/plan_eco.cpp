@@ -5,6 +5,7 @@
 #include "plan/eco_tree.h"
 #include "plan/estimate.h"
 #include "plan/rename.h"
+#include "plexus/eco/poly_model.h"
 #include "topology/refuse.h"
 
 #include <algorithm>
@@ -18,7 +19,7 @@ constexpr std::uint64_t kLeastPartBytes = 1448; // a full segment on most wires
 constexpr std::uint64_t kMostParts = 64;
 constexpr std::uint64_t kFewParts = 4; // fewer may not pay yet where more do
 constexpr std::size_t kMostTrees = 16;
-constexpr std::uint64_t kWidePlan = 4096;      // messages: above this, parts are reckoned from few of them
+constexpr std::uint64_t kWidePlan = 4096;      // messages: above this, a few parts say what is worth a look
 constexpr std::uint64_t kMostByEveryone = 128; // members, where everyone may send to everyone
 
 /// 1, or 2 where the first level is that of sockets.
@@ -51,8 +52,8 @@ class Search {
         }
         try_patterns();
         try_levels();
+        try_rules();
         if (best_) return std::move(*best_);
-        if (!trees_.empty()) return along(trees_, request_, parts_);
         return plan(request_, {Pattern::binomial, 2, 0, 0});
     }
 
@@ -124,18 +125,12 @@ class Search {
         if (time >= least_) return;
         least_ = time;
         best_ = std::move(plan);
-        trees_.clear();
     }
 
-    void offer(std::vector<Tree> trees, std::uint64_t parts) {
+    void offer(const std::vector<Tree>& trees, std::uint64_t parts) {
         if (in_order_ && !prove(along(trees, request_, 1)).rank_order) return;
-        if (!is_wide(trees, parts)) return keep(along(trees, request_, parts));
-        const double time = along_us(trees, parts);
-        if (time >= least_) return;
-        least_ = time;
-        best_.reset();
-        trees_ = std::move(trees);
-        parts_ = parts;
+        if (is_wide(trees, parts) && along_us(trees, parts) >= least_) return;
+        keep(along(trees, request_, parts));
     }
 
     /// Very many messages.
@@ -146,7 +141,7 @@ class Search {
     static std::uint64_t few_parts(const std::vector<Tree>& trees) { return 4 * trees.size(); }
 
     /// Of a wide plan, from two with fewer parts of the same size: each further part takes as long
-    /// as the one before.
+    /// as the one before. Over long ways that is too early: few parts fit into a connection's first window.
     double along_us(const std::vector<Tree>& trees, std::uint64_t parts) const {
         const std::uint64_t few = few_parts(trees);
         const auto with = [&](std::uint64_t fewer) {
@@ -263,6 +258,24 @@ class Search {
             }
     }
 
+    /// A schedule between clusters, and chains in segments or the patterns of long vectors inside.
+    void try_rules() {
+        const bool has_schedules =
+            request_.operation == Operation::broadcast || request_.operation == Operation::reduce;
+        if (!has_schedules || in_order_ || network_.levels()[near_ - 1].size() == 1) return;
+        std::vector<AlgorithmOptions> inside;
+        const std::uint64_t bytes = request_.elements * request_.element_bytes;
+        for (const std::uint64_t parts : {4, 16, 64})
+            if (parts <= most_parts()) inside.push_back({Pattern::chain, 2, bytes / parts});
+        if (!is_large_group()) inside.push_back({Pattern::butterfly, 2, 0, 0});
+        inside.push_back({Pattern::binomial});
+        inside.push_back({Pattern::star});
+        for (const ScheduleRule rule : {ScheduleRule::optimal, ScheduleRule::ecef, ScheduleRule::ecef_la}) {
+            for (const AlgorithmOptions& each : inside) keep(plan_by_rule(request_, network_, rule, {each}));
+            if (is_large_group()) return;
+        }
+    }
+
     const PlanRequest& request_;
     const Network& network_;
     const Ways ways_;
@@ -271,9 +284,7 @@ class Search {
     const bool in_order_;
     Rank root_;
     double least_ = std::numeric_limits<double>::infinity();
-    std::optional<Plan> best_; // or these trees
-    std::vector<Tree> trees_;
-    std::uint64_t parts_ = 1;
+    std::optional<Plan> best_;
 };
 
 } // namespace
