@@ -75,11 +75,11 @@ class PLEXUS_API Network {
 };
 
 /// The paper's plan: a tree over subnets with the root's first, and inside each the shape
-/// that the estimate likes best; so on every level. Between clusters, schedules by rule compete with it
-/// (plan_by_rule()). Up to 128 members, and where all share one
-/// subnet, patterns that are no trees compete as well; above, those in which each member sends to
-/// each other one do only where there is nothing else. What the estimate likes best: the least mean of its
-/// time with idle and with open connections.
+/// that the estimate likes best; so on every level. Plans by level compete with it (plan_by_level()), between
+/// clusters plans by rule (plan_by_rule()), and up to 200 members, or where all share one subnet, patterns
+/// that are no trees over all members. Patterns in which each sends to each other one do so among up to 200
+/// members or groups, and an all_to_all's in one subnet of any size. What the estimate likes best: the least
+/// mean of its time with idle and with open connections.
 /// @error bad_argument as plan(), or the network has another number of members (thrown)
 PLEXUS_API Plan plan_eco(const PlanRequest& request, const Network& network);
 

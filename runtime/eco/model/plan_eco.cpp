@@ -20,7 +20,7 @@ constexpr std::uint64_t kMostParts = 64;
 constexpr std::uint64_t kFewParts = 4; // fewer may not pay yet where more do
 constexpr std::size_t kMostTrees = 16;
 constexpr std::uint64_t kWidePlan = 4096;      // messages: above this, a few parts say what is worth a look
-constexpr std::uint64_t kMostByEveryone = 128; // members, where everyone may send to everyone
+constexpr std::uint64_t kMostByEveryone = 200; // members or groups, where each may send to each other one
 
 /// 1, or 2 where the first level is that of sockets.
 std::size_t levels_near(const Network& network) {
@@ -98,7 +98,7 @@ class Search {
     bool splits() const {
         return has_parts(request_.operation) || request_.operation == Operation::all_gather;
     }
-    bool is_large_group() const { return request_.members > 200; }
+    bool is_large_group() const { return request_.members > kMostByEveryone; }
     std::uint64_t step() const { return is_large_group() ? 4 : 2; }
     std::uint64_t most_parts() const {
         const bool has_blocks = request_.operation == Operation::all_gather;
@@ -213,14 +213,14 @@ class Search {
     /// Not where each member would send to each other one, if there is something else.
     bool may_try(Pattern pattern) const {
         if (!supports(pattern, request_.operation) || (pattern == Pattern::ring && in_order_)) return false;
-        if (request_.members <= kMostByEveryone) return true;
+        if (!is_large_group()) return true;
         if (request_.operation == Operation::all_to_all) return pattern == Pattern::pairwise;
         return pattern == Pattern::butterfly || pattern == Pattern::bruck;
     }
 
     /// Those without a root's bottleneck, in an order that leaves each group once.
     void try_patterns() {
-        if (request_.members > kMostByEveryone && network_.levels().size() > 1) return;
+        if (is_large_group() && network_.levels().size() > 1) return;
         std::vector<Rank> name(request_.members);
         std::iota(name.begin(), name.end(), Rank{0});
         for (const Partition& level : network_.levels()) { // the widest sorts last
@@ -245,17 +245,42 @@ class Search {
     }
 
     /// A pattern between groups and another one inside them, at least one of them no tree: EcoTree offers
-    /// trees.
+    /// trees. Of large groups, those in which nobody passes on what all send.
     void try_levels() {
-        if (request_.members > kMostByEveryone || network_.levels().size() == 1 || in_order_) return;
+        if (network_.levels().size() == 1 || in_order_) return;
         constexpr Pattern kEach[] = {Pattern::binomial, Pattern::ring, Pattern::butterfly, Pattern::bruck,
                                      Pattern::pairwise};
+        const std::size_t inside = most_inside();
+        const std::size_t outside = most_outside();
         for (const Pattern outer : kEach)
             for (const Pattern inner : kEach) {
-                const bool both = supports(outer, request_.operation) && supports(inner, request_.operation);
-                if (!both || (outer == Pattern::binomial && inner == Pattern::binomial)) continue;
+                if (!fits(outer, outside) || !fits(inner, inside)) continue;
+                if (outer == Pattern::binomial && (inner == Pattern::binomial || is_large_group())) continue;
+                if (is_large_group() && (inner == Pattern::ring || inner == Pattern::pairwise)) continue;
                 offer(plan_by_level(request_, network_.levels(), {{outer, 2, 0, 0}, {inner, 2, 0, 0}}));
             }
+    }
+    /// So many may act by it.
+    bool fits(Pattern pattern, std::size_t many) const {
+        const bool by_everyone = pattern == Pattern::ring || pattern == Pattern::pairwise;
+        return supports(pattern, request_.operation) && (!by_everyone || many <= kMostByEveryone);
+    }
+    std::size_t most_inside() const {
+        std::size_t most = 0;
+        for (const Subnet& group : network_.levels().front()) most = std::max(most, group.size());
+        return most;
+    }
+    /// Groups that one group of a wider level joins.
+    std::size_t most_outside() const {
+        std::size_t most = 0;
+        for (std::size_t level = 1; level < network_.levels().size(); ++level)
+            for (const Subnet& group : network_.levels()[level]) {
+                std::size_t parts = 0;
+                for (const Subnet& part : network_.levels()[level - 1])
+                    parts += std::binary_search(group.begin(), group.end(), part.front());
+                most = std::max(most, parts);
+            }
+        return most;
     }
 
     /// A schedule between clusters, and chains in segments or the patterns of long vectors inside.

@@ -49,6 +49,12 @@ double mean_us(const Plan& plan, const Network& network) {
            2;
 }
 
+/// Two subnets of almost the same size.
+Network two_subnets(std::size_t members) {
+    return Network(map_of(clusters({members - members / 2, members / 2}, {{50, 5000}, {5000, 40}})),
+                   one_each(members));
+}
+
 /// Messages between members of different groups.
 std::size_t crossings(const Plan& plan, const Partition& groups) {
     std::vector<std::size_t> group_of(plan.members);
@@ -371,6 +377,40 @@ TEST_CASE(
                                                    {{Pattern::chain, 2, request.elements / parts}}),
                                       network));
             }
+    }
+}
+
+TEST_CASE("from 128 to 129 members of two subnets no operation gets much slower") {
+    const Network few = two_subnets(128);
+    const Network more = two_subnets(129);
+    for (const Operation operation : kOperations)
+        for (const std::uint64_t bytes : {8, 1024, 65536}) {
+            const auto expected = [&](const Network& network) {
+                return mean_us(plan_eco({operation, network.size(), 0, bytes, 1, true}, network), network);
+            };
+            INFO(to_string(operation) << " of " << bytes << " bytes");
+            CHECK(expected(more) < 1.3 * expected(few));
+        }
+}
+
+TEST_CASE("an all_to_all over two large subnets has no single root") {
+    for (const std::size_t members : {std::size_t{130}, std::size_t{1000}}) {
+        const Network network = two_subnets(members);
+        const double start = processor_seconds();
+        const Plan plan = plan_eco({Operation::all_to_all, network.size(), 0, 1024, 1, true}, network);
+        CHECK(processor_seconds() - start < 3 * kPatience);
+        if (members == 130) CHECK(prove(plan));
+        std::vector<double> received(members);
+        double across = 0;
+        for (const Message& each : plan.messages) {
+            const auto bytes = static_cast<double>(plan.bytes_of(each));
+            received[each.to] += bytes;
+            if ((each.from < members / 2) != (each.to < members / 2)) across += bytes;
+        }
+        const double all = 1024.0 * static_cast<double>(members) * static_cast<double>(members);
+        INFO(members << " members");
+        CHECK(across == Approx(all / 2)); // what is for the other subnet, and once
+        CHECK(*std::max_element(received.begin(), received.end()) < 0.6 * all);
     }
 }
 
