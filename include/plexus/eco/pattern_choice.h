@@ -20,7 +20,7 @@ struct PatternTime {
 /// they differ from a star; of all_reduce both butterflies. A chain has the best segments of powers of two
 /// from 256 B on, of equals the largest, or one segment. Of broadcasts, ring and butterfly are scatter and
 /// all-gather. Above 128 members a ring and pairwise, in which everyone sends in each of P - 1 rounds, are
-/// among them only where there is nothing else.
+/// among them only where there is nothing else; pairwise for an all_to_all above 1,024.
 /// @error as predict_s() (thrown)
 PLEXUS_API std::vector<PatternTime> predict_patterns(const Model& model, const PlanRequest& request);
 

@@ -14,6 +14,7 @@ constexpr double kAlikeTimes = 1e-9;
 constexpr std::uint64_t kLeastSegment = 256;
 constexpr std::uint64_t kMostChainMessages = 1 << 18;
 constexpr Rank kMostInRounds = 128;
+constexpr Rank kMostInPairs = 1024; // of an all_to_all, where other patterns send several times the bytes
 constexpr std::uint32_t kArities[] = {2, 3, 4, 8};
 
 constexpr Pattern kOrder[] = {Pattern::star, Pattern::binomial,  Pattern::tree,  Pattern::chain,
@@ -43,7 +44,8 @@ class Candidates {
         return supports(pattern, request_.operation) && (pattern != Pattern::ring || keeps_order);
     }
     bool is_endless(Pattern pattern) const {
-        return request_.members > kMostInRounds && (pattern == Pattern::ring || pattern == Pattern::pairwise);
+        const Rank most = request_.operation == Operation::all_to_all ? kMostInPairs : kMostInRounds;
+        return request_.members > most && (pattern == Pattern::ring || pattern == Pattern::pairwise);
     }
     PatternTime timed(const AlgorithmOptions& options) const {
         return {options, predict_s(model_, request_, options)};

@@ -143,6 +143,22 @@ TEST_CASE("large clusters are served without patterns of P - 1 rounds, unless no
     CHECK(!predict_patterns(model, broadcast(300, 1 << 20)).empty());
 }
 
+TEST_CASE("an all_to_all of large blocks goes by pairs above 128 members as below") {
+    const Model model = Hockney{1e-5, 1e8};
+    const auto fastest = [&](Rank members) {
+        return earliest(predict_patterns(model, {Operation::all_to_all, members, 0, 65536, 1, true}));
+    };
+    const PatternTime few = fastest(128);
+    for (const Rank members : {Rank{129}, Rank{200}}) {
+        const PatternTime more = fastest(members);
+        CHECK(to_string(more.options.pattern) == to_string(Pattern::pairwise));
+        CHECK(more.time_s == Approx(few.time_s * (members - 1) / 127).epsilon(0.01));
+    }
+    // Small blocks go in few messages.
+    CHECK(earliest(predict_patterns(model, {Operation::all_to_all, 129, 0, 1, 1, true})).options.pattern !=
+          Pattern::pairwise);
+}
+
 TEST_CASE("requests and models that make no sense are refused, and reductions in order have no ring") {
     const Model model = Hockney{1e-5, 1e8};
     CHECK(words_of([&] { predict_patterns(model, broadcast(0, 1)); }) != "taken");
