@@ -51,15 +51,28 @@ double two_levels_us(std::uint64_t bytes, std::size_t from, std::size_t to) {
 
 const std::vector<std::uint64_t> kSizes = doubled_sizes(8, 1 << 20);
 
-/// Table 2 at 1 Gb/s: 10 us and 8 ns a byte on top of the latencies.
-Map grid5000_map() {
+/// Table 2 at 1 Gb/s: 10 us and 8 ns a byte on top of the latencies. Between sites a byte takes `wide_us`.
+Map grid5000_map(double wide_us = 0.008) {
     const CostMatrix latencies = grid5000();
     std::vector<std::size_t> first{0};
     for (const std::size_t size : kGridSizes) first.push_back(first.back() + size);
     return map_of(kGridSizes, kSizes, [&](std::uint64_t bytes, std::size_t from, std::size_t to) {
         const double latency = latencies(first[from], from == to ? first[from] + 1 : first[to]);
-        return latency + 10 + 0.008 * static_cast<double>(bytes);
+        return latency + 10 + (latency > 1000 ? wide_us : 0.008) * static_cast<double>(bytes);
     });
+}
+
+/// The clusters of Grid'5000 from which no schedule completes before flat, which is one of all.
+std::vector<std::size_t> roots_with_flat(const Map& map, std::uint64_t bytes) {
+    PolyRequest asked;
+    asked.bytes = bytes;
+    InterclusterInstance instance = predict(map, asked).between; // each root is its cluster's first host
+    std::vector<std::size_t> out;
+    for (instance.root = 0; instance.root < instance.inside_s.size(); ++instance.root) {
+        const auto all = schedules(instance);
+        if (earliest(all).rule == ScheduleRule::flat) out.push_back(instance.root);
+    }
+    return out;
 }
 
 PolyRequest request(std::uint64_t bytes, std::size_t root = 0) {
@@ -77,8 +90,7 @@ bool has_remark(const PolyPrediction& made, const std::string& part) {
 
 } // namespace
 
-TEST_CASE(
-    "Grid'5000: six clusters, binomial inside at 8 kB, pipeline at 512 kB, and never flat between them") {
+TEST_CASE("Grid'5000: six clusters, binomial inside at 8 kB, pipeline at 512 kB, and not flat from Orsay") {
     const Map map = grid5000_map();
     for (const auto& [bytes, pattern] :
          {std::pair{std::uint64_t{8192}, Pattern::binomial}, {std::uint64_t{524288}, Pattern::chain}}) {
@@ -105,6 +117,20 @@ TEST_CASE(
         CHECK(!has_remark(made, "beyond"));
         CHECK(has_remark(made, "holds no gaps") == (pattern == Pattern::chain));
     }
+}
+
+TEST_CASE("Grid'5000: flat is the optimum from Sophia up to 160 KiB, and never over a WAN of 100 Mb/s") {
+    // With 1 Gb/s between sites, a coordinator that sends on keeps its cluster waiting for as long as one
+    // that serves all others: the WAN is slower by its latency alone.
+    using Roots = std::vector<std::size_t>;
+    const Map same_rate = grid5000_map();
+    constexpr std::uint64_t kKiB = 1024;
+    CHECK(roots_with_flat(same_rate, 64 * kKiB) == Roots{1, 2, 3, 5}); // Grenoble and Sophia
+    for (const std::uint64_t kib : {96, 128, 160}) CHECK(roots_with_flat(same_rate, kib * kKiB) == Roots{5});
+    for (const std::uint64_t kib : {192, 256, 1024}) CHECK(roots_with_flat(same_rate, kib * kKiB) == Roots{});
+    const Map slow_wan = grid5000_map(0.08);
+    for (const std::uint64_t kib : {64, 128, 256, 1024})
+        CHECK(roots_with_flat(slow_wan, kib * kKiB) == Roots{});
 }
 
 TEST_CASE("the instance between clusters has the links' parameters and the times inside") {
