@@ -173,9 +173,9 @@ TEST_CASE(
 TEST_CASE("whoever breaks the rules of a relayed link ends it, and both ends hear why") {
     const auto warned = expect_warning("broke the rules of relayed links");
     Three three;
-    const auto deed = GENERATE(range(0, 10));
+    const auto deed = GENERATE(range(0, 12));
     CAPTURE(deed);
-    const bool is_open = deed < 7;
+    const bool is_open = deed < 9;
     const Ends ends = is_open ? three.opened(1, kLeastWindow) : three.asked_for(1, kLeastWindow);
     const auto near = [&](Kind kind, std::uint64_t number, std::size_t size) {
         three.asking.say(ends.near, kind, number, size);
@@ -185,7 +185,12 @@ TEST_CASE("whoever breaks the rules of a relayed link ends it, and both ends hea
     };
     const std::function<void()> deeds[] = {
         [&] { near(Kind::data, 0, kLeastWindow - kHopCost + 1); }, // more than the window holds
-        [&] { far(Kind::credit, 1, 0); },                          // for what was never sent
+        [&] { far(Kind::credit, 1, 0); },
+        [&] { far(Kind::credit, kLeastWindow / 2, 0); }, // for what was never sent
+        [&] {                                            // for more than was sent
+            near(Kind::data, 0, kLeastWindow / 4);
+            far(Kind::credit, kLeastWindow / 2, 0);
+        },
         [&] {
             near(Kind::data, 0, 10);
             far(Kind::credit, 0, 0);

@@ -5,6 +5,7 @@
 #include "forward/hop.h"
 
 #include <csignal>
+#include <optional>
 #include <thread>
 
 namespace forward_lost_test {
@@ -36,6 +37,23 @@ TEST_CASE(
         CHECK(far.method() == "forward:second");
         CHECK(within(far.call(twice, 4)) == 8);
     }
+}
+
+// It has said goodbye, so no link to it is tried any more whose failure would be a reason to ask.
+TEST_CASE("a context without links whose forwarder has ended asks at its address until another is there") {
+    const auto ignored = expect_warning("");
+    std::optional<Context> gate(std::in_place, gate_options("gate"));
+    const std::string url = gate->url();
+    Target target(behind(url));
+    gate.reset();
+    std::this_thread::sleep_for(2500ms); // once a second: it has asked in vain several times
+    gate.emplace(gate_options("gate", {{"listen", url}}));
+    CHECK(eventually(kWait, [&] { // a context that was refused does not ask for the same row again
+        Context source(by("tcp, forward"));
+        auto far = handed(source, target.pointer());
+        far.use("forward");
+        return refusal_of(far.call(twice, 4)).status == Status::ok;
+    }));
 }
 
 TEST_CASE("a target without any forwarder left is lost, and the reason names the way") {
