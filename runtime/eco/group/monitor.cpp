@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "group/monitor.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace plexus::eco::detail {
@@ -28,11 +27,13 @@ void Monitor::stop() {
 }
 
 void Monitor::after(Clock::duration time, Job job) {
+    bool first = false;
     {
         const Lock hold(state_->mutex);
-        state_->timers.push_back({Clock::now() + time, std::move(job)});
+        const auto at = state_->timers.emplace(Clock::now() + time, std::move(job));
+        first = at == state_->timers.begin();
     }
-    state_->changed.notify_all();
+    if (first) state_->changed.notify_all(); // the thread sleeps until the first one is due
 }
 
 void Monitor::loop(State& state) {
@@ -42,15 +43,13 @@ void Monitor::loop(State& state) {
             const Lock hold(state.mutex);
             for (;;) {
                 if (state.stops) return;
-                const auto next =
-                    std::min_element(state.timers.begin(), state.timers.end(),
-                                     [](const Timer& a, const Timer& b) { return a.due < b.due; });
+                const auto next = state.timers.begin();
                 if (next == state.timers.end()) {
                     state.changed.wait(state.mutex);
-                } else if (const auto when = next->due; Clock::now() < when) {
+                } else if (const auto when = next->first; Clock::now() < when) {
                     state.changed.wait_until(state.mutex, when);
                 } else {
-                    due = std::move(next->job);
+                    due = std::move(next->second);
                     state.timers.erase(next);
                     state.hands_over = true;
                     break;

@@ -8,9 +8,9 @@
 #include <chrono>
 #include <condition_variable>
 #include <functional>
+#include <map>
 #include <memory>
 #include <thread>
-#include <vector>
 
 namespace plexus::eco::detail {
 
@@ -32,16 +32,12 @@ class Monitor {
     void after(std::chrono::steady_clock::duration time, Job job);
 
   private:
-    struct Timer {
-        std::chrono::steady_clock::time_point due;
-        Job job;
-    };
     /// Shared with the thread, which may outlive the monitor if the last group ends on it.
     struct State {
         const std::function<void(Job)> hand_over;
         RankedMutex<10> mutex;
         std::condition_variable_any changed;
-        std::vector<Timer> timers PLEXUS_GUARDED_BY(mutex);
+        std::multimap<std::chrono::steady_clock::time_point, Job> timers PLEXUS_GUARDED_BY(mutex);
         bool stops PLEXUS_GUARDED_BY(mutex) = false;
         bool hands_over PLEXUS_GUARDED_BY(mutex) = false;
     };
