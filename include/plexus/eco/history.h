@@ -37,7 +37,7 @@ struct PastCalls {
     Rank root = 0;           ///< 0 where the operation has none
     std::uint64_t bytes = 0; ///< the least of those sizes that share a plan: of the vector, or of each block
     std::string algorithm;   ///< as parse_algorithm() reads it
-    double predicted_us = 0; ///< by the map
+    double predicted_us = 0; ///< by the map, with open connections
     double measured_us = 0;  ///< until the last member was done, a mean
     std::uint64_t calls = 0;
     bool operator==(const PastCalls&) const = default;

@@ -317,7 +317,9 @@ void Adaptation::judge(const std::vector<double>& slowest_us, Judgement& out) {
         const bool is_first = !calls.expected;
         if (is_first) {
             make_plan();
-            const double predicted = estimate_us(*plan, *network_);
+            // Most calls follow another one. A call after a pause takes longer over a long way: at worst,
+            // edges are measured once that have not changed.
+            const double predicted = estimate_us(*plan, *network_, Connections::open);
             calls.expected = {predicted, predicted, 0};
         }
         Expected& expected = *calls.expected;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <numeric>
 #include <thread>
@@ -116,6 +117,30 @@ TEST_CASE("a group whose calls are quicker than the map says measures no edge") 
         if (const std::string wrong = use(adaptive, 10); !wrong.empty()) return wrong;
         const AdaptReport report = adaptation_of(adaptive);
         return report.checks == 4 && report.epoch == 0 && report.probed == 0 ? "" : "edges were measured";
+    });
+    CHECK(complaints(said) == "");
+}
+
+TEST_CASE("calls that follow each other are predicted with open connections") {
+    // 2 ms between hosts, and 0.1 us for 1,000 bytes. An idle connection would need 10 ms for 96 KiB.
+    Map made({"host0", "host1"}, {"tcp"}, {0, 1'000'000}, "2026-01-01T00:00:00Z");
+    for (const std::size_t size : {0, 1}) {
+        const double us = size == 0 ? 2000 : 2100;
+        made.set_both(size, 0, 1, {us, us, us, us, us, 3, 0});
+    }
+    const auto map = std::make_shared<const Map>(std::move(made));
+    Party party(2, "local");
+    const auto said = party.run_with(on(map), [](const Group& all) -> std::string {
+        AdaptOptions options;
+        options.share = 1e9;
+        const Group adaptive = all.adapt(options);
+        std::vector<std::byte> data(98'304);
+        for (int call = 0; call < 5; ++call) adaptive.broadcast(std::span(data)); // checks before the last
+        if (all.rank() != 0) return {};
+        const AdaptReport report = adaptation_of(adaptive);
+        if (report.measured.calls().size() != 1) return "calls";
+        const double us = report.measured.calls().front().predicted_us;
+        return std::abs(us - 2009.8) < 1 ? "" : "predicted: " + std::to_string(us);
     });
     CHECK(complaints(said) == "");
 }
