@@ -125,7 +125,8 @@ PLEXUS_API std::optional<Algorithm> parse_algorithm(std::string_view text);
 
 struct GroupOptions {
     /// The measured network: a value, or the file that `plexus probe` wrote. All members must
-    /// have the same. Without either the network is unknown.
+    /// have the same. Between two hosts, the mean of both directions counts. Without either the network is
+    /// unknown.
     std::shared_ptr<const Map> map = nullptr;
     std::string map_file = {};
     Tolerance tolerance = {}; ///< for the subnets of the map

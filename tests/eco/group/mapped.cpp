@@ -2,6 +2,7 @@
 // Groups on a map: plans that follow it, neighbours on it, and maps that do not fit.
 #include "eco/group/party.h"
 #include "plexus/eco/grid.h"
+#include "plexus/eco/network.h"
 
 #include <numeric>
 
@@ -13,8 +14,9 @@ using namespace plexus::testing;
 
 namespace {
 
-/// Two subnets of four hosts, every second host in the same.
-std::shared_ptr<const Map> two_subnets() {
+/// Two subnets of four hosts, every second host in the same. A message from the host with the smaller number
+/// takes `skew` of the mean of both directions less.
+std::shared_ptr<const Map> two_subnets(double skew = 0) {
     std::vector<std::string> hosts;
     for (int host = 0; host < 8; ++host) hosts.push_back("host" + std::to_string(host));
     Map map(hosts, {"tcp"}, {0, 1'000'000}, "2026-01-01T00:00:00Z");
@@ -22,7 +24,9 @@ std::shared_ptr<const Map> two_subnets() {
         for (std::size_t b = 0; b < a; ++b)
             for (const std::size_t size : {0, 1}) {
                 const double us = (a % 2 == b % 2 ? 50 : 5000) * (size == 0 ? 1.0 : 20.0);
-                map.set_both(size, a, b, {us, us, us, us, us, 3, 0});
+                const double up = us * (1 - skew), down = us * (1 + skew);
+                map.set(size, b, a, {up, up, up, up, up, 3, 0});
+                map.set(size, a, b, {down, down, down, down, down, 3, 0});
             }
     return std::make_shared<const Map>(std::move(map));
 }
@@ -124,6 +128,33 @@ TEST_CASE("a group with a map follows it, and gives what every other pattern giv
                                return "the ring crosses subnets " + std::to_string(torn) + " times";
                            return rights[left] == all.rank() ? "" : "the ring is torn";
                        });
+    CHECK(complaints(said) == "");
+}
+
+TEST_CASE("of a map that differs by direction a group takes the mean of both") {
+    const auto map = two_subnets(0.5);
+    CHECK(map->cost(0, 0, 1).min_us == Approx(2500));
+    CHECK(map->cost(0, 1, 0).min_us == Approx(7500));
+    CHECK(Network(*map, {0, 1}).latency_us(0, 1) == Approx(5000));
+    const PlanRequest request{Operation::broadcast, 8, 1, 1024, 8, true};
+    const Plan by_mean = plan_eco(request, Network(*two_subnets(), {0, 1, 2, 3, 4, 5, 6, 7}));
+    Party party(8, "local");
+    const auto said = party.run_with([&](Rank rank) { return on(map, rank); },
+                                     [&](const Group& all) -> std::string {
+                                         if (!(all.plan_of(request) == by_mean))
+                                             return "the plan is not that of the mean";
+                                         std::vector<std::uint64_t> data(1024, all.rank() == 1 ? 5 : 0);
+                                         all.broadcast(std::span(data), 1);
+                                         if (data.front() != 5 || data.back() != 5) return "broadcast";
+                                         all.all_reduce(std::span(data), std::plus<>{});
+                                         if (data.front() != 40 || data.back() != 40) return "all_reduce";
+                                         std::vector<std::uint64_t> whole(8 * 1024);
+                                         std::fill(data.begin(), data.end(), all.rank());
+                                         all.all_gather(std::span(data), std::span(whole));
+                                         for (std::size_t i = 0; i < whole.size(); ++i)
+                                             if (whole[i] != i / 1024) return "all_gather";
+                                         return {};
+                                     });
     CHECK(complaints(said) == "");
 }
 
