@@ -51,15 +51,9 @@ bool is_waited_at(int socket) {
 }
 
 Stranger::Source source_of(const asio::ip::address& address) {
-    Stranger::Source source{};
-    if (address.is_v4()) {
-        const auto bytes = address.to_v4().to_bytes();
-        std::copy(bytes.begin(), bytes.end(), source.end() - 4);
-    } else {
-        const auto bytes = address.to_v6().to_bytes();
-        std::copy(bytes.begin(), bytes.begin() + 8, source.begin());
-    }
-    return source;
+    using module::StrangerShares;
+    return address.is_v4() ? StrangerShares::source_of(address.to_v4().to_bytes())
+                           : StrangerShares::source_of(address.to_v6().to_bytes());
 }
 
 } // namespace
@@ -114,7 +108,7 @@ void Stranger::ready(std::uint32_t, std::uint32_t, std::uint32_t& handled) {
         if (got == 0) return turn_away("it left before it had proved that it may join");
         ++handled;
         const std::int32_t verdict = greeting_->took(static_cast<std::size_t>(got));
-        if (greeting_->is_known() && std::exchange(unknown_, false)) listener_.greeted(*this);
+        if (greeting_->is_known() && std::exchange(silent_, false)) listener_.greeted(*this);
         const bool answered = answer();
         if (verdict != PLEXUS_AGAIN || !answered) return judge(verdict, answered);
     }
@@ -236,43 +230,32 @@ void Listener::admit(UniqueFd socket, const Stranger::Source& source) {
         (void)make_room();
     }
     strangers_.push_back(std::make_unique<Stranger>(*this, source));
-    ++unknown_[source];
+    shares_.add(source);
     Stranger& stranger = *strangers_.back();
     if (!stranger.can_listen()) return stranger.turn_away("there is no memory to greet it");
     if (!stranger.listen(std::move(socket))) stranger.turn_away("it can't be watched: " + system_text(errno));
 }
 
 bool Listener::make_room() {
-    while (Stranger* stranger = first_to_go()) {
+    while (Stranger* const stranger = shares_.first_to_go(strangers_)) {
         // The stranger's greeting may be unread in its socket. Only a stranger with a greeting keeps its
         // place.
-        const bool unknown = stranger->is_unknown();
+        const bool silent = stranger->is_silent();
         std::uint32_t handled = 0;
         const std::size_t before = strangers_.size();
         stranger->ready(0, 1, handled);
         if (strangers_.size() < before) return true;
-        if (unknown && !stranger->is_unknown()) continue;
+        if (silent && !stranger->is_silent()) continue;
         stranger->evict();
         return true;
     }
     return false;
 }
 
-Stranger* Listener::first_to_go() const {
-    std::size_t most = 0;
-    for (const auto& [source, count] : unknown_) most = std::max(most, count);
-    for (const auto& each : strangers_)
-        if (most == 0 || (each->is_unknown() && unknown_.at(each->source()) == most)) return each.get();
-    return nullptr;
-}
-
-void Listener::greeted(const Stranger& stranger) {
-    const auto found = unknown_.find(stranger.source());
-    if (--found->second == 0) unknown_.erase(found);
-}
+void Listener::greeted(const Stranger& stranger) { shares_.remove(stranger.source()); }
 
 void Listener::leave(Stranger& stranger) {
-    if (stranger.is_unknown()) greeted(stranger);
+    if (stranger.is_silent()) greeted(stranger);
     const auto found = std::find_if(strangers_.begin(), strangers_.end(),
                                     [&](const auto& one) { return one.get() == &stranger; });
     module_.loop().poller().retire(std::move(*found));

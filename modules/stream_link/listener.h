@@ -7,12 +7,11 @@
 #pragma once
 
 #include "base/unique_fd.h"
+#include "plexus/module/strangers.h"
 #include "stream_link/addresses.h"
 #include "stream_link/greeting.h"
 #include "stream_link/poller.h"
 
-#include <array>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -41,8 +40,7 @@ class Door final : public Watched {
 /// A connection whose peer has not authenticated itself.
 class Stranger final : public Watched {
   public:
-    /// Where a connection comes from: the address, of IPv6 the network of 64 bits.
-    using Source = std::array<std::uint8_t, 16>;
+    using Source = module::StrangerShares::Source;
 
     Stranger(Listener& listener, const Source& source);
     /// False: it can't be watched, errno says why.
@@ -59,7 +57,7 @@ class Stranger final : public Watched {
 
     const Source& source() const noexcept { return source_; }
     /// It has not shown yet that it may join.
-    bool is_unknown() const noexcept { return unknown_; }
+    bool is_silent() const noexcept { return silent_; }
 
   private:
     bool answer();
@@ -69,7 +67,7 @@ class Stranger final : public Watched {
     Listener& listener_;
     PolledSocket socket_;
     const Source source_;
-    bool unknown_ = true;
+    bool silent_ = true;
     bool is_refused_ = false;            // by its greeting, which said why
     std::unique_ptr<Greeting> greeting_; // null: there was no memory for it
 };
@@ -100,7 +98,6 @@ class Listener {
     void report_shortage(int error);
 
   private:
-    Stranger* first_to_go() const;
     void report_crowd();
     int watch_all();
     int bind_all(const std::vector<Interface>& where, std::uint16_t port, std::string& failed);
@@ -111,9 +108,9 @@ class Listener {
     std::vector<UniqueFd> bound_;
     std::vector<std::unique_ptr<Door>> doors_;
     std::vector<std::unique_ptr<Stranger>> strangers_; ///< oldest first
-    std::map<Stranger::Source, std::size_t> unknown_;  ///< how many unknown strangers come from where
-    Clock::time_point quiet_until_{};                  ///< no further log line about a shortage before
-    Clock::time_point crowd_quiet_until_{};            ///< nor about too many strangers
+    module::StrangerShares shares_;
+    Clock::time_point quiet_until_{};       ///< no further log line about a shortage before
+    Clock::time_point crowd_quiet_until_{}; ///< nor about too many strangers
 };
 
 } // namespace plexus::stream_link

@@ -17,6 +17,8 @@ namespace {
 
 using asio::ip::tcp;
 
+constexpr int kMostTries = 16; // where a directory makes room for others
+
 /// False when the deadline has passed.
 bool wait_for(int fd, short events, Clock::time_point deadline) {
     for (;;) {
@@ -43,6 +45,17 @@ Failure connection_closed(const Url& url) {
         to_string(url));
 }
 
+/// The connection has failed, by the error of the call that says so; 0: it was closed in order. Only a reset,
+/// by which a directory makes room among strangers, is `busy`.
+Failure connection_failed(const Url& url, int error) {
+    if (error != ECONNRESET && error != EPIPE) return connection_closed(url);
+    return fail(
+        Status::busy,
+        "{} reset the connection, also when tried again: too many others wait there to prove the job's "
+        "key, or it is not a Plexus directory",
+        to_string(url));
+}
+
 Result<UniqueFd> connect_to(const tcp::endpoint& endpoint, const Url& url, Clock::time_point deadline) {
     UniqueFd fd(
         ::socket(endpoint.data()->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP));
@@ -62,6 +75,7 @@ Result<UniqueFd> connect_to(const tcp::endpoint& endpoint, const Url& url, Clock
                     "nobody listens at {} ({}): start the server first, or correct the port", to_string(url),
                     std::strerror(error));
     if (error == ETIMEDOUT) return no_answer(url);
+    if (error == ECONNRESET) return connection_failed(url, error);
     if (error != 0)
         return fail(Status::not_found, "{} cannot be reached: {}", to_string(url), std::strerror(error));
     return fd;
@@ -75,7 +89,7 @@ Result<void> send_all(int fd, std::span<const std::byte> bytes, const Url& url, 
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
             if (!wait_for(fd, POLLOUT, deadline)) return no_answer(url);
         } else if (errno != EINTR) {
-            return connection_closed(url);
+            return connection_failed(url, errno);
         }
     }
     return {};
@@ -89,7 +103,7 @@ Result<void> receive_all(int fd, std::span<std::byte> bytes, const Url& url, Clo
         } else if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
             if (!wait_for(fd, POLLIN, deadline)) return no_answer(url);
         } else if (got == 0 || errno != EINTR) {
-            return connection_closed(url);
+            return connection_failed(url, got == 0 ? 0 : errno);
         }
     }
     return {};
@@ -124,14 +138,16 @@ Result<Connection> connect(const Url& url, const Key& key, const ContextId& who,
         // An address that never answers must leave time for the addresses after it.
         const auto now = Clock::now();
         const auto share = now + (deadline - now) / static_cast<int>(left--);
-        auto fd = connect_to(endpoint, url, share);
-        if (!fd) {
-            last = fd.failure();
-            continue;
+        for (int tries = 1;; ++tries) {
+            auto fd = connect_to(endpoint, url, share);
+            const Result<void> proved =
+                fd ? prove_ourselves(fd->get(), url, key, who, deadline) : fd.failure();
+            if (proved) return Connection{std::move(*fd), endpoint.protocol()};
+            last = proved.failure();
+            if (last.status == Status::busy && tries < kMostTries && Clock::now() < deadline) continue;
+            if (fd) return last;
+            break;
         }
-        if (const auto proved = prove_ourselves(fd->get(), url, key, who, deadline); !proved)
-            return proved.failure();
-        return Connection{std::move(*fd), endpoint.protocol()};
     }
     return last;
 }

@@ -82,6 +82,7 @@ std::shared_ptr<Directory> process_directory();
 /// @error not_found    no such host, or nobody listens there
 /// @error denied       the server closed the connection: the keys differ
 /// @error wrong_peer   the server there is not a directory
+/// @error busy         the server gave our place to others, several times
 /// @error timed_out    no answer before the deadline
 Result<std::shared_ptr<Directory>> join(const std::string& url, const Key& key, const ContextId& who,
                                         Clock::time_point deadline);
@@ -90,7 +91,8 @@ Result<std::shared_ptr<Directory>> join(const std::string& url, const Key& key, 
 std::string came_name(std::uint32_t rank);
 
 /// Serves a directory on a TCP port, on a thread of its own. The connection of a peer that does not prove
-/// the key is closed without an answer, and nothing that the peer sends is kept.
+/// the key is closed without an answer, and nothing that the peer sends is kept. Such connections are bounded
+/// in number and time; one that the next needs the room of is reset.
 class DirectoryServer {
   public:
     /// `url` says where: port 0 takes any free one, 0.0.0.0 or [::] every interface.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The socket that a directory is served on: listens, accepts clients, and bounds how many of them have not
-// yet proved the key. What clients send is handled by their sessions. One io thread.
+// yet proved the key. A new client is accepted however many of these there are: the oldest silent one of the
+// address with the most silent ones makes room. What clients send is handled by their sessions. One io
+// thread.
 #include "base/log.h"
 #include "base/mutex.h"
 #include "base/unique_fd.h"
@@ -59,6 +61,7 @@ std::string host_to_tell(const Url& url, const tcp::endpoint& bound) {
 }
 
 constexpr std::string_view kCame = "plexus.came.";
+constexpr int kAcceptsPerTurn = 16;
 
 std::optional<std::uint32_t> rank_that_came(std::string_view name) {
     if (!name.starts_with(kCame)) return {};
@@ -137,20 +140,20 @@ class DirectoryServer::Impl {
 
     void accept_when_ready() {
         acceptor_.async_wait(tcp::acceptor::wait_read, [this](const std::error_code& error) {
-            if (!error) accept_all();
+            if (!error) accept_some();
         });
     }
 
-    void accept_all() {
+    void accept_some() {
         // Not Asio's accept: no child process may inherit the socket, not even one that
-        // another thread forks at this very moment.
-        for (;;) {
+        // another thread forks at this very moment. Not without end: the sessions have their turn in between.
+        for (int i = 0; i < kAcceptsPerTurn; ++i) {
             const int fd =
                 ::accept4(acceptor_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
             if (fd >= 0) {
                 admit(fd);
             } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-                return accept_when_ready();
+                break;
             } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
                 log::warn("bootstrap", "the directory cannot accept a client: {}", std::strerror(errno));
                 pause_.expires_after(std::chrono::milliseconds(100));
@@ -159,31 +162,43 @@ class DirectoryServer::Impl {
                 });
             } // else: the client has closed its connection already
         }
+        accept_when_ready();
     }
 
     void admit(int fd) {
         tune(fd);
-        if (unauthenticated_.size() >= most_unauthenticated_)
-            std::shared_ptr<Session>(unauthenticated_.front())
-                ->end("too many others wait to prove the job's key");
+        while (unauthenticated_.size() >= most_unauthenticated_) make_room();
         const auto session = std::make_shared<Session>(
             thread_.io(), tcp::socket(*thread_.io(), protocol_, fd), key_, registry_,
-            [this](const std::shared_ptr<Session>& in) {
-                unauthenticated_.remove(in);
-                count_clients([](Clients& clients) { ++clients.here; });
-            },
-            [this](std::string_view name) {
-                if (const auto rank = rank_that_came(name); rank && *rank < members_)
-                    count_clients([&](Clients& clients) { clients.came.insert(*rank); });
-            },
-            [this](const std::shared_ptr<Session>& gone) {
-                sessions_.erase(gone);
-                if (unauthenticated_.remove(gone) == 0)
-                    count_clients([](Clients& clients) { --clients.here; });
-            });
+            Session::Events{
+                [this](const std::shared_ptr<Session>& known) { shares_.remove(known->source()); },
+                [this](const std::shared_ptr<Session>& in) {
+                    unauthenticated_.remove(in);
+                    count_clients([](Clients& clients) { ++clients.here; });
+                },
+                [this](std::string_view name) {
+                    if (const auto rank = rank_that_came(name); rank && *rank < members_)
+                        count_clients([&](Clients& clients) { clients.came.insert(*rank); });
+                },
+                [this](const std::shared_ptr<Session>& gone) { forget(gone); }});
         unauthenticated_.push_back(session);
+        shares_.add(session->source());
         sessions_.insert(session);
         session->start();
+    }
+
+    void make_room() {
+        const auto first = shares_.first_to_go(unauthenticated_)->shared_from_this();
+        // Its hello may be unread in its socket. Only with a hello it keeps its place.
+        const bool silent = first->is_silent();
+        first->hear();
+        if (!silent || first->is_silent()) first->evict();
+    }
+
+    void forget(const std::shared_ptr<Session>& gone) {
+        sessions_.erase(gone);
+        if (gone->is_silent()) shares_.remove(gone->source());
+        if (unauthenticated_.remove(gone) == 0) count_clients([](Clients& clients) { --clients.here; });
     }
 
     void close() {
@@ -207,6 +222,7 @@ class DirectoryServer::Impl {
     Clients clients_ PLEXUS_GUARDED_BY(clients_mutex_);
     std::set<std::shared_ptr<Session>> sessions_;
     std::list<std::shared_ptr<Session>> unauthenticated_; // have not proved the key; oldest first
+    module::StrangerShares shares_;                       // those of them that are silent
     const std::shared_ptr<Registry> registry_;
 };
 

@@ -7,6 +7,9 @@
 #include <asio/post.hpp>
 #include <asio/read.hpp>
 #include <asio/write.hpp>
+#include <cerrno>
+#include <cstring>
+#include <sys/socket.h>
 
 namespace plexus::bootstrap {
 namespace {
@@ -18,36 +21,50 @@ std::string address_of(const asio::ip::tcp::socket& socket) {
                  : fmt::format("{} port {}", endpoint.address().to_string(), endpoint.port());
 }
 
+Session::Source source_of(const asio::ip::tcp::socket& socket) {
+    using module::StrangerShares;
+    std::error_code error;
+    const auto address = socket.remote_endpoint(error).address();
+    return address.is_v4() ? StrangerShares::source_of(address.to_v4().to_bytes())
+                           : StrangerShares::source_of(address.to_v6().to_bytes());
+}
+
 } // namespace
 
 Session::Session(const std::shared_ptr<asio::io_context>& io, asio::ip::tcp::socket socket, const Key& key,
-                 std::shared_ptr<Registry> registry, Event joined, Named published, Event gone)
+                 std::shared_ptr<Registry> registry, Events events)
   : io_(io)
   , socket_(std::move(socket))
   , handshake_timer_(*io)
   , handshake_(key)
   , registry_(std::move(registry))
-  , joined_(std::move(joined))
-  , gone_(std::move(gone))
-  , published_(std::move(published))
-  , where_(address_of(socket_)) {}
+  , events_(std::move(events))
+  , where_(address_of(socket_))
+  , source_(source_of(socket_))
+  , incoming_(kHelloBytes) {}
 
 void Session::start() {
     handshake_timer_.expires_after(kHandshakeTime);
     handshake_timer_.async_wait([self = shared_from_this()](const std::error_code& error) {
         if (!error) self->end("it did not prove the job's key in time");
     });
-    read_hello();
+    await_hello();
 }
 
 void Session::end(std::string_view why) {
-    if (!gone_) return;
+    if (!events_.gone) return;
     log::info("bootstrap", "{} left the directory: {}", where_, why);
     std::error_code ignored;
     handshake_timer_.cancel();
     socket_.close(ignored);
     if (user_ != 0) registry_->leave(std::exchange(user_, 0));
-    std::exchange(gone_, nullptr)(shared_from_this());
+    std::exchange(events_.gone, nullptr)(shared_from_this());
+}
+
+void Session::evict() {
+    std::error_code ignored;
+    socket_.set_option(asio::socket_base::linger(true, 0), ignored);
+    end("others came after it, and it had not proved the job's key yet");
 }
 
 template <class Next>
@@ -55,20 +72,42 @@ void Session::read(std::size_t size, Next next) {
     incoming_.resize(size);
     asio::async_read(socket_, asio::buffer(incoming_),
                      [self = shared_from_this(), next](const std::error_code& error, std::size_t) {
-                         if (!self->gone_) return;
+                         if (!self->events_.gone) return;
                          if (error) return self->end(error.message());
                          next(*self);
                      });
 }
 
-void Session::read_hello() {
-    read(kHelloBytes, [](Session& me) {
-        Bytes record = me.handshake_.take_hello(std::span<const std::byte, kHelloBytes>(me.incoming_));
-        if (record.empty()) return me.end("it does not hold the job's key");
-        // Read at once: the confirm record may come before the write of the answer has ended.
-        me.queue(std::move(record), nullptr);
-        me.read_confirm();
-    });
+void Session::await_hello() {
+    socket_.async_wait(asio::ip::tcp::socket::wait_read,
+                       [self = shared_from_this()](const std::error_code& error) {
+                           if (!self->events_.gone || !self->silent_) return;
+                           if (error) return self->end(error.message());
+                           self->hear();
+                           if (self->events_.gone && self->silent_) self->await_hello();
+                       });
+}
+
+void Session::hear() {
+    while (events_.gone && silent_) {
+        const ssize_t got = ::recv(socket_.native_handle(), incoming_.data() + hello_bytes_,
+                                   kHelloBytes - hello_bytes_, MSG_DONTWAIT);
+        if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return end(got == 0 ? "it left before it had said who it is" : std::strerror(errno));
+        hello_bytes_ += static_cast<std::size_t>(got);
+        if (hello_bytes_ == kHelloBytes) take_hello();
+    }
+}
+
+void Session::take_hello() {
+    Bytes record = handshake_.take_hello(std::span<const std::byte, kHelloBytes>(incoming_));
+    if (record.empty()) return end("it does not hold the job's key");
+    silent_ = false;
+    events_.greeted(shared_from_this());
+    // Read at once: the confirm record may come before the write of the answer has ended.
+    queue(std::move(record), nullptr);
+    read_confirm();
 }
 
 void Session::read_confirm() {
@@ -79,7 +118,7 @@ void Session::read_confirm() {
         me.user_ = me.registry_->enter();
         log::info("bootstrap", "context {} joined the directory from {}", to_string(me.handshake_.client()),
                   me.where_);
-        me.joined_(me.shared_from_this());
+        me.events_.joined(me.shared_from_this());
         me.read_length();
     });
 }
@@ -108,7 +147,7 @@ void Session::read_frame(std::size_t length) {
             return me.end("a frame that means nothing");
         }
         me.take(std::move(*frame));
-        if (me.gone_) me.read_length();
+        if (me.events_.gone) me.read_length();
     });
 }
 
@@ -117,7 +156,7 @@ void Session::take(Frame frame) {
     switch (frame.kind) {
     case Kind::publish: {
         const auto outcome = registry_->publish(user_, frame.name, frame.value);
-        if (outcome) published_(frame.name);
+        if (outcome) events_.published(frame.name);
         answer(frame.request, outcome);
         break;
     }
@@ -156,7 +195,7 @@ std::function<void(Result<T>)> Session::on_this_thread(Answer answer) {
         if (!io) return;
         asio::post(*io, [weak, answer, outcome = std::move(outcome)] {
             const auto self = weak.lock();
-            if (self && self->gone_) answer(*self, outcome);
+            if (self && self->events_.gone) answer(*self, outcome);
         });
     };
 }
@@ -197,7 +236,7 @@ void Session::write_next() {
         asio::buffer(first.head), first.value ? asio::buffer(*first.value) : asio::const_buffer()};
     asio::async_write(socket_, buffers,
                       [self = shared_from_this()](const std::error_code& error, std::size_t size) {
-                          if (!self->gone_) return;
+                          if (!self->events_.gone) return;
                           if (error) return self->end(error.message());
                           self->outgoing_.pop_front();
                           self->backlog_bytes_ -= size;

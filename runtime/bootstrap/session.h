@@ -7,6 +7,7 @@
 #include "bootstrap/handshake.h"
 #include "bootstrap/records.h"
 #include "bootstrap/registry.h"
+#include "plexus/module/strangers.h"
 
 #include <asio/ip/tcp.hpp>
 #include <asio/steady_timer.hpp>
@@ -26,18 +27,34 @@ class Session : public std::enable_shared_from_this<Session> {
 
     using Event = std::function<void(const std::shared_ptr<Session>&)>;
     using Named = std::function<void(std::string_view name)>;
+    using Source = module::StrangerShares::Source;
+    /// What the server hears of the session.
+    struct Events {
+        Event greeted;   ///< the client's hello shows the key: it may repeat that of another client
+        Event joined;    ///< the client has proved the key
+        Named published; ///< a name, before the client is told
+        Event gone;      ///< once: the session has ended
+    };
 
-    /// `key` must outlive the session. `joined` is called when the client has proved the key, `published`
-    /// before the client is told that a name is published, `gone` once, when the session has ended.
+    /// `key` must outlive the session.
     Session(const std::shared_ptr<asio::io_context>& io, asio::ip::tcp::socket socket, const Key& key,
-            std::shared_ptr<Registry> registry, Event joined, Named published, Event gone);
+            std::shared_ptr<Registry> registry, Events events);
 
     void start();
+    /// Takes what the socket has of the client's hello. The session may have ended then.
+    void hear();
     /// Closes the connection and withdraws the client's names.
     void end(std::string_view why);
+    /// Ends the session by a reset, by which the client knows that the room went to another one.
+    void evict();
+
+    /// The client has sent no whole hello yet.
+    bool is_silent() const noexcept { return silent_; }
+    const Source& source() const noexcept { return source_; }
 
   private:
-    void read_hello();
+    void await_hello();
+    void take_hello();
     void read_confirm();
     void read_length();
     void read_frame(std::size_t length);
@@ -58,9 +75,11 @@ class Session : public std::enable_shared_from_this<Session> {
     asio::steady_timer handshake_timer_;
     ServerHandshake handshake_;
     const std::shared_ptr<Registry> registry_;
-    Event joined_, gone_;
-    const Named published_;
-    std::string where_; // the client's address, for the log
+    Events events_;           // without `gone` when the session has ended
+    const std::string where_; // the client's address, for the log
+    const Source source_;
+    bool silent_ = true;
+    std::size_t hello_bytes_ = 0;
     Registry::User user_ = 0;
     Bytes incoming_;
     /// One frame; the value at its end, if it has one, is shared with others.

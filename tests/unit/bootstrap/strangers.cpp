@@ -10,6 +10,7 @@
 #include "bootstrap/records.h"
 
 #include <asio.hpp>
+#include <atomic>
 #include <random>
 #include <thread>
 
@@ -29,6 +30,27 @@ tcp::endpoint endpoint_of(const std::string& url) { return resolve(*parse_url(ur
 class Stranger {
   public:
     explicit Stranger(const std::string& url) { socket_.connect(endpoint_of(url)); }
+    /// From an address of this host.
+    Stranger(const std::string& url, const char* from) {
+        socket_.open(tcp::v4());
+        socket_.bind({asio::ip::make_address(from), 0});
+        socket_.connect(endpoint_of(url));
+    }
+    /// Waits for it, whole.
+    template <std::size_t Size>
+    std::array<std::byte, Size> hear() {
+        std::array<std::byte, Size> bytes{};
+        socket_.non_blocking(false);
+        asio::read(socket_, asio::buffer(bytes));
+        return bytes;
+    }
+    bool is_closed() {
+        std::byte one{};
+        std::error_code error;
+        socket_.non_blocking(true);
+        socket_.receive(asio::buffer(&one, 1), asio::socket_base::message_peek, error);
+        return error && error != asio::error::would_block;
+    }
 
     void say(std::span<const std::byte> bytes) {
         std::error_code ignored; // the connection may be closed already
@@ -172,6 +194,119 @@ TEST_CASE("200 connections that do not authenticate keep no client out") {
     for (int i = 0; i < 200; ++i) crowd.push_back(std::make_unique<Stranger>(served.server->url()));
     CHECK(served.still_serves());
     CHECK(crowd.front()->heard_until_closed(1s) == 0); // the oldest had to go
+}
+
+TEST_CASE("strangers that come without pause keep no client out") {
+    const Served served;
+    std::vector<std::unique_ptr<Stranger>> crowd(300);
+    for (auto& each : crowd) each = std::make_unique<Stranger>(served.server->url());
+    std::atomic<bool> stop{false};
+    std::atomic<std::size_t> came_back{0};
+    std::thread refill([&] {
+        for (std::size_t at = 0; !stop; at = (at + 1) % crowd.size()) {
+            if (!crowd[at]->is_closed()) continue;
+            crowd[at] = std::make_unique<Stranger>(served.server->url());
+            ++came_back;
+        }
+    });
+    const bool full = eventually(10s, [&] { return came_back > 1'000; });
+    const auto stayed = join(served.server->url(), served.key, some_context(), in(3s));
+    int in_time = 0;
+    for (int i = 0; stayed && i < 20; ++i) {
+        const auto client = join(served.server->url(), served.key, some_context(), in(3s));
+        if (client && (*stayed)->publish(std::to_string(i), bytes_of("1")) &&
+            ask(**client, std::to_string(i), 3s).get())
+            ++in_time;
+    }
+    stop = true;
+    refill.join();
+    CHECK(full);
+    CHECK(in_time == 20);
+}
+
+TEST_CASE("a client that has sent its hello keeps its place among silent strangers") {
+    const Served served;
+    ClientHandshake client(served.key, some_context());
+    Stranger known(served.server->url());
+    known.say(client.hello());
+    const auto answer = known.hear<kAnswerBytes>();
+    std::vector<std::unique_ptr<Stranger>> crowd;
+    for (int i = 0; i < 200; ++i) crowd.push_back(std::make_unique<Stranger>(served.server->url()));
+    CHECK(eventually(5s, [&] { return crowd[100]->is_closed(); }));
+    REQUIRE_FALSE(known.is_closed());
+    known.say(client.take_answer(answer));
+    Frame question;
+    question.kind = Kind::publish;
+    question.request = 1;
+    question.name = "known";
+    known.say(encode(question));
+    CHECK(known.hear<kLengthBytes>() != std::array<std::byte, kLengthBytes>{}); // an answer
+}
+
+TEST_CASE("who has sent its hello just before the next one comes keeps its place") {
+    const Served served;
+    for (int round = 0; round < 50; ++round) {
+        // All of these are accepted in one turn or in several: what counts is what the sockets hold.
+        const ClientHandshake client(served.key, some_context());
+        Stranger known(served.server->url());
+        known.say(client.hello());
+        std::vector<std::unique_ptr<Stranger>> crowd;
+        for (int i = 0; i < 80; ++i) crowd.push_back(std::make_unique<Stranger>(served.server->url()));
+        (void)known.hear<kAnswerBytes>();
+        REQUIRE_FALSE(known.is_closed());
+    }
+}
+
+TEST_CASE("an address with many silent connections loses its own, not those of others") {
+    const Served served;
+    Stranger other(served.server->url(), "127.0.0.9"); // older than every one of the crowd
+    std::vector<std::unique_ptr<Stranger>> crowd;
+    for (int i = 0; i < 200; ++i) crowd.push_back(std::make_unique<Stranger>(served.server->url()));
+    CHECK(eventually(5s, [&] { return crowd[100]->is_closed(); }));
+    CHECK_FALSE(other.is_closed());
+}
+
+TEST_CASE("a client whose place goes to another one tries again") {
+    asio::io_context io;
+    tcp::acceptor acceptor(io, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
+    const std::string url = "plexus://127.0.0.1:" + std::to_string(acceptor.local_endpoint().port());
+    const Key key = random_key();
+    std::thread server([&] {
+        std::error_code error;
+        for (int i = 0; i < 2; ++i) {
+            tcp::socket evicted(io);
+            acceptor.accept(evicted, error);
+            evicted.set_option(asio::socket_base::linger(true, 0), error);
+        }
+        tcp::socket client(io);
+        acceptor.accept(client, error);
+        ServerHandshake handshake(key);
+        std::array<std::byte, kHelloBytes> hello;
+        asio::read(client, asio::buffer(hello), error);
+        asio::write(client, asio::buffer(handshake.take_hello(hello)), error);
+    });
+    const auto connected = connect(*parse_url(url), key, some_context(), in(5s));
+    ::shutdown(acceptor.native_handle(), SHUT_RDWR); // wakes accept() if nobody came any more
+    server.join();
+    CHECK(connected);
+}
+
+TEST_CASE("a server that resets every connection is given up with a word") {
+    asio::io_context io;
+    tcp::acceptor acceptor(io, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
+    const std::string url = "plexus://127.0.0.1:" + std::to_string(acceptor.local_endpoint().port());
+    std::thread server([&] {
+        for (std::error_code error; !error;) {
+            tcp::socket evicted(io);
+            acceptor.accept(evicted, error);
+            if (!error) evicted.set_option(asio::socket_base::linger(true, 0));
+        }
+    });
+    const auto refused = connect(*parse_url(url), random_key(), some_context(), in(5s));
+    ::shutdown(acceptor.native_handle(), SHUT_RDWR);
+    server.join();
+    REQUIRE(refused.status() == Status::busy);
+    CHECK(mentions(refused.failure(), "too many others"));
 }
 
 TEST_CASE("a client that holds the key but sends nonsense loses its own connection only") {
