@@ -147,7 +147,7 @@ PointerBase load_pointer(transport::Endpoint& here, std::span<const std::byte> b
     target.key = in.u64();
     target.handle = in.u32();
     target.generation = in.u32();
-    auto table = in.ok() && known ? wire::decode_table(in.rest()) : std::nullopt;
+    auto table = in.ok() && known && target.context ? wire::decode_table(in.rest()) : std::nullopt;
     if (!table)
         throw Error(Status::bad_archive,
                     "these bytes are not a global pointer saved by this version of Plexus");

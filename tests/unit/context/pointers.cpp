@@ -173,6 +173,10 @@ TEST_CASE("bytes that are no saved pointer are refused") {
           Status::bad_archive);
     CHECK(refusal_of([&] { GlobalPointer<Lamp>::load(owner.context, changed(saved, 4)); }).status ==
           Status::bad_archive);
+    std::vector<std::byte> of_nobody = saved; // its context has no identity
+    std::fill_n(of_nobody.begin() + 5, sizeof(ContextId::bytes), std::byte{});
+    CHECK(refusal_of([&] { GlobalPointer<Lamp>::load(owner.context, of_nobody); }).status ==
+          Status::bad_archive);
 }
 
 TEST_CASE("a pointer to an object that was unbound is dead, for calls and for sends") {
