@@ -2,8 +2,14 @@
 // Filters and sinks of the log.
 #include "base/log.h"
 
+#include "base/log_names.h"
+#include "base/unique_fd.h"
 #include "support/catch.h"
 #include "support/log_guard.h"
+#include "support/process.h"
+
+#include <array>
+#include <unistd.h>
 
 namespace log_test {
 
@@ -51,6 +57,33 @@ TEST_CASE("a line arrives once, formatted, and only if enabled") {
     log::info("test", "base: 3 of 4, not enabled");
     REQUIRE(expected.count() == 1);
     CHECK(expected.lines()[0].find("base: 3 of 4") != std::string::npos);
+}
+
+TEST_CASE("lines on the error stream begin with the names of the contexts, each once, as long as they live") {
+    std::array<int, 2> ends{};
+    REQUIRE(::pipe(ends.data()) == 0);
+    const UniqueFd reader(ends[0]);
+    UniqueFd writer(ends[1]);
+    testing::Process child([&](testing::Channel&) {
+        ::dup2(writer.get(), STDERR_FILENO);
+        log::set_sink({});
+        const log::Name viewer("viewer");
+        const log::Name first("solver");
+        {
+            const log::Name second("solver");
+            log::warn("test", "three");
+        }
+        log::warn("test", "two");
+        return 0;
+    });
+    CHECK(child.code(std::chrono::seconds(10)) == 0);
+    writer.reset();
+    std::string said(4096, '\0');
+    const auto size = ::read(reader.get(), said.data(), said.size());
+    REQUIRE(size > 0);
+    said.resize(static_cast<std::size_t>(size));
+    CHECK(said.find("solver, viewer [test] three\n") != std::string::npos);
+    CHECK(said.find("solver, viewer [test] two\n") != std::string::npos);
 }
 
 } // namespace log_test

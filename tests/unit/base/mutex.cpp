@@ -6,6 +6,7 @@
 #include "support/process.h"
 
 #include <csignal>
+#include <optional>
 #include <sys/resource.h>
 #include <thread>
 
@@ -67,18 +68,50 @@ TEST_CASE("locks may be taken in rising rank and given back in any order") {
 }
 
 #if !defined(NDEBUG)
-TEST_CASE("a wrong order of locks ends a debug build at once") {
-    testing::Process wrong([](testing::Channel&) {
+namespace {
+
+/// How a process ends in which `take` takes locks.
+std::optional<int> end_of(void (*take)()) {
+    testing::Process taker([take](testing::Channel&) {
         std::signal(SIGABRT, SIG_DFL); // Catch2 would report it as this test's own
         const rlimit no_core{0, 0};
         ::setrlimit(RLIMIT_CORE, &no_core);
-        RankedMutex<30> high;
-        RankedMutex<20> low;
-        Lock first(high);
-        Lock second(low);
+        take();
         return 0;
     });
-    CHECK(wrong.wait(10s) == 128 + SIGABRT);
+    return taker.wait(10s);
+}
+
+} // namespace
+
+TEST_CASE("a wrong order of locks ends a debug build at once") {
+    CHECK(end_of([] {
+              RankedMutex<30> high;
+              RankedMutex<20> low;
+              Lock first(high);
+              Lock second(low);
+          }) == 128 + SIGABRT);
+}
+
+TEST_CASE("two locks of one rank are a wrong order") {
+    CHECK(end_of([] {
+              RankedMutex<30> one;
+              RankedSpinlock<30> other;
+              Lock first(one);
+              Lock second(other);
+          }) == 128 + SIGABRT);
+}
+
+TEST_CASE("a lock that is given back early is not held any more, the others are") {
+    CHECK(end_of([]() PLEXUS_NO_THREAD_SAFETY {
+              RankedMutex<10> low;
+              RankedMutex<20> high;
+              RankedMutex<15> between;
+              low.lock();
+              high.lock();
+              low.unlock();
+              between.lock();
+          }) == 128 + SIGABRT);
 }
 #endif
 
