@@ -14,6 +14,7 @@ using namespace plexus;
 using namespace plexus::testing;
 
 constexpr Request<GlobalSpan<double>(Ledger&)> borrow{"forward.borrow"};
+constexpr Request<std::uint64_t(Ledger&)> never{"forward.never"};
 
 struct Sites {
     explicit Sites(Values more = {})
@@ -82,6 +83,44 @@ TEST_CASE("requests of all sizes arrive in order, each once") {
     CHECK(eventually(kLimit, [&] { return sites.target.ledger().next == kCount; }));
     CHECK(sites.target.ledger().wrong == 0);
     CHECK(sites.target.ledger().bytes == bytes);
+}
+
+TEST_CASE("a busy link through a forwarder starves no other, no link being made and no deadline") {
+    Context gate(gate_options("gate"));
+    Target busy(behind(gate.url()));
+    Target quiet(behind(gate.url()));
+    Context source(by("tcp, forward"));
+    const auto flooded = handed(source, busy.pointer());
+    const auto other = handed(source, quiet.pointer());
+    REQUIRE(within(flooded.call(twice, 1)) == 2);
+    REQUIRE(within(other.call(twice, 1)) == 2);
+    std::atomic<bool> stop{false};
+    std::uint64_t sent = 0;
+    std::thread flood([&] {
+        const std::vector<std::byte> load(1'000);
+        while (!stop) flooded.send(note, sent++, std::span(load));
+    });
+    CHECK(eventually(kLimit, [&] { return busy.ledger().next > 1'000; }));
+    constexpr std::chrono::seconds kSoon{5};
+    int answered = 0;
+    for (std::uint64_t i = 0; i < 50; ++i)
+        if (within(other.call(twice, i), kSoon) == 2 * i) ++answered;
+    CHECK(answered == 50);
+
+    Context second(by("tcp, forward")); // through the same forwarder, to the target that is flooded
+    CHECK(within(handed(second, busy.pointer()).call(twice, 3), kSoon) == 6);
+    Target late(behind(gate.url()));
+    CHECK(within(handed(source, late.pointer()).call(twice, 4), kSoon) == 8);
+
+    Owed<std::uint64_t> owed;
+    quiet.context().on(never, [&](Ledger&, Reply<std::uint64_t> reply) { owed.add(std::move(reply)); });
+    const auto start = std::chrono::steady_clock::now();
+    CHECK(refusal_of(other.with(deadline(200ms)).call(never)).status == Status::deadline_exceeded);
+    CHECK(std::chrono::steady_clock::now() - start < kSoon * kPatience);
+    stop = true;
+    flood.join();
+    CHECK(eventually(kLimit, [&] { return busy.ledger().next == sent; }));
+    CHECK(busy.ledger().wrong == 0);
 }
 
 TEST_CASE("both ends call each other at once") {

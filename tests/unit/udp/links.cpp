@@ -115,6 +115,53 @@ TEST_CASE("strangers take no more of a poll than its budget, and are counted") {
     CHECK(pair.b.query(PLEXUS_QUERY_REFUSED) == kMany);
 }
 
+TEST_CASE("one busy link starves no other link, no connection being made and no time limit") {
+    BareHost receiver(udp(), with({{"connect_timeout", "1 s"}, {"rcvbuf", "64 KiB"}}));
+    receiver.hooks.message = [](End&, ByteView) {};
+    BareHost busy(udp());
+    BareHost quiet(udp());
+    BareHost late(udp());
+    BareHost mute(udp()); // is never polled
+    End* quiet_end = nullptr;
+    End* const from_busy = link_up(busy, receiver);
+    End* const from_quiet = link_up(quiet, receiver, &quiet_end);
+    REQUIRE(from_busy != nullptr);
+    REQUIRE(from_quiet != nullptr);
+    const auto load = message(100);
+    // The receiver's socket is never empty: more goes there than one poll takes. The kernel drops what finds
+    // it full, so the others send when a poll has made room.
+    const auto beside_the_flood = [&](auto&& done) {
+        return eventually(15s, [&] {
+            receiver.poll();
+            late.poll();
+            quiet.poll();
+            if (done()) return true;
+            for (int i = 0; i < 64; ++i) (void)busy.send(*from_busy, load, 24, 2);
+            busy.poll();
+            return false;
+        });
+    };
+    CHECK(beside_the_flood([&] { return receiver.query(PLEXUS_QUERY_DROPPED) > 0; }));
+
+    constexpr std::uint64_t kMessages = 20;
+    std::uint64_t sent = 0;
+    CHECK(beside_the_flood([&] {
+        if (quiet_end->received() == sent && quiet.send(*from_quiet, load, 24, 2) == PLEXUS_OK) ++sent;
+        return quiet_end->received() == kMessages;
+    }));
+
+    End* const in = late.connect(receiver.descriptor(), receiver.id());
+    End* const out = receiver.connect(late.descriptor(), late.id());
+    REQUIRE(in != nullptr);
+    REQUIRE(out != nullptr);
+    CHECK(beside_the_flood([&] { return in->is_open() && out->is_open(); }));
+
+    End* const unanswered = receiver.connect(mute.descriptor(), mute.id());
+    REQUIRE(unanswered != nullptr);
+    CHECK(beside_the_flood([&] { return unanswered->is_lost(); }));
+    CHECK_FALSE(from_busy->is_lost());
+}
+
 TEST_CASE(
     "where no socket of this side reaches any address of a peer, the module does not apply and says why") {
     BareHost host(udp(), with({{"listen", "loopback"}}));
