@@ -4,12 +4,11 @@
 #include "forbid_reading.h"
 #include "parts.h"
 #include "support/catch.h"
+#include "support/limit.h"
 #include "support/log_guard.h"
 
-#include <cstdio>
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -19,36 +18,10 @@ using namespace plexus::testing;
 
 namespace {
 
-/// Lowers a limit of this process for its lifetime.
-class Limit {
-  public:
-    Limit(decltype(RLIMIT_NOFILE) what, rlim_t value)
-      : what_(what) {
-        ::getrlimit(what_, &before_);
-        const rlimit lower{value, before_.rlim_max};
-        ::setrlimit(what_, &lower);
-    }
-    ~Limit() { ::setrlimit(what_, &before_); }
-    Limit(const Limit&) = delete;
-    Limit& operator=(const Limit&) = delete;
-
-  private:
-    decltype(RLIMIT_NOFILE) what_;
-    rlimit before_{};
-};
-
 rlim_t next_descriptor() {
     const int next = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
     ::close(next);
     return static_cast<rlim_t>(next);
-}
-
-rlim_t address_space() {
-    long pages = 0;
-    std::FILE* const file = std::fopen("/proc/self/statm", "r");
-    if (file == nullptr || std::fscanf(file, "%ld", &pages) != 1) pages = 0;
-    if (file != nullptr) std::fclose(file);
-    return static_cast<rlim_t>(pages) * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE));
 }
 
 // What the sender of each case sends after the first small message: kMessages of 4 KiB, a large one, a small.
