@@ -51,7 +51,6 @@ bool is_waited_at(int socket) {
 }
 
 Stranger::Source source_of(const asio::ip::address& address) {
-    using module::StrangerShares;
     return address.is_v4() ? StrangerShares::source_of(address.to_v4().to_bytes())
                            : StrangerShares::source_of(address.to_v6().to_bytes());
 }

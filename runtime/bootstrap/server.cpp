@@ -222,7 +222,7 @@ class DirectoryServer::Impl {
     Clients clients_ PLEXUS_GUARDED_BY(clients_mutex_);
     std::set<std::shared_ptr<Session>> sessions_;
     std::list<std::shared_ptr<Session>> unauthenticated_; // have not proved the key; oldest first
-    module::StrangerShares shares_;                       // those of them that are silent
+    StrangerShares shares_;                               // those of them that are silent
     const std::shared_ptr<Registry> registry_;
 };
 

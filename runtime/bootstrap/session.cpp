@@ -22,7 +22,6 @@ std::string address_of(const asio::ip::tcp::socket& socket) {
 }
 
 Session::Source source_of(const asio::ip::tcp::socket& socket) {
-    using module::StrangerShares;
     std::error_code error;
     const auto address = socket.remote_endpoint(error).address();
     return address.is_v4() ? StrangerShares::source_of(address.to_v4().to_bytes())

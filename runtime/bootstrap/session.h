@@ -4,10 +4,10 @@
 // bytes, for a bounded time. Io thread only.
 #pragma once
 
+#include "base/strangers.h"
 #include "bootstrap/handshake.h"
 #include "bootstrap/records.h"
 #include "bootstrap/registry.h"
-#include "plexus/module/strangers.h"
 
 #include <asio/ip/tcp.hpp>
 #include <asio/steady_timer.hpp>
@@ -27,7 +27,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
     using Event = std::function<void(const std::shared_ptr<Session>&)>;
     using Named = std::function<void(std::string_view name)>;
-    using Source = module::StrangerShares::Source;
+    using Source = StrangerShares::Source;
     /// What the server hears of the session.
     struct Events {
         Event greeted;   ///< the client's hello shows the key: it may repeat that of another client

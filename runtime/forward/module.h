@@ -3,8 +3,8 @@
 // that its bytes travel as requests of its own context, by that context's Hub.
 #pragma once
 
-#include "base/mutex.h"
 #include "base/event_fd.h"
+#include "base/mutex.h"
 #include "forward/hub.h"
 #include "forward/link.h"
 #include "plexus/module/abi.h"

@@ -32,7 +32,7 @@ struct Host {
     }
     plexus_host table{};
     std::atomic<bool> given_up{false};
-    module::Mutex border;
+    Mutex border;
     std::vector<std::size_t> sizes;
     std::vector<std::byte> stream;
 };

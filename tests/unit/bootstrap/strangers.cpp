@@ -277,6 +277,7 @@ TEST_CASE("a client whose place goes to another one tries again") {
             tcp::socket evicted(io);
             acceptor.accept(evicted, error);
             evicted.set_option(asio::socket_base::linger(true, 0), error);
+            evicted.close(error); // the destructor would not linger
         }
         tcp::socket client(io);
         acceptor.accept(client, error);
@@ -299,7 +300,9 @@ TEST_CASE("a server that resets every connection is given up with a word") {
         for (std::error_code error; !error;) {
             tcp::socket evicted(io);
             acceptor.accept(evicted, error);
-            if (!error) evicted.set_option(asio::socket_base::linger(true, 0));
+            if (error) break;
+            evicted.set_option(asio::socket_base::linger(true, 0));
+            evicted.close(); // the destructor would not linger
         }
     });
     const auto refused = connect(*parse_url(url), random_key(), some_context(), in(5s));

@@ -3,12 +3,9 @@
 // what arrives: whoever waits for an answer is told, and later messages go.
 #include "contexts.h"
 
-#include "context/core.h"
 #include "support/limit.h"
 #include "support/process.h"
 
-#include <atomic>
-#include <cstring>
 #include <fcntl.h>
 #include <functional>
 #include <optional>
@@ -27,8 +24,6 @@ struct Heap {
     std::size_t bytes = 0;
 };
 constexpr Request<std::size_t(Heap&, std::span<const std::byte>)> pile{"shortage.pile"};
-constexpr Request<std::vector<std::byte>(Heap&, std::span<const std::byte>)> fetch{"shortage.fetch"};
-constexpr Request<bool(Heap&)> is_busy{"shortage.busy"};
 
 constexpr std::size_t kMebibyte = std::size_t{1} << 20;
 
@@ -129,91 +124,6 @@ TEST_CASE(
     CHECK(within(pointer.call(pile, std::span(small))) == 20);
     REQUIRE(poor.next());
     CHECK(within(pointer.call(pile, std::span(large))) == large.size() + 20);
-    CHECK(poor.end() == 0);
-}
-
-TEST_CASE("a call that its receiver has no memory to queue for a thread is refused in words") {
-    if (kSanitized) SKIP_TEST("a sanitizer needs all of the address space");
-    static std::optional<Limit> limit;
-    static std::atomic<bool> go{false};
-    static std::atomic<bool> busy{false};
-    Poor poor({{"limits.handler_queue", "1 GiB"}, {"handlers.threads", "1"}},
-              [](Context& context, Bound<Heap>&) {
-                  context.on(pile, threaded, [](Heap& heap, std::span<const std::byte> more) {
-                      busy = true;
-                      eventually(60s, [] { return go.load(); });
-                      return heap.bytes += more.size();
-                  });
-                  context.on(is_busy, [](Heap&) { return busy.load(); });
-                  return std::vector<std::function<void()>>{lower(limit, 16 * kMebibyte), [] {
-                                                                limit.reset();
-                                                                go = true;
-                                                            }};
-              });
-    Context near(by("tcp"));
-    const auto pointer = poor.pointer(near);
-    const std::vector<std::byte> load(8'000);
-    std::vector<Future<std::size_t>> queued;
-    queued.push_back(pointer.call(pile, std::span(load)));
-    REQUIRE(eventually(kLimit, [&] { return within(pointer.call(is_busy)); })); // the thread is there
-    REQUIRE(poor.next());
-    std::optional<Refusal> refusal;
-    for (int i = 0; i < 5'000 && !refusal; ++i) {
-        auto next = pointer.call(pile, std::span(load));
-        if (!within(pointer.call(is_busy))) break;
-        if (next.wait_for(0s)) {
-            refusal = refusal_of(std::move(next));
-        } else {
-            queued.push_back(std::move(next));
-        }
-    }
-    REQUIRE(refusal);
-    CHECK(refusal->status == Status::again);
-    CHECK(refusal->says("there is no memory for a request of 80"));
-    REQUIRE(poor.next());
-    std::size_t most = 0;
-    for (auto& each : queued) most = std::max(most, within(std::move(each)));
-    CHECK(most == queued.size() * load.size()); // each was handled, once
-    CHECK(poor.end() == 0);
-}
-
-TEST_CASE("a call that its receiver has no memory to keep until answers leave is refused in words") {
-    if (kSanitized) SKIP_TEST("a sanitizer needs all of the address space");
-    static std::optional<Limit> limit;
-    Poor poor({{"limits.handler_queue", "32 MiB"}}, [](Context& context, Bound<Heap>&) {
-        context.on(fetch,
-                   [](Heap&, std::span<const std::byte>) { return std::vector<std::byte>(kMebibyte); });
-        return std::vector<std::function<void()>>{
-            [&context] {
-                eventually(20s, [&] { return context.core()->dispatcher().parked() > 0; });
-                limit.emplace(RLIMIT_AS, address_space() + 4 * kMebibyte);
-            },
-            // So many that there is no memory for all, and some time to take them.
-            [&context] { eventually(20s, [&] { return context.core()->dispatcher().parked() > 400; }); },
-            [] { limit.reset(); }};
-    });
-    Context near(by("tcp", {{"progress.thread", "false"}, {"limits.retain", "64 MiB"}}));
-    const auto pointer = poor.pointer(near);
-    const std::vector<std::byte> load(8'000);
-    std::vector<Future<std::vector<std::byte>>> calls;
-    calls.push_back(pointer.call(fetch, std::span(load).first(1)));
-    CHECK(within(std::move(calls.back())).size() == kMebibyte);
-    calls.clear();
-    for (int i = 0; i < 200; ++i) calls.push_back(pointer.call(fetch, std::span(load).first(1)));
-    REQUIRE(poor.next()); // answers wait for this side, which reads none, and calls for these
-    for (int i = 0; i < 1'500; ++i) calls.push_back(pointer.call(fetch, std::span(load)));
-    REQUIRE(poor.next());
-    REQUIRE(poor.next());
-    int good = 0;
-    int without_memory = 0;
-    for (auto& each : calls) {
-        std::size_t size = 0;
-        const Refusal refusal = refusal_of([&] { size = within(std::move(each)).size(); });
-        good += size == kMebibyte ? 1 : 0;
-        without_memory += refusal.says("there is no memory for a request that has to wait") ? 1 : 0;
-    }
-    CHECK(without_memory > 0);
-    CHECK(good + without_memory == static_cast<int>(calls.size()));
     CHECK(poor.end() == 0);
 }
 

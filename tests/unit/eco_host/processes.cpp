@@ -94,7 +94,7 @@ TEST_CASE("a member whose process was killed can't be read any more, and is name
     CHECK(arena.can_fetch_from_all());
     using plexus::eco::host::MemberPage;
     const auto& shown = memory->at<MemberPage>(plexus::eco::host::kPage + sizeof(MemberPage))->process;
-    plexus::eco::host::Cookie cookie{};
+    plexus::Cookie cookie{};
     arena.fetch(1, shown.cookie_address, reinterpret_cast<std::byte*>(cookie.data()), cookie.size());
     CHECK(cookie == shown.cookie);
     other.kill(SIGKILL);

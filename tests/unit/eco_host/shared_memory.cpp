@@ -12,6 +12,7 @@
 namespace shared_memory_test {
 
 using namespace plexus::eco::host;
+using plexus::Cookie;
 
 namespace {
 

@@ -4,15 +4,13 @@
 // flood from one address closes its own connections, not those of others. Pure. Not thread-safe. Header only.
 #pragma once
 
-#include "plexus/export.h"
-
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 
-namespace plexus::module {
+namespace plexus {
 
 /// How many silent strangers come from where. A stranger is silent until it has sent a whole greeting that
 /// shows the key.
@@ -69,4 +67,4 @@ auto* StrangerShares::first_to_go(const Strangers& strangers) const {
     return static_cast<decltype(&**strangers.begin())>(nullptr);
 }
 
-} // namespace plexus::module
+} // namespace plexus
