@@ -3,8 +3,8 @@
 // for the sizes of a request a call of memcpy costs more than the copy.
 #pragma once
 
+#include "base/nontemporal_copy.h"
 #include "plexus/module/abi.h"
-#include "plexus/module/past_caches.h"
 
 #include <cstddef>
 #include <cstdint>

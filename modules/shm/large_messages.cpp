@@ -12,10 +12,10 @@ namespace {
 void copy_whole(std::byte* to, const Message& message, Copy copy) {
     if (copy == Copy::cached) return gather(to, message.pieces, message.count);
     for (std::uint32_t i = 0; i < message.count; ++i) {
-        copy_past_caches(to, static_cast<const std::byte*>(message.pieces[i].data), message.pieces[i].size);
+        copy_nontemporal(to, static_cast<const std::byte*>(message.pieces[i].data), message.pieces[i].size);
         to += message.pieces[i].size;
     }
-    flush_past_caches();
+    fence_nontemporal();
 }
 
 } // namespace

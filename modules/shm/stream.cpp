@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "shm/stream.h"
 
-#include "plexus/module/past_caches.h"
+#include "base/nontemporal_copy.h"
 
 #include <algorithm>
 #include <cstring>
@@ -74,7 +74,7 @@ void Stream::copy_next(std::byte* to, std::uint64_t size) {
         const std::uint64_t part = std::min<std::uint64_t>(size, piece.size - offset_);
         const std::byte* const from = static_cast<const std::byte*>(piece.data) + offset_;
         if (copy_ == Copy::nontemporal)
-            copy_past_caches(to, from, part);
+            copy_nontemporal(to, from, part);
         else if (part > 0)
             std::memcpy(to, from, part);
         to += part;
@@ -85,7 +85,7 @@ void Stream::copy_next(std::byte* to, std::uint64_t size) {
             offset_ = 0;
         }
     }
-    if (copy_ == Copy::nontemporal) flush_past_caches();
+    if (copy_ == Copy::nontemporal) fence_nontemporal();
 }
 
 // Grows whenever the peer has taken something.

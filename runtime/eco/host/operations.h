@@ -3,8 +3,8 @@
 // which chunks, and where the parts of the members lie.
 #pragma once
 
+#include "base/nontemporal_copy.h"
 #include "host/collective.h"
-#include "plexus/past_caches.h"
 
 #include <algorithm>
 #include <cstring>
@@ -30,8 +30,8 @@ inline void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes) 
 /// reading data that has left them, so all but small data is written past the caches.
 inline void write_slot(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
     if (bytes < kPastCaches) return copy_bytes(to, from, bytes);
-    copy_past_caches(to, from, bytes);
-    flush_past_caches();
+    copy_nontemporal(to, from, bytes);
+    fence_nontemporal();
 }
 
 /// Calls `what(offset, bytes)` for each piece of at most `chunk` bytes.

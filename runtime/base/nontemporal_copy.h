@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Copying past the caches: for bytes that another core is to read next. Any thread.
+// Copies for bytes that another core is to read next. @thread any
 #pragma once
 
 #include <algorithm>
@@ -12,11 +12,11 @@
 
 namespace plexus {
 
-/// Copies past the caches, where the machine can: `to` is written to memory at once. A
-/// reader on a core that shares no cache with this one gets such bytes up to ten times
-/// faster than bytes that are dirty in our cache; one that shares a cache loses less than half.
-/// Call flush_past_caches() before the bytes are published.
-inline void copy_past_caches(std::byte* to, const std::byte* from, std::size_t size) noexcept {
+/// Copies with stores that pass the caches, where the machine has them: `to` is written to memory at once. A
+/// reader on a core that shares no cache with this one gets such bytes up to ten times faster than bytes that
+/// are dirty in this core's cache; one that shares a cache loses less than half. Call fence_nontemporal()
+/// before the bytes are published.
+inline void copy_nontemporal(std::byte* to, const std::byte* from, std::size_t size) noexcept {
 #if defined(__SSE2__)
     constexpr std::size_t kLine = 64;
     const std::size_t before = std::min(size, (kLine - reinterpret_cast<std::uintptr_t>(to) % kLine) % kLine);
@@ -34,7 +34,7 @@ inline void copy_past_caches(std::byte* to, const std::byte* from, std::size_t s
 #endif
 }
 
-inline void flush_past_caches() noexcept {
+inline void fence_nontemporal() noexcept {
 #if defined(__SSE2__)
     _mm_sfence(); // such stores are not ordered by a release
 #endif
