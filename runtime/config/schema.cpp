@@ -67,9 +67,8 @@ Schema core_schema(const std::vector<std::string>& methods) {
          "how long a peer that connected to this context, and can't be dialled from it, may take to come "
          "back"},
         {"limits.silence", Type::duration, "2 min",
-         "a peer from which nothing came for so long, although it was asked, is lost (on this host only "
-         "while "
-         "something is awaited of its process); 0: never"},
+         "a peer on another host from which nothing came for so long, although it was asked, is lost; 0: "
+         "never"},
         {"limits.forget_peer", Type::duration, "1 min",
          "a peer without any connection is forgotten after so long, if nobody holds a pointer to it"},
         {"limits.calls",

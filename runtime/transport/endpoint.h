@@ -34,8 +34,7 @@ struct EndpointOptions {
     Fallback fallback = Fallback::allow;
     /// How long a peer that cannot be dialled may take to come back.
     std::chrono::nanoseconds reconnect_timeout = std::chrono::seconds(10);
-    /// A peer from which nothing has come for so long, although it was asked, is lost; 0: never. On the same
-    /// host only while something is awaited of the peer.
+    /// A peer from which nothing has come for so long, although it was asked, is lost; 0: never.
     std::chrono::nanoseconds silence{0};
     /// A peer without any link is forgotten after so long, if nobody holds a pointer to it.
     std::chrono::nanoseconds forget_after = std::chrono::minutes(1);

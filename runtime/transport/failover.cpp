@@ -84,19 +84,6 @@ void tell_uncertain(Endpoint& endpoint, Channel& of, std::uint64_t frames, const
                                              frames, of.peer().text(), of.row_name(), why));
 }
 
-// Within a host the kernel tells of the end of a process, so an idle link costs nothing there; it is asked
-// while somebody waits for something. Within a process a context that hangs, or is polled when its program
-// likes, is that program's own affair: there is no shared memory then.
-bool is_watched(Endpoint& endpoint, Channel& channel, const Link& out) {
-    const Interface& by = channel.interface();
-    if (!by.one_host()) return true;
-    const auto [held, unacked] = channel.on_outbox(
-        [](const Outbox& outbox) { return std::pair(outbox.held(), outbox.frames().window().unacked()); });
-    if (held) return true; // senders wait for its first word
-    if (by.query(out.handle, PLEXUS_QUERY_SHARED_BYTES) == 0) return false;
-    return unacked || endpoint.listener().awaits(channel);
-}
-
 bool has_open_link(const Peer& peer) {
     const std::vector<Channel*> channels = peer.all_channels();
     return std::any_of(channels.begin(), channels.end(),
@@ -583,16 +570,16 @@ nanoseconds Failover::check_silence(Clock::time_point now) {
     if (now < next_silence_) return next_silence_ - now;
     const nanoseconds pause = std::max<nanoseconds>(limit / 4, std::chrono::milliseconds(1));
     next_silence_ = now + pause;
+    // Within a host a peer that hangs harms nobody, unless senders wait for its first word.
+    const auto skips = [](Channel& channel) {
+        return channel.interface().one_host() &&
+               channel.on_outbox([](const Outbox& outbox) { return !outbox.held(); });
+    };
     for (const auto& peer : endpoint_.peers()) {
         for (Channel* channel : peer->all_channels()) {
-            Link* const out = out_of(*channel);
+            Link* const out = skips(*channel) ? nullptr : out_of(*channel);
             if (out == nullptr || out->lost) continue;
             Liveness& heard = out->liveness;
-            if (!is_watched(endpoint_, *channel, *out)) {
-                heard.since = now;
-                heard.asked = 0;
-                continue;
-            }
             std::uint64_t total = 0; // the peer may send by another link of the channel
             for (const Link* link : channel->open_links())
                 total += link->received.count() + link->liveness.signs;

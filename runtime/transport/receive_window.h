@@ -20,8 +20,6 @@ class ReceiveWindow {
     static constexpr std::uint64_t kAckBytes = 256 * 1024;
     /// A module may hand over many frames in a row, and their handlers may take long.
     static constexpr std::uint64_t kLookFrames = 4;
-    /// The same where the sender keeps no copies: such methods carry the most frames.
-    static constexpr std::uint64_t kLookFramesUnretained = 16;
 
     enum class Ack : std::uint8_t {
         none,  ///< nothing to do
@@ -45,10 +43,7 @@ class ReceiveWindow {
         delivered_.store(frames + 1, std::memory_order_relaxed);
         bytes_.store(all_bytes, std::memory_order_relaxed);
         const std::uint64_t before = frames - acked_;
-        if (!retained_) {
-            if (before == 0) return Ack::later;
-            return (frames + 1) % kLookFramesUnretained == 0 ? Ack::look : Ack::none;
-        }
+        if (!retained_) return before == 0 ? Ack::later : Ack::none;
         if (at_once || before + 1 >= kAckFrames || all_bytes - acked_bytes_ >= kAckBytes) return Ack::now;
         if (before == 0) return Ack::later;
         return (frames + 1) % kLookFrames == 0 ? Ack::look : Ack::none;

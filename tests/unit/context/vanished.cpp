@@ -4,9 +4,6 @@
 #include "key_file.h"
 #include "support/process.h"
 
-#include "context/core.h"
-#include "transport/channel.h"
-
 #include <csignal>
 #include <semaphore.h>
 #include <unistd.h>
@@ -155,15 +152,12 @@ Values impatient(const Remote& remote, const char* silence) {
     return {{"job.key_file", remote.key()},
             {"limits.silence", silence},
             {"limits.reconnect", "400 ms"},
-            {"method.tcp.connect_timeout", "300 ms"},
-            {"method.shm.connect_timeout", "300 ms"}};
+            {"method.tcp.connect_timeout", "300 ms"}};
 }
 
 TEST_CASE("a peer that is stopped is lost after limits.silence, although its kernel answers for it") {
-    const std::string method = GENERATE("tcp", "shm");
-    CAPTURE(method);
-    Remote remote(method);
-    Context here(by(method, impatient(remote, "400 ms")));
+    Remote remote("tcp");
+    Context here(by("tcp", impatient(remote, "400 ms")));
     const Heard heard(here);
     const auto far = remote.reached_from(here);
     REQUIRE(within(far.call(ask)) == 1);
@@ -174,11 +168,10 @@ TEST_CASE("a peer that is stopped is lost after limits.silence, although its ker
 }
 
 TEST_CASE("a peer whose handler does not return is lost after limits.silence") {
-    const std::string method = GENERATE("tcp", "shm");
     const auto& request = GENERATE(std::cref(spin), std::cref(lock_twice)).get();
-    CAPTURE(method, request.name());
-    Remote remote(method);
-    Context here(by(method, impatient(remote, "400 ms")));
+    CAPTURE(request.name());
+    Remote remote("tcp");
+    Context here(by("tcp", impatient(remote, "400 ms")));
     const Heard heard(here);
     const auto far = remote.reached_from(here);
     REQUIRE(within(far.call(ask)) == 1);
@@ -191,10 +184,8 @@ TEST_CASE("a peer whose handler does not return is lost after limits.silence") {
 }
 
 TEST_CASE("a peer whose threaded handlers take several times limits.silence is not lost") {
-    const std::string method = GENERATE("tcp", "shm");
-    CAPTURE(method);
-    Remote remote(method);
-    Context here(by(method, impatient(remote, "1 s")));
+    Remote remote("tcp");
+    Context here(by("tcp", impatient(remote, "1 s")));
     const Heard heard(here);
     const auto far = remote.reached_from(here);
     Future<int> slow = far.call(work_on_the_pool, 4'000);
@@ -204,48 +195,15 @@ TEST_CASE("a peer whose threaded handlers take several times limits.silence is n
 
 TEST_CASE(
     "a peer whose inline handlers take longer than limits.silence together, but not each, is not lost") {
-    const std::string method = GENERATE("tcp", "shm");
-    const int kHandlers = method == "tcp" ? 24 : 72;
-    const int kEach = method == "tcp" ? 120 : 40; // ms
-    CAPTURE(method);
-    Remote remote(method);
-    Context here(by(method, impatient(remote, "1 s")));
+    constexpr int kHandlers = 24;
+    constexpr int kEach = 120; // ms
+    Remote remote("tcp");
+    Context here(by("tcp", impatient(remote, "1 s")));
     const Heard heard(here);
     const auto far = remote.reached_from(here);
     REQUIRE(within(far.call(ask)) == 1);
     for (int i = 1; i < kHandlers; ++i) far.send(work, kEach); // read at once
     CHECK(within(far.call(work, kEach)) == kEach);
-    CHECK_FALSE(heard.lost(far.context()));
-}
-
-TEST_CASE("one-way requests to a stopped process of this host are told of after limits.silence") {
-    Remote remote("shm");
-    Context here(by("shm", impatient(remote, "400 ms")));
-    const Heard heard(here);
-    const auto far = remote.reached_from(here);
-    REQUIRE(within(far.call(ask)) == 1);
-    remote.send(SIGSTOP);
-    far.send(drop, 1);
-    CHECK(eventually(kLimit, [&] { return heard.lost(far.context()); }));
-    CHECK(heard.error(Status::message_lost, "may not have been delivered"));
-}
-
-TEST_CASE("a stopped process of this host from which nothing is awaited is let alone") {
-    Remote remote("shm");
-    Context here(by("shm", impatient(remote, "400 ms")));
-    const Heard heard(here);
-    const auto far = remote.reached_from(here);
-    REQUIRE(within(far.call(ask)) == 1);
-    const auto peer = here.core()->endpoint().peer(far.context());
-    REQUIRE(eventually(kLimit, [&] {
-        return peer->live_channel()->on_outbox(
-            [](transport::Outbox& outbox) { return !outbox.frames().window().unacked(); });
-    }));
-    remote.send(SIGSTOP);
-    std::this_thread::sleep_for(std::chrono::seconds(1));
-    CHECK_FALSE(heard.lost(far.context()));
-    remote.send(SIGCONT);
-    CHECK(within(far.call(ask)) == 1);
     CHECK_FALSE(heard.lost(far.context()));
 }
 
