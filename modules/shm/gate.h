@@ -19,6 +19,17 @@ class Gate {
     bool is_open(std::memory_order order = std::memory_order_acquire) const noexcept {
         return bits_.load(order) == 0;
     }
+    enum class Passage : std::uint8_t {
+        open,
+        later, ///< not now
+        never, ///< not any more
+    };
+    /// By one look.
+    Passage passage() const noexcept {
+        const std::uint32_t bits = bits_.load(std::memory_order_acquire);
+        if (bits == 0) return Passage::open;
+        return (bits & (kBroken | kClosed)) != 0 ? Passage::never : Passage::later;
+    }
     /// No send will get through any more.
     bool is_over() const noexcept { return has(kBroken | kClosed, std::memory_order_acquire); }
     bool is_broken() const noexcept { return has(kBroken, std::memory_order_acquire); }

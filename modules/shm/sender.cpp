@@ -31,10 +31,11 @@ std::int32_t Sender::send_slowly(const plexus_view* pieces, std::uint32_t count,
     Message message{pieces, count, 0, token};
     for (std::uint32_t i = 0; i < count; ++i) message.size += pieces[i].size;
     for (;;) {
-        if (gate_.is_over()) return PLEXUS_LINK_LOST;
+        const Gate::Passage passage = gate_.passage();
+        if (passage == Gate::Passage::never) return PLEXUS_LINK_LOST;
         Wants wants;
         const std::int32_t status =
-            gate_.is_open() ? try_send(message, wants, streaming) : std::int32_t{PLEXUS_AGAIN};
+            passage == Gate::Passage::open ? try_send(message, wants, streaming) : std::int32_t{PLEXUS_AGAIN};
         if (status != PLEXUS_AGAIN || wait_.begin(wants)) return status;
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Processes as pidfds: readable once the process has ended, also while a
-// forked child of it keeps the socket open. A process number alone may name another process later. Any
-// thread.
+// Processes as pidfds: readable once the process has ended, also while a forked child of it keeps its sockets
+// open. A process number alone may name another process later. @thread any
 #pragma once
 
 #include "base/unique_fd.h"

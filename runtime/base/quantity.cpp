@@ -82,6 +82,7 @@ std::optional<std::uint64_t> quantity(std::string_view text, std::span<const Uni
         std::find_if(units.begin(), units.end(), [&](const Unit& each) { return is_unit(word, each); });
     if (unit == units.end()) return {};
     if (has_fraction && unit->worth == 1) return {};
+    if (fraction * unit->worth % scale != 0) return {};
     const std::uint64_t part = fraction * unit->worth / scale;
     if (whole > (kMax - part) / unit->worth) return {};
     return whole * unit->worth + part;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sizes and durations as people write them: "4 MiB", "1.5GiB", "50 us". One grammar for the configuration,
-// the parameters of modules and the tools. Pure functions.
+// the parameters of modules, and the sizes that tools take. Pure functions.
 #pragma once
 
 #include <chrono>

@@ -49,6 +49,8 @@ SealedMemory SealedMemory::map(int fd, std::size_t least, std::size_t most, Acce
         return memory;
     }
     memory.data_ = map_pages(fd, size, access == Access::write ? PROT_READ | PROT_WRITE : PROT_READ);
+    if (memory.data_ == nullptr && (errno == EACCES || errno == EPERM))
+        errno = EINVAL; // not to be written to
     memory.size_ = size;
     return memory;
 }

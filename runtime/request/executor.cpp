@@ -231,7 +231,13 @@ std::size_t Executor::finish(poll::Scheduler& scheduler, Clock::time_point deadl
 
 void Executor::refuse_unbegun() {
     finished_.store(true, std::memory_order_relaxed);
-    for (const auto& task : std::exchange(unbegun_, {})) task();
+    for (const auto& task : std::exchange(unbegun_, {})) {
+        try {
+            task();
+        } catch (const std::exception& error) { // such as no memory for this report; the others may find some
+            log::warn("request", "a request that had not begun could not be refused: {}", error.what());
+        }
+    }
 }
 
 std::vector<const void*> Executor::release(Clock::time_point deadline, std::shared_ptr<void> keep) {

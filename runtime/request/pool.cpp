@@ -61,7 +61,7 @@ class Pool::State : public std::enable_shared_from_this<State> {
         bool over() const { return stopping && Clock::now() >= deadline; }
         void drop() {
             dropped += waiting.size();
-            std::move(waiting.begin(), waiting.end(), std::back_inserter(late));
+            if (late.empty()) late.swap(waiting); // a pool that stops takes no more, so once
             waiting.clear();
         }
     };

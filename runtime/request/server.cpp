@@ -60,10 +60,10 @@ void Server::finish_handlers(poll::Scheduler& scheduler, Clock::time_point deadl
     scheduler.wait_for_true([this] { return parked_.count() == 0; }, deadline);
     const std::size_t without_thread = executor_.finish(scheduler, deadline);
     const std::size_t dropped = without_thread + parked_.count();
-    if (dropped == 0) return;
+    if (dropped == 0) return end_.store(End::refused, std::memory_order_release); // what comes now is refused
     log::warn("request",
-              "{} accepted requests were dropped: their handlers had not begun when "
-              "progress.close_timeout was over",
+              "{} accepted requests were refused: their handlers had not begun after three quarters of "
+              "progress.close_timeout. Raise it, or handlers.threads",
               dropped);
     // In a turn, where no answer or report waits for room.
     end_.store(End::refuses, std::memory_order_release); // [end]
@@ -126,6 +126,8 @@ bool Server::take_datagram(const transport::Peer& from, const transport::Interfa
 
 void Server::park(transport::Channel& from, PeerRequests& requests, const wire::RequestHeader& header,
                   wire::View frame, Buffer* owned) {
+    if (end_.load(std::memory_order_relaxed) != End::none)
+        return refuse(reporter_, from, header, Status::closed, kUnbegun);
     std::string why = "there is no memory for a request that has to wait";
     try {
         if (parked_.add(requests.parked, from, header, frame, owned)) {
@@ -151,7 +153,9 @@ std::chrono::nanoseconds Server::begin_parked() {
 void Server::begin(ParkedRequests::Request& request) {
     wire::RequestHeader header = request.header;
     PeerRequests& requests = requests_of(*request.peer);
-    if (!requests.waiting.leave(header.call)) return;
+    // Only calls are cancelled; other requests have no number of their own.
+    const bool is_call = (header.flags & wire::kWantsReply) != 0;
+    if (!(is_call ? requests.waiting.leave(header.call) : requests.waiting.leave())) return;
     const transport::Presence presence = request.peer->presence();
     const bool gone = presence == transport::Presence::lost || presence == transport::Presence::gone;
     if (gone && (header.flags & wire::kWantsReply) != 0) return; // nobody waits for an answer

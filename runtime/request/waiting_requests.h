@@ -29,6 +29,12 @@ class WaitingRequests {
         if (--waiting_ == 0) cancelled_.clear(); // the others had begun
         return wanted;
     }
+    /// The same of a request that is no call.
+    bool leave() PLEXUS_EXCLUDES(mutex_) {
+        Lock hold(mutex_);
+        if (--waiting_ == 0) cancelled_.clear();
+        return true;
+    }
     void cancel(std::span<const std::uint64_t> calls) PLEXUS_EXCLUDES(mutex_) {
         Lock hold(mutex_);
         if (waiting_ == 0) return;

@@ -145,9 +145,11 @@ void Demux::take_control(Link& link, wire::View frame) {
             outbox.resumed(said->stream, said->count == kUnknown ? std::nullopt : std::optional(said->count));
         });
     case wire::Kind::dropped:
-        return said->stream == static_cast<std::uint32_t>(wire::Dropped::reports)
-                   ? reports_dropped(link, said->count)
-                   : answers_dropped(link, said->count);
+        if (said->stream == static_cast<std::uint32_t>(wire::Dropped::reports))
+            return reports_dropped(link, said->count);
+        if (said->stream == static_cast<std::uint32_t>(wire::Dropped::answers))
+            return answers_dropped(link, said->count);
+        return break_rules(link, "a word on dropped frames of an unknown kind");
     default:
         return break_rules(link, "a control frame of an unknown kind");
     }
@@ -223,7 +225,7 @@ void Demux::reports_dropped(Link& link, std::uint64_t count) {
     endpoint_.listener().on_error(
         Status::message_lost,
         fmt::format("up to {} one-way requests to {} were not carried out, and why is not known: its reports "
-                    "of them found no room, or no way led here",
+                    "of them found no room (limits.handler_queue there), or no way led here",
                     more, link.peer->text()));
 }
 

@@ -113,7 +113,7 @@ def forbidden_include(root, path, house, room, target):
             return None
         return "a module includes plexus/module/, the floor of base/, common/, message_link/, stream_link/, over/ and itself"
     if path.startswith("runtime/base/") and os.path.splitext(os.path.basename(path))[0] in FLOOR:
-        if first == "base" and target not in [f"base/{each}.h" for each in FLOOR]:
+        if target not in [f"base/{each}.h" for each in FLOOR]:
             return "the floor of base/ stands on itself alone"
     if house == "runtime" and room == "eco":
         return forbidden_in_eco(path.split("/")[2], first, target)

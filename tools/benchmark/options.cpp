@@ -7,13 +7,18 @@
 #include <fmt/format.h>
 
 namespace plexus::tools::benchmark {
+namespace {
+
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 47; // of an address space
+
+} // namespace
 
 std::vector<std::uint64_t> sizes_from(std::string_view verb, std::string_view option,
                                       const std::string& text) {
     std::vector<std::uint64_t> sizes;
     for (const std::string& word : split_list(text)) {
         const auto size = size_in(word);
-        if (!size)
+        if (!size || *size > kMostBytes)
             usage_error(verb, fmt::format("{} \"{}\" is no size: write 8, 64KiB or 1MiB, with commas between",
                                           option, word));
         sizes.push_back(*size);

@@ -90,10 +90,10 @@ enum class Connections : std::uint8_t {
     open, ///< they were in use just before: they send as much as the way carries
 };
 
-/// Microseconds from the common start until the last member is done. A sender waits for a message
-/// when its bytes have left; large messages that it sends to several members without a wait in between share
-/// its port and leave side by side. The bytes that arrive at one member do so one after the other, and so do
-/// those on a shared wire, out of a subnet, and into one.
+/// Microseconds from the common start until the last member is done. A member that waits for a message does
+/// so from when its own bytes have left. Large messages that it sends to several members without a wait in
+/// between share its port: the earlier ones arrive later than they would alone. The bytes that arrive at one
+/// member do so one after the other, and so do those on a shared wire, out of a subnet, and into one.
 /// @error bad_argument the network has another number of members, or the plan does not end (thrown)
 PLEXUS_API double estimate_us(const Plan& plan, const Network& network,
                               Connections connections = Connections::idle);

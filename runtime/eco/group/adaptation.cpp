@@ -317,8 +317,8 @@ void Adaptation::judge(const std::vector<double>& slowest_us, Judgement& out) {
         const bool is_first = !calls.expected;
         if (is_first) {
             make_plan();
-            // Most calls follow another one. A call after a pause takes longer over a long way: at worst,
-            // edges are measured once that have not changed.
+            // Most calls follow another one. A call after a pause takes longer over a long way, so calls that
+            // alternate between bursts and pauses may have edges measured that have not changed.
             const double predicted = estimate_us(*plan, *network_, Connections::open);
             calls.expected = {predicted, predicted, 0};
         }

@@ -24,7 +24,11 @@ std::optional<Number> positive(std::string_view digits) {
 }
 
 std::optional<std::uint64_t> bytes_of(std::string_view text) {
-    const auto bytes = size_in(text);
+    // Of the ways to write a size few are a pattern's: all members have to use the same words.
+    constexpr std::string_view kUnits[] = {"", "B", "KiB", "MiB", "GiB"};
+    const std::string_view unit = text.substr(std::min(text.find_first_not_of("0123456789"), text.size()));
+    const bool known = std::find(std::begin(kUnits), std::end(kUnits), unit) != std::end(kUnits);
+    const auto bytes = known ? size_in(text) : std::nullopt;
     return bytes && *bytes > 0 && *bytes <= INT64_MAX ? bytes : std::nullopt;
 }
 

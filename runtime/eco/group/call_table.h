@@ -15,6 +15,7 @@ namespace plexus::eco::detail {
 
 /// What a member calls that nobody knows, in error texts.
 inline constexpr const char* kUnknownCall = "something else";
+inline constexpr const char* kGoneCall = "something else and has left the group";
 
 /// What must be done about a message that arrived, without the lock.
 struct Consequence {

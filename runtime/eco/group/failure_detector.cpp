@@ -8,12 +8,6 @@
 #include <utility>
 
 namespace plexus::eco::detail {
-namespace {
-
-constexpr const char* kGone = "something else and has left the group";
-
-} // namespace
-
 FailureDetector::FailureDetector(GroupState& group)
   : group_(group)
   , members_(group.members())
@@ -128,7 +122,7 @@ void FailureDetector::differ(Rank peer, std::uint32_t call) {
         try {
             break_up(answer.get());
         } catch (const Error& error) {
-            if (error.status() == Status::dead_pointer) return break_up(kGone);
+            if (error.status() == Status::dead_pointer) return break_up(kGoneCall);
             if (error.status() == Status::again) return break_up(kUnknownCall);
             lost(peer, error);
         }

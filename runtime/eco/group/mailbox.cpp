@@ -125,7 +125,7 @@ void Mailbox::install() {
     context_.on(kAsk, [](Mailbox& mailbox, std::uint64_t id, std::uint32_t call) -> std::string {
         const auto self = mailbox.weak_from_this().lock(); // null: it is just ending
         const auto group = self != nullptr ? self->find(id) : nullptr;
-        return group != nullptr ? group->calls().text_of(call) : "something else and has left the group";
+        return group != nullptr ? group->calls().text_of(call) : kGoneCall;
     });
     context_.on(kConfirm, [](Mailbox& mailbox, std::uint64_t id, std::uint32_t call, std::uint32_t digest,
                              Rank member, std::uint32_t below) {

@@ -45,7 +45,7 @@ inline constexpr Request<void(Mailbox&, std::uint64_t, std::uint32_t, std::uint3
                               std::uint32_t)>
     kConfirm{"plexus.eco.confirm"};
 /// "Of that broadcast I lack these datagrams": group, call, digest, and pairs of a first number and a count.
-/// The answer is that of GroupState::repair().
+/// The answer is that of MulticastPath::repair().
 inline constexpr Request<std::vector<std::byte>(Mailbox&, std::uint64_t, std::uint32_t, std::uint32_t,
                                                 std::span<const std::uint32_t>)>
     kRepair{"plexus.eco.repair"};

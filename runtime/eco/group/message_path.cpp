@@ -47,7 +47,7 @@ Execution& MessagePath::begin(std::shared_ptr<const PlannedCall> planned, const 
         call.slots = std::vector<Execution::Slot>(schedule.op_of_slot.size());
     call.copy(schedule.before);
     if (future != nullptr) call.end.group = group_.shared_from_this();
-    call.end.future = std::move(future); // look_after() reads it from here on
+    call.end.future = std::move(future); // the failure detector reads it once the call is entered
     return enter(std::move(fresh));
 }
 

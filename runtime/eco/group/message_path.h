@@ -25,11 +25,11 @@ class MessagePath {
     /// Ends a call of which all operations are done, or that has failed. @thread its owner
     void finish(Execution& call);
 
-    // For other strategies, on the thread that is blocked in the call.
+    // For other paths, on the thread that is blocked in the call.
 
     /// Enters a call, and does what the messages demand that came before it.
     Execution& enter(std::unique_ptr<Execution> fresh);
-    /// Until the call may go on, or has failed, or perhaps has not.
+    /// Returns when the call may go on or has failed; may return early.
     void wait(Execution& call);
     /// False: the call has failed.
     bool sleep_until(Execution& call, Clock::time_point due);

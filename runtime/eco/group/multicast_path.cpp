@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How the members of a group come to use multicast: all must ask for it, sit in one IP network and one subnet
-// of the map, and hear each other in a probe. If the choice is automatic, member 0 measures it against what
-// the group does without it, and sends the outcome to all.
+// Calls by multicast, and how the members of a group come to use it: all must ask for it, sit in one IP
+// network and one subnet of the map, and hear each other in a probe. If the choice is automatic, member 0
+// measures it against what the group does without it, and sends the outcome to all.
 #include "group/multicast_path.h"
 
 #include "group/multicast_call.h"

@@ -19,7 +19,11 @@ constexpr std::uint64_t kLeastPartBytes = 1448; // a full segment on most wires
 constexpr std::uint64_t kMostParts = 64;
 constexpr std::uint64_t kFewParts = 4; // fewer may not pay yet where more do
 constexpr std::size_t kMostTrees = 16;
-constexpr std::uint64_t kWidePlan = 4096;      // messages: above this, a few parts say what is worth a look
+constexpr std::uint64_t kWidePlan = 4096; // messages: above this, a few parts say what is worth a look
+/// Clusters up to which schedules by rule are tried: they cost the cube of the number.
+constexpr std::size_t kMostByRule = 128;
+/// Members up to which an all_to_all by level is tried: its plan grows with the square of the number.
+constexpr Rank kMostToAll = 2000;
 constexpr std::uint64_t kMostByEveryone = 200; // members or groups, where each may send to each other one
 
 /// 1, or 2 where the first level is that of sockets.
@@ -248,6 +252,7 @@ class Search {
     /// trees. Of large groups, those in which nobody passes on what all send.
     void try_levels() {
         if (network_.levels().size() == 1 || in_order_) return;
+        if (request_.operation == Operation::all_to_all && request_.members > kMostToAll) return;
         constexpr Pattern kEach[] = {Pattern::binomial, Pattern::ring, Pattern::butterfly, Pattern::bruck,
                                      Pattern::pairwise};
         const std::size_t inside = most_inside();
@@ -287,7 +292,8 @@ class Search {
     void try_rules() {
         const bool has_schedules =
             request_.operation == Operation::broadcast || request_.operation == Operation::reduce;
-        if (!has_schedules || in_order_ || network_.levels()[near_ - 1].size() == 1) return;
+        const std::size_t clusters = network_.levels()[near_ - 1].size();
+        if (!has_schedules || in_order_ || clusters == 1 || clusters > kMostByRule) return;
         std::vector<AlgorithmOptions> inside;
         const std::uint64_t bytes = request_.elements * request_.element_bytes;
         for (const std::uint64_t parts : {4, 16, 64})

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 
 namespace plexus::eco {
 namespace {
@@ -104,7 +105,9 @@ class OptimumSearch {
                     branches[count++] = {state.ready_s[from] + message_s_[from][to], from, to};
         }
         std::sort(branches.begin(), branches.begin() + static_cast<std::ptrdiff_t>(count),
-                  [](const Branch& a, const Branch& b) { return a.end_s < b.end_s; });
+                  [](const Branch& a, const Branch& b) {
+                      return std::tie(a.end_s, a.from, a.to) < std::tie(b.end_s, b.from, b.to);
+                  });
         for (std::size_t branch = 0; branch < count; ++branch) {
             sends_.push_back({branches[branch].from, branches[branch].to});
             visit(sent(state, branches[branch]));

@@ -207,10 +207,11 @@ class Simulation {
         Progress& sender = members_[message.from];
         Progress& receiver = members_[message.to];
         const double shared_us = flight.free_us + link.arrives_us - link.drain_us;
-        receiver.drained = std::max({receiver.drained + link.drain_us, now + link.arrives_us, shared_us,
+        receiver.drained = std::max({receiver.drained + link.drain_us, now + link.arrives_us,
                                      through_window_us(message, bytes, link, now)});
         const bool awaited = flight.taken_us < 0;
-        flight = {now, now + link.busy_us, receiver.drained};
+        // What shares its sender's port comes later, and what others send to the receiver comes meanwhile.
+        flight = {now, now + link.busy_us, std::max(receiver.drained, shared_us)};
         sender.now = flight.free_us;
         ++sender.next;
         // The same number for "nothing yet" as for a message that took no time at all.

