@@ -37,7 +37,7 @@ TEST_CASE("a link that is given up still sends what it had accepted") {
     REQUIRE(pair.a.send(*pair.to_b, message, 24, 2) == PLEXUS_POSTED);
     pair.a.disconnect(*pair.to_b);
     CHECK(pair.pump(10s, [&] { return pair.to_a->received() == 1 || pair.to_a->is_lost(); }));
-    REQUIRE(pair.to_a->received() == 1); // the end of the link may have come in the same turn
+    REQUIRE(pair.to_a->received() == 1);    // the end of the link may have come in the same turn
     CHECK((pair.to_a->take() == *message)); // not printed
     CHECK(pair.pump(10s, [&] { return pair.to_b->completed() == 1; }));
 }
