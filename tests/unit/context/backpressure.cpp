@@ -202,7 +202,7 @@ TEST_CASE("a call that waits for room hears of its deadline, and a cancelled one
 }
 
 TEST_CASE("calls and one-way requests that wait for room when their context closes are refused") {
-    const auto logged = expect_warning("accepted requests were dropped");
+    const auto logged = expect_warning("accepted requests were refused");
     Complaints complaints;
     Context owner(by("tcp", {{"limits.handler_queue", "64 KiB"}}));
     Context user(by("tcp", {{"progress.thread", "false"}}));

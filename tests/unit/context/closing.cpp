@@ -145,7 +145,7 @@ TEST_CASE(
     const std::string method = GENERATE("local", "shm", "tcp");
     const bool returns = GENERATE(true, false); // the handler before them, once its waits end
     CAPTURE(method, returns);
-    const auto dropped = expect_warning("4 accepted requests were dropped");
+    const auto dropped = expect_warning("4 accepted requests were refused");
     const auto stuck = expect_warning("closing.work");
     Owed<int> owed;
     Far there;
