@@ -4,6 +4,7 @@
 #include "message_link/engine.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace plexus::message_link {
@@ -223,7 +224,8 @@ void Receiver::take_part(ByteView body) {
         return link_.lose(PLEXUS_LINK_LOST, "the peer sent a part of no message");
     Landing& landing = *landings_.front();
     if (landing.where != nullptr && !body.empty())
-        access_.copy(landing.where + landing.landed, body.data(), body.size());
+        (void)placed_.unless_stopped(
+            [&] { std::memcpy(landing.where + landing.landed, body.data(), body.size()); });
     landing.landed += body.size();
     landing.over = landing.landed == landing.rest;
     count_taken(); // the announcement is counted when all is there
@@ -237,7 +239,8 @@ void Receiver::begin_carried(Message& message) {
     Landing& landing = *begin({message.body, message.size}, message.rest);
     landing.over = true;
     if (landing.where != nullptr && message.data != nullptr) {
-        access_.copy(landing.where, message.data, static_cast<std::size_t>(message.rest));
+        (void)placed_.unless_stopped(
+            [&] { std::memcpy(landing.where, message.data, static_cast<std::size_t>(message.rest)); });
     } else if (landing.where != nullptr) {
         const Hold hold(link_.port.lock);
         Outcome outcome = PLEXUS_MESSAGE_LOST;

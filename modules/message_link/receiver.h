@@ -3,10 +3,10 @@
 // comes after a large message waits until that has landed. @thread progress
 #pragma once
 
+#include "common/host_writes.h"
 #include "message_link/order.h"
 #include "message_link/port.h"
 #include "message_link/settings.h"
-#include "message_link/write_access.h"
 
 #include <deque>
 
@@ -42,7 +42,7 @@ class Receiver {
     bool is_writing() const noexcept { return writes_.load(std::memory_order_relaxed) > 0; }
     /// When it returns nothing is copied to the host's memory any more. What the port writes there goes on,
     /// see writes(). @thread any
-    void revoke_access() { access_.revoke(); }
+    void revoke_access() { placed_.stop(); }
 
     void drop_waiting(); ///< what has come and was not handed over
     /// The same, and ends the host's placements.
@@ -92,7 +92,7 @@ class Receiver {
     ReceiveOrder<Message*> order_;
     std::deque<Message*> queue_; // behind the landings
     std::deque<std::unique_ptr<Landing>> landings_;
-    WriteAccess access_;
+    module::HostWrites placed_; ///< into memory that place() gave
     // [writes] Raised by the progress thread under the port's lock, so that disconnect, which
     // takes that lock after [given up], sees all there will be.
     std::atomic<std::uint32_t> writes_{0};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bootstrap/records.h"
 
+#include "base/byte_reader.h"
+
 #include <algorithm>
 #include <concepts>
 
@@ -35,38 +37,25 @@ class Writer {
     Bytes bytes_;
 };
 
-/// Reads until something does not fit; from then on good() is false and all is empty.
+/// Reads until something does not fit; from then on all is empty.
 class Reader {
   public:
     explicit Reader(std::span<const std::byte> bytes)
-      : rest_(bytes) {}
+      : bytes_(bytes) {}
 
     template <std::unsigned_integral T>
     T number() {
-        T value = 0;
-        const auto field = raw(sizeof value);
-        for (std::size_t i = 0; i < field.size(); ++i)
-            value = static_cast<T>(value | static_cast<T>(std::to_integer<T>(field[i]) << (8 * i)));
-        return value;
+        return static_cast<T>(bytes_.number(sizeof(T)));
     }
-    std::span<const std::byte> raw(std::size_t size) {
-        if (size > rest_.size()) {
-            good_ = false;
-            rest_ = {};
-            return {};
-        }
-        const auto field = rest_.first(size);
-        rest_ = rest_.subspan(size);
-        return field;
-    }
+    std::span<const std::byte> raw(std::size_t size) { return bytes_.take(size); }
     std::string name() {
         const auto field = raw(number<std::uint8_t>());
         return {reinterpret_cast<const char*>(field.data()), field.size()};
     }
     Bytes value() {
         const std::size_t size = number<std::uint32_t>();
-        if (size > kLongestValue) good_ = false;
-        const auto field = raw(good_ ? size : 0);
+        if (size > kLongestValue) fits_ = false;
+        const auto field = raw(fits_ ? size : 0);
         return {field.begin(), field.end()};
     }
     std::chrono::microseconds timeout() {
@@ -74,11 +63,11 @@ class Reader {
         return std::chrono::microseconds(
             std::min(number<std::uint64_t>(), static_cast<std::uint64_t>(kMost)));
     }
-    bool good_to_the_end() const { return good_ && rest_.empty(); }
+    bool good_to_the_end() const { return fits_ && bytes_.at_end(); }
 
   private:
-    std::span<const std::byte> rest_;
-    bool good_ = true;
+    ByteReader bytes_;
+    bool fits_ = true; ///< no value was too long
 };
 
 std::uint64_t count_of(std::chrono::microseconds timeout) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which row of a table carries a pointer's requests: a pure function of the table and of
-// what holds here. Knows no connection, no clock, no network.
+// what holds here. Knows no connection, no clock, no network. transport/route.h calls it for a pointer, also
+// with the program's policy.
 #pragma once
 
 #include "plexus/table.h"

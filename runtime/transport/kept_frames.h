@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The frames of one channel that outlive their send, and their memory: the send window, the records that
-// are used again, and what both cost on the peer's account. No lock of its own: the channel's guards it.
+// The frames of one channel that outlive their send, and their memory: the send window, which is the queue of
+// unconfirmed frames itself (send_window.h), the records that are used again, and what both cost on the
+// peer's account. No lock of its own: the channel's guards it.
 #pragma once
 
 #include "transport/interface.h"

@@ -53,7 +53,7 @@ ECO_IMPURE_SYSTEM = r"chrono|ctime|time\.h|thread|future|sys/.*|netinet/.*|unist
 DEFAULT_ORDER = "runtime/config/default_order.cpp"  # the one place that names modules
 RANKS = "runtime/base/mutex.h"  # the one list of lock ranks
 # What modules may see of the runtime: headers of base without state, made into `plexus_base`.
-FLOOR = ["event_fd", "lock", "nontemporal_copy", "pause", "process_memory", "process_watch", "quantity", "sealed_memory", "spelling", "strangers", "unique_fd"]
+FLOOR = ["byte_reader", "event_fd", "lock", "nontemporal_copy", "pause", "process_memory", "process_watch", "quantity", "sealed_memory", "spelling", "strangers", "unique_fd"]
 MODULES = "shm|tcp|ucx|libfabric|faults|zstd|tls"
 
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Small C++ help for authors of modules, over abi.h: nothing here crosses the border.
+// Small C++ help for authors of modules. The contract itself is abi.h: nothing here crosses the border.
 #pragma once
 
 #include "plexus/module/abi.h"

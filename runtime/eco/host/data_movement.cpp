@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Operations that move blocks between members.
+// Operations that move blocks between members through shared memory: broadcast, scatter, gather, all_gather,
+// all_to_all, and the barrier.
 #include "host/operations.h"
 
 namespace plexus::eco::host {
