@@ -67,7 +67,7 @@ struct Host {
 
     plexus_host table{};
     std::atomic<bool> given_up{false};
-    Mutex border;
+    plexus::Mutex border;
     std::uint64_t asked = 0;
     std::size_t placing = 0;
     std::unique_ptr<std::byte[]> place;
