@@ -153,10 +153,10 @@ void Core::forward(ForwardRules rules) {
             fmt::format(
                 "forward.memory of {} bytes is too little for {} links (forward.links): each needs {}",
                 rules.memory, rules.links, 2 * forward::kLeastWindow));
-    const bool relays = !rules.allow.empty();
-    stack_.hub->rules.set(std::move(rules));
-    if (relays)
+    // First: a context that others cannot find relays nothing either.
+    if (!rules.allow.empty())
         meeting_.directory->publish(forward::Hub::kPublished, stack_.hub->published().value()).value();
+    stack_.hub->rules.set(std::move(rules));
 }
 
 void Core::close() {

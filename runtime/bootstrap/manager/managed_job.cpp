@@ -110,11 +110,11 @@ Result<Meeting> hear_from_rank_0(ProcessManager& manager, const std::optional<Ke
     const auto line = manager.hear(deadline);
     if (!line) return line.failure();
     std::vector<std::string> parts = parts_of(*line);
-    if (parts.size() < 2)
+    if (parts.size() < 2) // not in words: they may be the job's key, cut off by the process manager
         return fail(Status::wrong_peer,
-                    "rank 0 of the job {} is no Plexus context: it says \"{}\" where the job's "
-                    "directory should be",
-                    manager.place().job, *line);
+                    "rank 0 of the job {} is no Plexus context, or the process manager cuts what it says: {} "
+                    "bytes came where the addresses of the job's directory should be",
+                    manager.place().job, line->size());
     const std::string said_key = std::move(parts.front());
     parts.erase(parts.begin());
     std::stable_partition(parts.begin(), parts.end(), [](const std::string& each) {

@@ -30,6 +30,7 @@ namespace {
 constexpr char kLineKey[] = "plexus-directory";
 /// Longer answers are no PMI-1.
 constexpr std::size_t kLongestAnswer = 64 * 1024;
+constexpr std::size_t kMostSaid = 200; // of an answer, in an error text
 constexpr std::chrono::seconds kGoodbyeTime{2};
 
 std::string_view variable(const char* name) {
@@ -142,9 +143,12 @@ class Pmi final : public ProcessManager {
         if (!answer) return answer.failure();
         const std::string_view outcome = field(*answer, "rc");
         if (field(*answer, "cmd") == wanted && (outcome.empty() || outcome == "0")) return answer;
+        // Values stay unsaid: one of them is the job's key.
+        const auto said = [](std::string_view text) {
+            return text.substr(0, std::min(text.find("value="), kMostSaid));
+        };
         return fail(Status::peer_lost, "the process manager answers \"{}\" to \"{}\" on PMI_FD: {}",
-                    std::string_view(*answer).substr(0, 200), std::string_view(question).substr(0, 40),
-                    kWithoutManager);
+                    said(*answer), said(question), kWithoutManager);
     }
 
     Result<void> write_all(std::string_view text) const {
