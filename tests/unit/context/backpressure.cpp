@@ -203,11 +203,15 @@ TEST_CASE("a call that waits for room hears of its deadline, and a cancelled one
 
 TEST_CASE("calls and one-way requests that wait for room when their context closes are refused") {
     const auto logged = expect_warning("accepted requests were refused");
+    std::atomic<std::size_t> begun{0};
     Complaints complaints;
     Context owner(by("tcp", {{"limits.handler_queue", "64 KiB"}}));
     Context user(by("tcp", {{"progress.thread", "false"}}));
     complaints.listen_to(user);
-    owner.on(fetch, [](Store&, std::uint32_t size) { return std::vector<double>(size, 1.0); });
+    owner.on(fetch, [&](Store&, std::uint32_t size) {
+        ++begun;
+        return std::vector<double>(size, 1.0);
+    });
     owner.on(note, [](Store& it, int x) { it.order.push_back(x); });
     Store store;
     const Bound<Store> bound = owner.bind(store);
@@ -217,7 +221,9 @@ TEST_CASE("calls and one-way requests that wait for room when their context clos
     for (int i = 0; i < 100; ++i) pending.push_back(far.call(fetch, 1u << 18)); // the user reads nothing
     far.send(note, 1);
     request::Server& server = owner.core()->dispatcher().server();
-    CHECK(eventually(kLimit, [&] { return server.parked() > 50; }));
+    CHECK(eventually(kLimit,
+                     [&] { return begun + server.parked() == 102; })); // all calls and the one-way request
+    CHECK(server.parked() > 50);
     server.finish_handlers(owner.core()->scheduler(), std::chrono::steady_clock::now()); // as closing does
     CHECK(server.parked() == 0);
     int refused = 0;
