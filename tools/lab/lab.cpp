@@ -137,9 +137,10 @@ bool parse(Words words, LabOptions& options) {
 }
 
 template <class Value>
-void read_speed(const char* option, const std::string& text, const std::optional<Value>& read, Value& value) {
+void read_speed(const char* option, const std::string& text, const char* form,
+                const std::optional<Value>& read, Value& value) {
     if (text.empty()) return;
-    if (!read) usage_error(std::string(option) + " does not take \"" + text + "\"");
+    if (!read) usage_error(std::string(option) + " takes " + form + ", not \"" + text + "\"");
     value = *read;
 }
 
@@ -148,9 +149,11 @@ std::optional<Speed> link_speed(const LabOptions& options) {
     if (options.links.rate.empty() && options.links.delay.empty() && options.links.queue.empty())
         return std::nullopt;
     Speed speed = default_link_speed();
-    read_speed("--rate", options.links.rate, parse_rate(options.links.rate), speed.bits_per_second);
-    read_speed("--delay", options.links.delay, parse_time(options.links.delay), speed.delay);
-    read_speed("--queue", options.links.queue, size_in(options.links.queue), speed.queue_bytes);
+    read_speed("--rate", options.links.rate, kRateForm, parse_rate(options.links.rate),
+               speed.bits_per_second);
+    read_speed("--delay", options.links.delay, kTimeForm, parse_time(options.links.delay), speed.delay);
+    read_speed("--queue", options.links.queue, kQueueForm, parse_queue(options.links.queue),
+               speed.queue_bytes);
     return speed;
 }
 

@@ -2,7 +2,6 @@
 #include "tools/lab/network_file.h"
 
 #include "plexus/error.h"
-#include "tools/common/quantity.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -91,22 +90,22 @@ class Reader {
         return text_of(table, "name", "");
     }
 
-    /// A quantity with its unit, read by `parse`.
+    /// A quantity with its unit, read by `read_one`, which takes texts of this form.
     template <class Parse, class Value>
-    void quantity(const toml::table& table, std::string_view key, const char* like, Parse read_one,
+    void quantity(const toml::table& table, std::string_view key, const char* form, Parse read_one,
                   Value& value) const {
         const toml::node* node = table.get(key);
         if (node == nullptr) return;
         const auto read = node->is_string() ? read_one(node->as_string()->get()) : std::nullopt;
-        if (!read) refuse(*node, fmt::format("{} is a text like \"{}\"", key, like));
+        if (!read) refuse(*node, fmt::format("{} is {}", key, form));
         value = *read;
     }
 
     Speed speed_of(const toml::table& table) const {
         Speed speed;
-        quantity(table, "rate", "10 Mb/s", parse_rate, speed.bits_per_second);
-        quantity(table, "delay", "25 us", parse_time, speed.delay);
-        quantity(table, "queue", "64 KiB", size_in, speed.queue_bytes);
+        quantity(table, "rate", kRateForm, parse_rate, speed.bits_per_second);
+        quantity(table, "delay", kTimeForm, parse_time, speed.delay);
+        quantity(table, "queue", kQueueForm, parse_queue, speed.queue_bytes);
         return speed;
     }
 

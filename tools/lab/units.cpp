@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/lab/units.h"
 
+#include "runtime/base/quantity.h"
+
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -49,6 +51,11 @@ std::optional<Time> parse_time(std::string_view text) {
     const auto time = parse(text, kTimes);
     if (!time || *time < 0 || *time > kLongestNs) return std::nullopt;
     return Time(std::llround(*time));
+}
+
+std::optional<std::uint64_t> parse_queue(std::string_view text) {
+    if (trimmed(text).ends_with('b')) return std::nullopt;
+    return size_in(text);
 }
 
 std::string show_rate(std::uint64_t bits_per_second) {

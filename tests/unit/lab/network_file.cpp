@@ -65,6 +65,8 @@ TEST_CASE("a mistake is named with its line and what would be right") {
         {segment + "delay = \"-1 us\"", "delay is a text like"},
         {segment + "kind = \"token ring\"", "not \"token ring\""},
         {segment + "kind = \"shared\"", "\"s\" needs a rate"},
+        {segment + "queue = \"64 kb\"",
+         "queue is a size in bytes like \"64 KiB\" or \"64 kB\" (a small b is for bits)"},
         {segment + "queue = \"1 KiB\"", "too short for one frame of 1514 bytes"},
         {"mtu = 100\n" + segment, "mtu of 100 is not between"},
         {"mtu = \"1500\"\n" + segment, "mtu is a whole number"},

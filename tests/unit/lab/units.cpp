@@ -25,6 +25,18 @@ TEST_CASE("rates and times are read with their units, and nothing else is") {
     }
 }
 
+TEST_CASE("queues are read as bytes, and a unit that could stand for bits is refused") {
+    CHECK(parse_queue("64 KiB") == 65'536U);
+    CHECK(parse_queue("64 kB") == 64'000U);
+    CHECK(parse_queue("64KB") == 64'000U);
+    CHECK(parse_queue("1500") == 1'500U);
+    CHECK(parse_queue("8 k") == 8'192U);
+    for (const char* bad : {"", "64 kb", "64kb", "1 Mb ", "64 kib", "8 b", "64 kb/s", "-1 kB"}) {
+        INFO(bad);
+        CHECK_FALSE(parse_queue(bad));
+    }
+}
+
 TEST_CASE("rates and times are shown in the largest unit that fits") {
     CHECK(show_rate(10'000'000) == "10 Mb/s");
     CHECK(show_rate(0) == "without limit");
