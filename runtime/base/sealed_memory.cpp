@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/sealed_memory.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -36,7 +37,8 @@ SealedMemory SealedMemory::create(const char* label, std::size_t bytes, UniqueFd
     return memory;
 }
 
-SealedMemory SealedMemory::map(int fd, std::size_t least, std::size_t most, Access access) noexcept {
+SealedMemory SealedMemory::map(int fd, std::size_t least, std::size_t most, Access access,
+                               std::size_t prefix) noexcept {
     SealedMemory memory;
     const int seals = ::fcntl(fd, F_GET_SEALS);
     struct stat info {};
@@ -48,10 +50,10 @@ SealedMemory SealedMemory::map(int fd, std::size_t least, std::size_t most, Acce
         errno = EINVAL;
         return memory;
     }
-    memory.data_ = map_pages(fd, size, access == Access::write ? PROT_READ | PROT_WRITE : PROT_READ);
+    memory.size_ = std::min(size, prefix);
+    memory.data_ = map_pages(fd, memory.size_, access == Access::write ? PROT_READ | PROT_WRITE : PROT_READ);
     if (memory.data_ == nullptr && (errno == EACCES || errno == EPERM))
         errno = EINVAL; // not to be written to
-    memory.size_ = size;
     return memory;
 }
 

@@ -6,6 +6,7 @@
 #include "base/unique_fd.h"
 
 #include <cstddef>
+#include <limits>
 #include <utility>
 
 namespace plexus {
@@ -29,13 +30,15 @@ class SealedMemory {
     /// New memory of zeros, for this user alone. `label` is what /proc shows. Maps nothing if there is none:
     /// errno says why.
     static SealedMemory create(const char* label, std::size_t bytes, UniqueFd& fd) noexcept;
-    /// Another process's. Maps nothing, with EINVAL, if the descriptor is not of such memory with `least` to
-    /// `most` bytes: also for huge pages, since a reader is killed where the system has run out of them.
-    static SealedMemory map(int fd, std::size_t least, std::size_t most,
-                            Access access = Access::write) noexcept;
+    /// Another process's, of which the first `prefix` bytes are mapped. Maps nothing, with EINVAL, if the
+    /// descriptor is not of such memory with `least` to `most` bytes: also for huge pages, since a reader is
+    /// killed where the system has run out of them.
+    static SealedMemory map(int fd, std::size_t least, std::size_t most, Access access = Access::write,
+                            std::size_t prefix = std::numeric_limits<std::size_t>::max()) noexcept;
 
     explicit operator bool() const noexcept { return data_ != nullptr; }
     std::byte* data() const noexcept { return data_; }
+    /// Bytes that are mapped.
     std::size_t size() const noexcept { return size_; }
     template <class T>
     T* at(std::size_t offset) const noexcept {

@@ -20,14 +20,13 @@ class Memory {
   public:
     /// All zero; nobody but this user may open it. @error runtime_lost what the system says
     static Result<Memory> create(std::size_t words);
-    /// Another's. @error not_found it is no such memory, or is gone
+    /// Another's, of which the header alone is mapped. @error not_found it is no such memory, or is gone
     /// @error runtime_lost this process has no descriptor or no memory left for it
     static Result<Memory> open(const std::string& path);
 
-    Header& header() const noexcept { return *memory_.at<Header>(0); }
+    Header& header() const noexcept { return *mapped_.at<Header>(0); }
     /// Of memory that was made here.
-    Word& word(std::size_t index) const noexcept { return memory_.at<Word>(0)[index]; }
-    std::size_t words() const noexcept { return memory_.size() / sizeof(Word); }
+    Word& word(std::size_t index) const noexcept { return mapped_.at<Word>(0)[index]; }
     /// A copy of all of it. What is written meanwhile is there or not, word by word.
     /// @error peer_lost what the system says
     Result<std::vector<std::uint64_t>> copy() const;
@@ -35,12 +34,14 @@ class Memory {
     bool is(dev_t device, ino_t number) const noexcept;
 
   private:
-    Memory(UniqueFd fd, SealedMemory memory) noexcept
+    Memory(UniqueFd fd, SealedMemory mapped, std::size_t words) noexcept
       : fd_(std::move(fd))
-      , memory_(std::move(memory)) {}
+      , mapped_(std::move(mapped))
+      , words_(words) {}
 
     UniqueFd fd_;
-    SealedMemory memory_;
+    SealedMemory mapped_; ///< all words, or the header
+    std::size_t words_;
 };
 
 } // namespace plexus::counters

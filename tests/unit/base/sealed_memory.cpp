@@ -58,6 +58,21 @@ TEST_CASE("memory of others can be mapped for reading alone") {
     CHECK(theirs.data()[7] == std::byte{9});
 }
 
+TEST_CASE("of memory of others a prefix alone can be mapped, whatever its size must be") {
+    UniqueFd fd;
+    const SealedMemory mine = SealedMemory::create("test", 1 << 20, fd);
+    REQUIRE(mine);
+    constexpr auto kWrite = SealedMemory::Access::write;
+    const SealedMemory prefix = SealedMemory::map(fd.get(), 4096, 1 << 20, kWrite, 64);
+    REQUIRE(prefix);
+    CHECK(prefix.size() == 64);
+    prefix.data()[63] = std::byte{5};
+    CHECK(mine.data()[63] == std::byte{5});
+    CHECK(SealedMemory::map(fd.get(), 4096, 1 << 20, kWrite, 2 << 20).size() == 1 << 20);
+    CHECK_FALSE(SealedMemory::map(fd.get(), 4096, 4096, kWrite, 64));
+    CHECK(errno == EINVAL);
+}
+
 TEST_CASE("discarded memory reads as zeros") {
     UniqueFd fd;
     SealedMemory mine = SealedMemory::create("test", 8192, fd);
