@@ -12,7 +12,7 @@ class HostWrites {
     /// Calls `write`, which writes to memory of the host. False: it was stopped, and `write` was not called.
     /// @thread progress
     template <class Write>
-    [[nodiscard]] bool unless_stopped(Write&& write) {
+    [[nodiscard]] bool try_write(Write&& write) {
         const Lock hold(mutex_);
         if (stopped_) return false;
         write();

@@ -13,7 +13,7 @@ void free_all(Chunk* chunk) {
 } // namespace
 
 Inbox::Inbox()
-  : event_(EventFd::made()) {}
+  : event_(EventFd::create()) {}
 
 Inbox::~Inbox() {
     free_all(first_);

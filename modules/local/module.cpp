@@ -37,7 +37,7 @@ bool copy_into(Link& end, std::byte* out, const std::vector<plexus_view>& pieces
         const auto* from = static_cast<const std::byte*>(piece.data);
         for (std::size_t left = piece.size; left > 0;) {
             const std::size_t step = std::min(left, kOneStep);
-            if (!end.writes.unless_stopped([&] { std::memcpy(out, from, step); })) return false;
+            if (!end.writes.try_write([&] { std::memcpy(out, from, step); })) return false;
             out += step;
             from += step;
             left -= step;

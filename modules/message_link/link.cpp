@@ -62,7 +62,7 @@ std::int32_t Link::send(const plexus_view* pieces, std::uint32_t count, void* to
 // Nothing is written to the host's memory after this: copies first, then what the port writes.
 void Link::disconnect() {
     given_up_.store(true, std::memory_order_relaxed);
-    receiver.revoke_access();
+    receiver.stop_copies();
     {
         const Hold hold(port.lock); // [writes]
     }

@@ -224,7 +224,7 @@ void Receiver::take_part(ByteView body) {
         return link_.lose(PLEXUS_LINK_LOST, "the peer sent a part of no message");
     Landing& landing = *landings_.front();
     if (landing.where != nullptr && !body.empty())
-        (void)placed_.unless_stopped(
+        (void)placed_.try_write(
             [&] { std::memcpy(landing.where + landing.landed, body.data(), body.size()); });
     landing.landed += body.size();
     landing.over = landing.landed == landing.rest;
@@ -239,7 +239,7 @@ void Receiver::begin_carried(Message& message) {
     Landing& landing = *begin({message.body, message.size}, message.rest);
     landing.over = true;
     if (landing.where != nullptr && message.data != nullptr) {
-        (void)placed_.unless_stopped(
+        (void)placed_.try_write(
             [&] { std::memcpy(landing.where, message.data, static_cast<std::size_t>(message.rest)); });
     } else if (landing.where != nullptr) {
         const Hold hold(link_.port.lock);

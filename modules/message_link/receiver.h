@@ -42,7 +42,7 @@ class Receiver {
     bool is_writing() const noexcept { return writes_.load(std::memory_order_relaxed) > 0; }
     /// When it returns nothing is copied to the host's memory any more. What the port writes there goes on,
     /// see writes(). @thread any
-    void revoke_access() { placed_.stop(); }
+    void stop_copies() { placed_.stop(); }
 
     void drop_waiting(); ///< what has come and was not handed over
     /// The same, and ends the host's placements.

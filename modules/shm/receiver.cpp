@@ -107,7 +107,7 @@ std::int32_t Receiver::go_on_copying(void* cookie) {
     const std::uint64_t size = std::min({in.rest, kBytesAtOnce, here});
     bool read = true;
     int reason = 0;
-    const bool wanted = writes_.unless_stopped([&] {
+    const bool wanted = writes_.try_write([&] {
         if (by_part) {
             std::memcpy(in.where, in.part.data() + in.part_at, size);
         } else {
@@ -188,7 +188,7 @@ std::int32_t Receiver::take_chunk(const RingReader::Record& record, void* cookie
     if (part.size == 0 || part.size > in.rest) return broken("a part is longer than its message");
     if (in.where != nullptr) {
         // What was stopped is taken out of the ring all the same.
-        (void)writes_.unless_stopped([&] { std::memcpy(in.where, area_.data() + part.offset, part.size); });
+        (void)writes_.try_write([&] { std::memcpy(in.where, area_.data() + part.offset, part.size); });
         in.where += part.size;
     }
     in.rest -= part.size;

@@ -51,8 +51,8 @@ bool is_waited_at(int socket) {
 }
 
 Stranger::Source source_of(const asio::ip::address& address) {
-    return address.is_v4() ? StrangerShares::source_of(address.to_v4().to_bytes())
-                           : StrangerShares::source_of(address.to_v6().to_bytes());
+    return address.is_v4() ? ConnectionCounts::source_of(address.to_v4().to_bytes())
+                           : ConnectionCounts::source_of(address.to_v6().to_bytes());
 }
 
 } // namespace
@@ -229,14 +229,14 @@ void Listener::admit(UniqueFd socket, const Stranger::Source& source) {
         (void)make_room();
     }
     strangers_.push_back(std::make_unique<Stranger>(*this, source));
-    shares_.add(source);
+    counts_.add(source);
     Stranger& stranger = *strangers_.back();
     if (!stranger.can_listen()) return stranger.turn_away("there is no memory to greet it");
     if (!stranger.listen(std::move(socket))) stranger.turn_away("it can't be watched: " + system_text(errno));
 }
 
 bool Listener::make_room() {
-    while (Stranger* const stranger = shares_.first_to_go(strangers_)) {
+    while (Stranger* const stranger = counts_.eviction_victim(strangers_)) {
         // The stranger's greeting may be unread in its socket. Only a stranger with a greeting keeps its
         // place.
         const bool silent = stranger->is_silent();
@@ -251,7 +251,7 @@ bool Listener::make_room() {
     return false;
 }
 
-void Listener::greeted(const Stranger& stranger) { shares_.remove(stranger.source()); }
+void Listener::greeted(const Stranger& stranger) { counts_.remove(stranger.source()); }
 
 void Listener::leave(Stranger& stranger) {
     if (stranger.is_silent()) greeted(stranger);

@@ -6,7 +6,7 @@
 // @thread progress, made and ended in setup
 #pragma once
 
-#include "base/strangers.h"
+#include "base/connection_counts.h"
 #include "base/unique_fd.h"
 #include "stream_link/addresses.h"
 #include "stream_link/greeting.h"
@@ -40,7 +40,7 @@ class Door final : public Watched {
 /// A connection whose peer has not authenticated itself.
 class Stranger final : public Watched {
   public:
-    using Source = StrangerShares::Source;
+    using Source = ConnectionCounts::Source;
 
     Stranger(Listener& listener, const Source& source);
     /// False: it can't be watched, errno says why.
@@ -108,7 +108,7 @@ class Listener {
     std::vector<UniqueFd> bound_;
     std::vector<std::unique_ptr<Door>> doors_;
     std::vector<std::unique_ptr<Stranger>> strangers_; ///< oldest first
-    StrangerShares shares_;
+    ConnectionCounts counts_;
     Clock::time_point quiet_until_{};       ///< no further log line about a shortage before
     Clock::time_point crowd_quiet_until_{}; ///< nor about too many strangers
 };

@@ -25,7 +25,7 @@ void Watched::clear_deadline() {
 Poller::Poller()
   : process_(::getpid())
   , epoll_(::epoll_create1(EPOLL_CLOEXEC))
-  , wake_(EventFd::made()) {
+  , wake_(EventFd::create()) {
     epoll_event event{};
     event.events = EPOLLIN;
     if (usable()) (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, wake_.get(), &event);

@@ -14,7 +14,7 @@ class EventFd {
     /// Empty until open().
     EventFd() = default;
     /// Opened, or empty if there is no descriptor.
-    static EventFd made() noexcept {
+    static EventFd create() noexcept {
         EventFd event;
         (void)event.open();
         return event;

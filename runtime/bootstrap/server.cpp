@@ -171,7 +171,7 @@ class DirectoryServer::Impl {
         const auto session = std::make_shared<Session>(
             thread_.io(), tcp::socket(*thread_.io(), protocol_, fd), key_, registry_,
             Session::Events{
-                [this](const std::shared_ptr<Session>& known) { shares_.remove(known->source()); },
+                [this](const std::shared_ptr<Session>& known) { counts_.remove(known->source()); },
                 [this](const std::shared_ptr<Session>& in) {
                     unauthenticated_.remove(in);
                     count_clients([](Clients& clients) { ++clients.here; });
@@ -182,13 +182,13 @@ class DirectoryServer::Impl {
                 },
                 [this](const std::shared_ptr<Session>& gone) { forget(gone); }});
         unauthenticated_.push_back(session);
-        shares_.add(session->source());
+        counts_.add(session->source());
         sessions_.insert(session);
         session->start();
     }
 
     void make_room() {
-        const auto first = shares_.first_to_go(unauthenticated_)->shared_from_this();
+        const auto first = counts_.eviction_victim(unauthenticated_)->shared_from_this();
         // Its hello may be unread in its socket. Only with a hello it keeps its place.
         const bool silent = first->is_silent();
         first->hear();
@@ -197,7 +197,7 @@ class DirectoryServer::Impl {
 
     void forget(const std::shared_ptr<Session>& gone) {
         sessions_.erase(gone);
-        if (gone->is_silent()) shares_.remove(gone->source());
+        if (gone->is_silent()) counts_.remove(gone->source());
         if (unauthenticated_.remove(gone) == 0) count_clients([](Clients& clients) { --clients.here; });
     }
 
@@ -222,7 +222,7 @@ class DirectoryServer::Impl {
     Clients clients_ PLEXUS_GUARDED_BY(clients_mutex_);
     std::set<std::shared_ptr<Session>> sessions_;
     std::list<std::shared_ptr<Session>> unauthenticated_; // have not proved the key; oldest first
-    StrangerShares shares_;                               // those of them that are silent
+    ConnectionCounts counts_;                             // those of them that are silent
     const std::shared_ptr<Registry> registry_;
 };
 

@@ -24,8 +24,8 @@ std::string address_of(const asio::ip::tcp::socket& socket) {
 Session::Source source_of(const asio::ip::tcp::socket& socket) {
     std::error_code error;
     const auto address = socket.remote_endpoint(error).address();
-    return address.is_v4() ? StrangerShares::source_of(address.to_v4().to_bytes())
-                           : StrangerShares::source_of(address.to_v6().to_bytes());
+    return address.is_v4() ? ConnectionCounts::source_of(address.to_v4().to_bytes())
+                           : ConnectionCounts::source_of(address.to_v6().to_bytes());
 }
 
 } // namespace

@@ -4,7 +4,7 @@
 // bytes, for a bounded time. Io thread only.
 #pragma once
 
-#include "base/strangers.h"
+#include "base/connection_counts.h"
 #include "bootstrap/handshake.h"
 #include "bootstrap/records.h"
 #include "bootstrap/registry.h"
@@ -27,7 +27,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
     using Event = std::function<void(const std::shared_ptr<Session>&)>;
     using Named = std::function<void(std::string_view name)>;
-    using Source = StrangerShares::Source;
+    using Source = ConnectionCounts::Source;
     /// What the server hears of the session.
     struct Events {
         Event greeted;   ///< the client's hello shows the key: it may repeat that of another client

@@ -55,7 +55,7 @@ std::int32_t Module::make(const plexus_host& host, std::unique_ptr<Module>& made
             fmt::format("limits.max_message of {} bytes is less than relayed pieces need: set {} or more, or "
                         "leave forward out of methods",
                         most, kLeast));
-    EventFd event = EventFd::made();
+    EventFd event = EventFd::create();
     if (!event) return refuse("there is no descriptor to sleep on");
     made = std::make_unique<Module>(host, *hub, std::move(event), most);
     return PLEXUS_OK;

@@ -25,7 +25,7 @@ void add(int set, int fd) noexcept {
 
 Sleeper::Sleeper(std::uint32_t lane_events, bool timed)
   : set_(::epoll_create1(EPOLL_CLOEXEC))
-  , wake_(EventFd::made())
+  , wake_(EventFd::create())
   , lane_events_(lane_events) {
     add(set_.get(), wake_.get());
     if (!timed) return;

@@ -6,7 +6,7 @@
 namespace plexus::poll {
 Watcher::Watcher(int fd, std::function<void()> raised)
   : fd_(fd)
-  , go_(EventFd::made())
+  , go_(EventFd::create())
   , call_(std::move(raised))
   , thread_([this] { loop(); }) {}
 

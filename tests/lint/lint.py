@@ -53,7 +53,7 @@ ECO_IMPURE_SYSTEM = r"chrono|ctime|time\.h|thread|future|sys/.*|netinet/.*|unist
 DEFAULT_ORDER = "runtime/config/default_order.cpp"  # the one place that names modules
 RANKS = "runtime/base/mutex.h"  # the one list of lock ranks
 # What modules may see of the runtime: headers of base without state, made into `plexus_base`.
-FLOOR = ["byte_reader", "event_fd", "lock", "nontemporal_copy", "pause", "process_memory", "process_watch", "quantity", "sealed_memory", "spelling", "strangers", "unique_fd"]
+BASE_LAYER = ["byte_reader", "connection_counts", "event_fd", "lock", "nontemporal_copy", "pause", "process_memory", "process_watch", "quantity", "sealed_memory", "spelling", "unique_fd"]
 MODULES = "shm|tcp|ucx|libfabric|faults|zstd|tls"
 
 
@@ -109,12 +109,12 @@ def forbidden_include(root, path, house, room, target):
     if house == "modules":
         if first in ("common", "message_link", "stream_link", "over", room) or target.startswith("plexus/module/"):
             return None
-        if target in [f"base/{each}.h" for each in FLOOR]:
+        if target in [f"base/{each}.h" for each in BASE_LAYER]:
             return None
-        return "a module includes plexus/module/, the floor of base/, common/, message_link/, stream_link/, over/ and itself"
-    if path.startswith("runtime/base/") and os.path.splitext(os.path.basename(path))[0] in FLOOR:
-        if target not in [f"base/{each}.h" for each in FLOOR]:
-            return "the floor of base/ stands on itself alone"
+        return "a module includes plexus/module/, the base layer (BASE_LAYER), common/, message_link/, stream_link/, over/ and itself"
+    if path.startswith("runtime/base/") and os.path.splitext(os.path.basename(path))[0] in BASE_LAYER:
+        if target not in [f"base/{each}.h" for each in BASE_LAYER]:
+            return "the base layer includes itself alone"
     if house == "runtime" and room == "eco":
         return forbidden_in_eco(path.split("/")[2], first, target)
     if house == "runtime" and target.startswith("plexus/eco/"):

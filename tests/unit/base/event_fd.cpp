@@ -18,7 +18,7 @@ bool is_readable(const EventFd& event) {
 } // namespace
 
 TEST_CASE("a descriptor that was woken is readable until it is cleared") {
-    const EventFd event = EventFd::made();
+    const EventFd event = EventFd::create();
     REQUIRE(event);
     CHECK_FALSE(is_readable(event));
     event.wake();

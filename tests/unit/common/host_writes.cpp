@@ -21,7 +21,7 @@ TEST_CASE("writes are stopped when the one under way is over, and none begins af
         writes.stop();
         stopped = true;
     });
-    CHECK(writes.unless_stopped([&] {
+    CHECK(writes.try_write([&] {
         writing = true;
         for (int i = 0; i < 1000 && !stopped; ++i) std::this_thread::yield();
         stopped_early = stopped;
@@ -29,12 +29,12 @@ TEST_CASE("writes are stopped when the one under way is over, and none begins af
     bool wrote = true;
     while (wrote) {
         wrote = false;
-        (void)writes.unless_stopped([&] { wrote = true; });
+        (void)writes.try_write([&] { wrote = true; });
     }
     CHECK(gone.load(std::memory_order_relaxed)); // it was stored before
     host.join();
     CHECK_FALSE(stopped_early);
-    CHECK_FALSE(writes.unless_stopped([] {}));
+    CHECK_FALSE(writes.try_write([] {}));
 }
 
 } // namespace host_writes_test
