@@ -7,7 +7,6 @@
 #include <cstring>
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 
 namespace plexus::libfabric {
 namespace {
@@ -56,7 +55,7 @@ void Page::revise(std::uint32_t slot) noexcept {
 bool PeerPage::open(const PageAddress& address, bool same_numbers) {
     if (address.process == 0 || address.process > INT32_MAX) return false;
     // First the process, then its page: if the page is the right one, the process was alive then.
-    process_.reset(static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(address.process), 0)));
+    process_ = process_numbered(static_cast<pid_t>(address.process));
     const bool no_such = !process_ && errno == ESRCH;
     gone_ = no_such && same_numbers;
     if (!process_) return false;

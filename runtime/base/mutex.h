@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Mutexes with ranks and thread-safety annotations. Locks are taken in rising rank (debug builds abort
-// otherwise); modules' own locks rank above 30, those of tools have rank 8. Ranks in use (the lint test
-// `ranks` compares):
+// otherwise). Mutexes of modules and tools (base/lock.h) have no rank. Ranks in use (the lint test `ranks`
+// compares):
 // 9 eco/group/mailbox.cpp: contexts that have groups
 // 10 eco/group/mailbox.h, eco/group/monitor.h, eco/group/group_state.h, eco/group/planner.h: groups
 // 10 eco/group/call_table.h, eco/group/failure_detector.h: a group's calls, members asked after

@@ -41,10 +41,14 @@ UniqueFd peer_process(int socket) noexcept {
     return UniqueFd(process);
 }
 
+UniqueFd process_numbered(pid_t process) noexcept {
+    return UniqueFd(static_cast<int>(::syscall(kPidfdOpen, process, 0U)));
+}
+
 UniqueFd process_started_at(pid_t process, std::uint64_t start_time) noexcept {
     errno = ENODATA;
     if (process <= 0 || start_time == 0) return {};
-    UniqueFd found(static_cast<int>(::syscall(kPidfdOpen, process, 0)));
+    UniqueFd found = process_numbered(process);
     if (!found) return found;
     // In this order: if it has not ended now, the number was its own when the time was read.
     errno = ENODATA;

@@ -16,6 +16,9 @@ std::uint64_t start_time_of(pid_t process) noexcept;
 /// The process that opened the other end of `socket` (SO_PEERPIDFD, Linux 6.5). Empty: errno says why.
 UniqueFd peer_process(int socket) noexcept;
 
+/// The process that has the number `process` now. Empty: errno says why, ESRCH if there is none.
+UniqueFd process_numbered(pid_t process) noexcept;
+
 /// The process `process`, provided that it was started at `start_time`: its number may have been given to
 /// another since. Empty: errno says why, ESRCH if it is another or has ended, ENODATA if the number or the
 /// time (0) is not known.

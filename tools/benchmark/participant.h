@@ -3,7 +3,7 @@
 // ping-pongs of others. Main thread only, except where a line says otherwise.
 #pragma once
 
-#include "runtime/base/mutex.h"
+#include "runtime/base/lock.h"
 #include "tools/benchmark/buffers.h"
 #include "tools/benchmark/requests.h"
 
@@ -67,7 +67,7 @@ class Participant {
     const std::uint32_t buffers_;
     bool watches_errors_ = false;
     std::deque<Echo> echoes_;
-    RankedMutex<8> mutex_;
+    Mutex mutex_;
     std::string failure_ PLEXUS_GUARDED_BY(mutex_);
     std::atomic<bool> failed_{false}; // [fail] set after failure_, pairs with has_failed()
     std::deque<Bound<Echo>> bound_;   // ends first: no handler runs after that

@@ -9,12 +9,6 @@ namespace plexus::tools {
 
 namespace {
 
-std::string_view trim(std::string_view text) {
-    const std::size_t first = text.find_first_not_of(" \t");
-    if (first == text.npos) return {};
-    return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
 constexpr std::array<std::pair<std::string_view, unsigned>, 5> kUnits{
     {{"", 0}, {"B", 0}, {"KiB", 10}, {"MiB", 20}, {"GiB", 30}}};
 
@@ -43,7 +37,7 @@ std::vector<std::string> split_list(std::string_view text) {
     std::vector<std::string> words;
     for (;;) {
         const std::size_t comma = text.find(',');
-        words.emplace_back(trim(text.substr(0, comma)));
+        words.emplace_back(trimmed(text.substr(0, comma)));
         if (comma == text.npos) return words;
         text.remove_prefix(comma + 1);
     }

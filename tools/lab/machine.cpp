@@ -2,6 +2,7 @@
 #include "tools/lab/machine.h"
 
 #include "plexus/error.h"
+#include "runtime/base/process_watch.h"
 #include "tools/lab/address.h"
 #include "tools/lab/interface.h"
 #include "tools/lab/refusal.h"
@@ -144,7 +145,7 @@ std::vector<Machine> start_machines(const Network& network) {
 void enter_machine(pid_t pid) {
     char here[PATH_MAX] = {};
     const bool has_folder = ::getcwd(here, sizeof here) != nullptr;
-    const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0U)));
+    const UniqueFd process = process_numbered(pid);
     if (!process) cannot("the process of a host cannot be found");
     if (::setns(process.get(), kHostNamespaces) != 0) cannot("a host cannot be entered");
     if (has_folder && ::chdir(here) != 0) cannot(fmt::format("the folder {} is not on the host", here));

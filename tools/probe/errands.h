@@ -5,10 +5,10 @@
 #pragma once
 
 #include "plexus/error.h"
-#include "runtime/base/condition_variable.h"
-#include "runtime/base/mutex.h"
+#include "runtime/base/lock.h"
 
 #include <atomic>
+#include <condition_variable>
 #include <functional>
 #include <string>
 
@@ -49,8 +49,8 @@ class Errands {
     };
 
     const Work wake_;
-    RankedMutex<8> mutex_;
-    ConditionVariable changed_;
+    Mutex mutex_;
+    std::condition_variable_any changed_;
     Work work_ PLEXUS_GUARDED_BY(mutex_);
     bool is_taken_ PLEXUS_GUARDED_BY(mutex_) = false; // from begin() to finish()
     bool is_done_ PLEXUS_GUARDED_BY(mutex_) = false;

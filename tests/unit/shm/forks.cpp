@@ -4,12 +4,10 @@
 #include "support/catch.h"
 #include "support/sleeper.h"
 
-#include "base/process_watch.h"
 #include "base/unique_fd.h"
 
 #include <csignal>
 #include <fcntl.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -138,37 +136,6 @@ TEST_CASE("a link that is given up ends at the other side although a forked chil
         return pair.b.arm(&sleep_ns) == PLEXUS_OK;
     })); // and nothing of it keeps the context awake
     CHECK_FALSE(pair.b.sleep(20ms));
-}
-
-TEST_CASE("a process is found by its socket, or by its number and start") {
-    using namespace plexus;
-    Process child([](Channel& parent) { return parent.take(20s) ? 0 : 1; });
-    const std::uint64_t start = start_time_of(child.pid());
-    CHECK(start != 0);
-    CHECK(start >= start_time_of(::getpid()));
-    CHECK(start_time_of(0) == 0);
-
-    const UniqueFd found = process_started_at(child.pid(), start);
-    REQUIRE(found);
-    CHECK_FALSE(has_ended(found.get()));
-    CHECK_FALSE(process_started_at(child.pid(), start + 1)); // the number of another
-    CHECK(errno == ESRCH);
-    CHECK_FALSE(process_started_at(child.pid(), 0));
-    CHECK(errno == ENODATA);
-    CHECK_FALSE(process_started_at(0, start));
-    CHECK(errno == ENODATA);
-    CHECK_FALSE(has_ended(-1));
-    signal_to(child.channel());
-    CHECK(eventually(10s, [&] { return has_ended(found.get()); }));
-    CHECK_FALSE(process_started_at(child.pid(), start)); // not reaped yet, but over
-    CHECK(errno == ESRCH);
-    CHECK(child.wait(10s) == 0);
-
-    int ends[2];
-    REQUIRE(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0);
-    const UniqueFd one(ends[0]);
-    const UniqueFd other(ends[1]);
-    if (const UniqueFd self = peer_process(one.get())) CHECK_FALSE(has_ended(self.get())); // Linux 6.5
 }
 
 } // namespace forks_test
