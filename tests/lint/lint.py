@@ -4,6 +4,7 @@
 
 Exit codes: 0 clean, 1 broken (each line says where and why), 77 cannot be checked here.
 """
+import functools
 import os
 import re
 import shutil
@@ -52,8 +53,9 @@ ECO_PURE_HEADERS = ("plexus/eco/", "plexus/error.h", "plexus/export.h", "plexus/
 ECO_IMPURE_SYSTEM = r"chrono|ctime|time\.h|thread|future|sys/.*|netinet/.*|unistd\.h|asio.*"
 DEFAULT_ORDER = "runtime/config/default_order.cpp"  # the one place that names modules
 RANKS = "runtime/base/mutex.h"  # the one list of lock ranks
-# What modules may see of the runtime: headers of base without state, made into `plexus_base`.
-BASE_LAYER = ["byte_reader", "connection_counts", "event_fd", "lock", "nontemporal_copy", "pause", "process_memory", "process_watch", "quantity", "sealed_memory", "spelling", "unique_fd"]
+LOCKS = ("runtime/base/lock.h", RANKS)  # the classes of locks
+BASE = "runtime/base"
+UNRANKED = re.compile(r"\bstd::(?:\w+_)?mutex\b|^\s*(?:(?:mutable|static|inline|thread_local) )*(?:plexus::)?Mutex \w+")
 MODULES = "shm|tcp|ucx|libfabric|faults|zstd|tls"
 
 
@@ -79,7 +81,41 @@ def is_ours(path, kinds=SOURCES):
     return path.endswith(kinds) and not path.startswith("subprojects/")
 
 
+@functools.lru_cache(maxsize=1)
+def base_layer(root):
+    """What modules may see of the runtime, as it is included: headers of base without state, and what is made of
+    their sources: (headers, sources), by the lists in base's meson.build."""
+    build = "\n".join(lines_of(root, BASE + "/meson.build"))
+
+    def names_in(pattern):
+        found = re.search(pattern, build)
+        return set(re.findall(r"'([\w.]+)'", found.group(1))) if found else set()
+
+    headers = names_in(r"base_layer_headers = \[([^\]]*)\]")
+    sources = names_in(r"base_layer_sources = files\(([^)]*)\)")
+    return {f"base/{each}" for each in headers}, {f"base/{each}" for each in sources}
+
+
+def base_layer_lists(root):
+    """Each header of the base layer is there, and its source is made into `plexus_base`, and no other is."""
+    headers, sources = base_layer(root)
+    files = set(os.listdir(os.path.join(root, BASE)))
+    if not headers:
+        yield f"{BASE}/meson.build: lists no headers of the base layer"
+    for header in sorted(headers):
+        name = os.path.basename(header)
+        source = header[:-2] + ".cpp"
+        if name not in files:
+            yield f"{BASE}/meson.build: lists {name}, which is not there"
+        if os.path.basename(source) in files and source not in sources:
+            yield f"{BASE}/meson.build: {name} is of the base layer, its source is not"
+    for source in sorted(sources):
+        if source[:-4] + ".h" not in headers:
+            yield f"{BASE}/meson.build: {os.path.basename(source)} is of the base layer, its header is not"
+
+
 def arrows(root):
+    yield from base_layer_lists(root)
     for path in tree(root):
         if not is_ours(path, CODE):
             continue
@@ -109,11 +145,11 @@ def forbidden_include(root, path, house, room, target):
     if house == "modules":
         if first in ("common", "message_link", "stream_link", "over", room) or target.startswith("plexus/module/"):
             return None
-        if target in [f"base/{each}.h" for each in BASE_LAYER]:
+        if target in base_layer(root)[0]:
             return None
-        return "a module includes plexus/module/, the base layer (BASE_LAYER), common/, message_link/, stream_link/, over/ and itself"
-    if path.startswith("runtime/base/") and os.path.splitext(os.path.basename(path))[0] in BASE_LAYER:
-        if target not in [f"base/{each}.h" for each in BASE_LAYER]:
+        return f"a module includes plexus/module/, the base layer (see {BASE}/meson.build), common/, message_link/, stream_link/, over/ and itself"
+    if path.startswith("runtime/base/") and path[len("runtime/"):] in set.union(*base_layer(root)):
+        if target not in base_layer(root)[0]:
             return "the base layer includes itself alone"
     if house == "runtime" and room == "eco":
         return forbidden_in_eco(path.split("/")[2], first, target)
@@ -203,17 +239,26 @@ def names(root):
 
 
 def ranks(root):
-    """The list of lock ranks in base/mutex.h is that of the tree: each rank, each file."""
+    """Each mutex of the runtime has a rank, and the list of ranks in base/mutex.h is that of the tree: each rank,
+    each file. Mutexes of tools have none."""
     listed, used = {}, {}
     for number, line in enumerate(lines_of(root, RANKS), 1):
         match = re.match(r"// (\d+) (\w+/[\w.]+.*)", line)
         for path in re.findall(r"\b\w+/[\w/]+\.(?:h|cpp)\b", match.group(2)) if match else []:
             listed.setdefault((int(match.group(1)), "runtime/" + path), number)
     for path in tree(root):
-        if not path.startswith("runtime/") or not is_ours(path, CODE):
+        if not path.startswith(("runtime/", "tools/")) or not is_ours(path, CODE) or path in LOCKS:
             continue
         for number, line in enumerate(lines_of(root, path), 1):
-            for rank in re.findall(r"\bRanked(?:Mutex|Spinlock)<(\d+)>", code_of(line)):
+            code = code_of(line)
+            found = re.findall(r"\bRanked(?:Mutex|Spinlock)<(\d+)>", code)
+            if path.startswith("tools/"):
+                if found:
+                    yield f"{path}:{number}: has a lock with a rank: ranks are the runtime's, take base/lock.h"
+                continue
+            if UNRANKED.search(code):
+                yield f"{path}:{number}: has a mutex without a rank: take RankedMutex of {RANKS}"
+            for rank in found:
                 used.setdefault((int(rank), path), number)
     for (rank, path), number in sorted(used.items()):
         if (rank, path) not in listed:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The lint's own test: what declarations.py reads of C++, and that each rule of class_rules.py finds what it forbids
-and nothing else. Run it as a program."""
+"""The lint's own test: what declarations.py reads of C++, and that each rule of class_rules.py, and the rules on
+includes and locks of lint.py, find what they forbid and nothing else. Run it as a program."""
 import os
 import sys
 import tempfile
@@ -10,6 +10,7 @@ import unittest
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import class_rules  # noqa: E402
+import lint  # noqa: E402
 from declarations import parse, tokenize  # noqa: E402
 
 
@@ -191,6 +192,94 @@ class Rules(unittest.TestCase):
         lines, broken = class_rules.judge("rule", found, 3)
         self.assertFalse(broken)
         self.assertIn("lower", lines[-1])
+
+
+class Tree(unittest.TestCase):
+    """Rules that read a whole tree: here of a base layer of two headers, and what a case writes."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.write("runtime/base/meson.build", "base_layer_headers = ['fd.h',\n  'text.h']\nbase_layer_sources = files('text.cpp')\n")
+        for each in ("fd.h", "text.h", "text.cpp", "log.h", "log.cpp"):
+            self.write(f"runtime/base/{each}", "")
+        self.write("runtime/base/mutex.h", "// 20 poll/a.h: lanes\n")
+        self.write("runtime/poll/a.h", "RankedMutex<20> mutex_;\n")
+
+    def write(self, path, text):
+        whole = os.path.join(self.folder.name, path)
+        os.makedirs(os.path.dirname(whole), exist_ok=True)
+        with open(whole, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def found(self, rule):
+        lint.base_layer.cache_clear()
+        return list(rule(self.folder.name))
+
+    def check_include(self, path, target, is_allowed):
+        self.write(path, f'#include "{target}"\n')
+        found = self.found(lint.arrows)
+        if is_allowed:
+            self.assertEqual(found, [], (path, target))
+        else:
+            self.assertEqual([each.split(": ")[0] for each in found], [f"{path}:1"], (path, target))
+        self.write(path, "")
+
+    def test_arrows(self):
+        for path, target in (
+                ("include/plexus/x.h", "plexus/y.h"), ("include/plexus/eco/x.h", "plexus/eco/y.h"),
+                ("modules/tcp/x.h", "base/fd.h"), ("modules/tcp/x.h", "tcp/y.h"), ("modules/tcp/x.h", "plexus/module/abi.h"),
+                ("modules/ucx/x.cpp", "message_link/port.h"), ("runtime/base/fd.h", "base/text.h"),
+                ("runtime/base/log.cpp", "base/text.h"), ("runtime/poll/x.h", "base/log.h"), ("runtime/context/x.h", "transport/y.h"),
+                ("runtime/counters/x.h", "base/log.h"), ("runtime/poll/x.h", "plexus/error.h"),
+                ("runtime/eco/plan/x.h", "topology/y.h"), ("runtime/eco/plan/x.h", "plexus/eco/map.h"),
+                ("runtime/eco/group/x.h", "plexus/context.h"), ("tools/lab/x.h", "runtime/base/fd.h"),
+                ("tools/lab/x.h", "tools/common/y.h"), ("tests/unit/poll/x.cpp", "poll/a.h")):
+            self.check_include(path, target, True)
+        for path, target in (
+                ("include/plexus/x.h", "base/fd.h"), ("include/plexus/x.h", "plexus/eco/y.h"),
+                ("modules/tcp/x.h", "base/log.h"), ("modules/tcp/x.h", "poll/a.h"), ("modules/tcp/x.h", "shm/y.h"),
+                ("modules/tcp/x.h", "../shm/y.h"), ("modules/tcp/x.h", "plexus/plexus.h"),
+                ("runtime/base/fd.h", "base/log.h"), ("runtime/base/text.cpp", "base/log.h"), ("runtime/base/log.h", "poll/a.h"),
+                ("runtime/poll/x.h", "transport/y.h"), ("runtime/counters/x.h", "wire/y.h"), ("runtime/poll/x.h", "plexus/eco/y.h"),
+                ("runtime/eco/plan/x.h", "group/y.h"), ("runtime/eco/plan/x.h", "plexus/context.h"),
+                ("runtime/eco/group/x.h", "plexus/module/abi.h"), ("tools/lab/x.h", "runtime/poll/a.h"),
+                ("tools/lab/x.h", "plexus/module/abi.h"), ("examples/a/x.cpp", "base/fd.h")):
+            self.check_include(path, target, False)
+        self.write("runtime/eco/plan/x.cpp", "#include <chrono>\n#include <vector>\n")
+        self.assertEqual([each.split(": ")[0] for each in self.found(lint.arrows)], ["runtime/eco/plan/x.cpp:1"])
+
+    def test_the_lists_of_the_base_layer_are_whole(self):
+        self.assertEqual(self.found(lint.arrows), [])
+        for headers, sources, missing in (("'fd.h'", "'text.cpp'", "text.cpp is of the base layer, its header is not"),
+                                          ("'fd.h', 'text.h'", "", "text.h is of the base layer, its source is not"),
+                                          ("'fd.h', 'away.h'", "", "lists away.h, which is not there"),
+                                          ("", "", "lists no headers")):
+            self.write("runtime/base/meson.build", f"base_layer_headers = [{headers}]\nbase_layer_sources = files({sources})\n")
+            found = self.found(lint.arrows)
+            self.assertEqual(len(found), 1, found)
+            self.assertIn(missing, found[0])
+
+    def test_ranks(self):
+        self.assertEqual(self.found(lint.ranks), [])
+        self.write("runtime/base/lock.h", "class Mutex { std::mutex mutex_; };\n")
+        self.write("tools/lab/x.h", "Mutex mutex_;\n")
+        self.write("modules/tcp/x.h", "std::mutex mutex_;\nMutex other_;\n")
+        self.write("runtime/poll/b.h", "template <class Mutex> class Lock { Mutex& mutex_; std::condition_variable changed_; };\n")
+        self.assertEqual(self.found(lint.ranks), [])
+        for path, line, what in (("runtime/poll/b.h", "mutable std::mutex mutex_;", "without a rank"),
+                                 ("runtime/poll/b.h", "std::shared_mutex mutex_;", "without a rank"),
+                                 ("runtime/poll/b.h", "    mutable Mutex mutex_;", "without a rank"),
+                                 ("runtime/poll/b.h", "plexus::Mutex mutex_;", "without a rank"),
+                                 ("runtime/poll/b.h", "RankedMutex<20> mutex_;", "does not list"),
+                                 ("tools/lab/x.h", "RankedMutex<8> mutex_;", "ranks are the runtime's")):
+            self.write(path, line + "\n")
+            found = self.found(lint.ranks)
+            self.assertEqual([each.split(": ")[0] for each in found], [f"{path}:1"], line)
+            self.assertIn(what, found[0])
+            self.write(path, "")
+        self.write("runtime/poll/a.h", "")
+        self.assertEqual([each.split(": ")[0] for each in self.found(lint.ranks)], ["runtime/base/mutex.h:1"])
 
 
 if __name__ == "__main__":
