@@ -45,8 +45,8 @@ class StreamReader {
     virtual std::span<std::byte> landing() const noexcept { return {}; }
     /// So many bytes have been put there.
     virtual void landed(const Owner&, std::size_t, std::uint32_t&) {}
-    /// Bytes up to the next piece, but for whole words and for what goes to landing(): so far
-    /// before an 8-byte border the next bytes must be read to, that pieces begin at one.
+    /// Bytes up to the next piece, without whole words and without what goes to landing(): so far before an
+    /// 8-byte border must the next bytes be read to, so that pieces begin at such a border.
     virtual std::size_t skew() const noexcept { return 0; }
     /// Ends what is being placed, for the stream is over.
     virtual void abandon(const Owner&) {}

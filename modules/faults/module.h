@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A method over another one that passes everything through, but for the faults of its plan. What it
+// A method over another one that passes everything through, except for the faults of its plan. What it
 // keeps back comes out of its own poll.
 #pragma once
 

@@ -78,7 +78,7 @@ class Endpoint final : public message_link::Port {
     // Ends after all that is registered with it.
     Handles handles_ PLEXUS_GUARDED_BY(lock);
     Contacts contacts_ PLEXUS_GUARDED_BY(lock);
-    Receives receives_; // under the lock, but for recycle()
+    Receives receives_; // under the lock, except for recycle()
     Sends sends_ PLEXUS_GUARDED_BY(lock);
     Fetches fetches_ PLEXUS_GUARDED_BY(lock);
     PendingEvents pending_ PLEXUS_GUARDED_BY(lock);

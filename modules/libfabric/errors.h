@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Error codes of libfabric: which of them are worth a repetition, what they mean for the engine, and their
-// text. Pure functions, but for text_of_failure().
+// text. Pure functions, except text_of_failure().
 #pragma once
 
 #include "message_link/port.h"

@@ -19,7 +19,7 @@ class PendingEvents {
     std::size_t fetched_over(const message_link::Peer& peer) const;
     /// No event names that peer any more.
     void forget(const message_link::Peer& peer);
-    /// No event names any peer, but for that of a message that has arrived.
+    /// No event names any peer, except the events of messages that have arrived.
     void keep_arrivals();
 
   private:

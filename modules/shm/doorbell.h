@@ -19,7 +19,7 @@
 
 namespace plexus::shm {
 
-/// A context's own mailbox. @thread progress, but for what says otherwise.
+/// A context's own mailbox. @thread progress, except where a comment says otherwise.
 class Mailbox {
   public:
     /// False: errno says why.

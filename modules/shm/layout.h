@@ -81,7 +81,8 @@ struct StreamHead {
     std::byte head[64];
 };
 
-/// One direction of a link, but for its ring. Who writes what has a cache line of its own.
+/// One direction of a link, without its ring. What one side writes and the other side does not has cache
+/// lines of its own.
 struct Direction {
     enum Attention : std::uint32_t { doorbell = 0, direct = 1 };
 

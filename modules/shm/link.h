@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A link: one connection to one context, both ways. Holds what both halves live on, and what
-// the module keeps about it. @thread progress, but for what says other.
+// the module keeps about it. @thread progress, except where a comment says otherwise.
 #pragma once
 
 #include "shm/opening.h"

@@ -3,7 +3,7 @@
 // peer before any record names it, its pages given back when it is not used. Its bytes count in Totals while
 // it has pages.
 //
-// @thread one, but for what says other
+// @thread one, except where a comment says otherwise
 #pragma once
 
 #include "shm/area.h"

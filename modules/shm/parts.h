@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the shm method of one context is made of, below those who act on it: its mailbox, the descriptors that
-// it sleeps on, its links, and which of them are looked at. @thread progress, but for what says other.
+// it sleeps on, its links, and which of them are looked at. @thread progress, except
+// where a comment says otherwise.
 #pragma once
 
 #include "shm/busy_links.h"

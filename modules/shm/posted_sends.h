@@ -4,6 +4,7 @@
 #pragma once
 
 #include "plexus/module/abi.h"
+#include "shm/layout.h"
 
 #include <array>
 #include <atomic>
@@ -58,9 +59,10 @@ class PostedSends {
 
   private:
     std::array<Send, kMost> sends_;
-    // Behind the array, next to the flag of RoomWait, with which the poller reads them.
-    // [posted] push() fills a slot, then raises pushed_ (release); the poller reads it
-    // (acquire), empties the slot, then raises ended_ likewise.
+    static_assert(sizeof(sends_) % kLineBytes == 0);
+    // Behind the array, at the start of a cache line, next to the flag of RoomWait, with which the poller
+    // reads them. [posted] push() fills a slot, then raises pushed_ (release); the poller reads it (acquire),
+    // empties the slot, then raises ended_ likewise.
     std::atomic<std::uint64_t> pushed_{0};
     std::atomic<std::uint64_t> ended_{0};
     std::atomic<std::uint64_t> bytes_{0}; // for enquiries

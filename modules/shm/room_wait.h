@@ -13,6 +13,9 @@ namespace plexus::shm {
 
 class RoomWait {
   public:
+    static constexpr std::size_t kFlagBytes =
+        sizeof(std::atomic<bool>); ///< at its start: what is_waiting() reads
+
     /// The values of counters from which on a send gets further; 0: it does not wait for that counter.
     struct Wants {
         std::uint64_t consumed = 0; ///< Direction::consumed
@@ -43,7 +46,7 @@ class RoomWait {
     void ask_for_progress() const noexcept;
 
   private:
-    // Written by begin(). [blocked]
+    // Written by begin(). [blocked] The flag is first: see Sender.
     std::atomic<bool> blocked_{false};
     std::atomic<std::uint64_t> consumed_{0}, released_{0}, ended_{0};
 

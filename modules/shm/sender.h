@@ -102,10 +102,14 @@ class Sender {
     // One cache line: all that a message of one line needs.
     alignas(kLineBytes) Gate gate_;
     RecordWriter records_;
+    static_assert(sizeof(Gate) <= alignof(RecordWriter) &&
+                  alignof(RecordWriter) + sizeof(RecordWriter) <= kLineBytes);
 
     // The end of posted_ and the start of wait_, which watched() reads in each poll, share a line.
     alignas(kLineBytes) PostedSends posted_;
     RoomWait wait_;
+    static_assert(sizeof(PostedSends) % alignof(RoomWait) == 0 &&
+                  sizeof(PostedSends) % kLineBytes + RoomWait::kFlagBytes <= kLineBytes);
     PartSender parts_;
     LargeMessages large_;
 };

@@ -2,7 +2,8 @@
 // The message that is copied through the area in chunks: which of its bytes are next, and where the peer was
 // when there was no room for them.
 //
-// @thread one, but for what says other: the send that begins it, then the poller. [gate] publishes it.
+// @thread one: the send that begins the stream, then the poller; [gate] publishes it. Comments name
+// exceptions.
 #pragma once
 
 #include "shm/copy_choice.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // TLS 1.3 over blocks of bytes that arrive whole and in order: what one side writes into a block the other
-// reads from it. Knows no link and no thread but for its lock: one thread may write while another reads.
+// reads from it. Knows no link. Its lock lets one thread write while another reads.
 #pragma once
 
 #include "base/lock.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The udp method of one context: sockets, sessions over them, and the host's functions. One lock for all of
-// it, never held during a callback but for those that any thread may call.
+// it, never held during a callback, except during those that any thread may call.
 #pragma once
 
 #include "base/lock.h"

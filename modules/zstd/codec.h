@@ -22,7 +22,7 @@ class Packer {
     Packer(const Packer&) = delete;
     Packer& operator=(const Packer&) = delete;
 
-    /// Packs a message, but for its first `head` bytes, into `out`. Returns the bytes used; nothing: it
+    /// Packs a message without its first `head` bytes into `out`. Returns the bytes used; nothing: it
     /// does not fit, or there is no memory.
     std::optional<std::size_t> pack(Pieces pieces, std::size_t head, std::span<std::byte> out);
 

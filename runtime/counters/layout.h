@@ -38,7 +38,7 @@ struct LabelWords {
     Word program;
 };
 
-/// The context writes all of it, but for `asked`. A text is named by its first word and its bytes:
+/// The context writes all of it except `asked`. A text is named by its first word and its bytes:
 /// see text_at(). Times are nanoseconds of CLOCK_REALTIME.
 struct Header {
     Word magic; // [ready] stored last: whoever sees it sees all that never changes

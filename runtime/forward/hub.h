@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The forwarding of one context: its neighbours, the forwarders that it attaches to, and which hop belongs to
-// which link. Modules of the method `forward` and Relays do the rest. The leader's own, but for what says
-// otherwise.
+// which link. Modules of the method `forward` and Relays do the rest. The leader's own, except where
+// a comment says otherwise.
 #pragma once
 
 #include "base/mutex.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Pieces become messages again: small ones are delivered, large ones are put where the host says. Leader
-// only, but for give_up().
+// only, except give_up().
 #pragma once
 
 #include "base/mutex.h"

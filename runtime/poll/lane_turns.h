@@ -17,7 +17,7 @@
 
 namespace plexus::poll {
 
-/// The leader's own, but for all(), place() and begin(). @thread progress
+/// The leader's own, except all(), place() and begin(). @thread progress
 class LaneTurns {
   public:
     explicit LaneTurns(double idle_share);
