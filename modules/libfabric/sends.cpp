@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "libfabric/sends.h"
 
-#include <cstring>
+#include "common/pieces.h"
+
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_errno.h>
 
@@ -25,11 +26,7 @@ int Sends::send(fid_ep* from, FabricPeer& peer, const Header& header, const plex
     if (!at_once && buffer == nullptr) return -FI_EAGAIN;
     std::byte* const start = at_once ? block_.data() : buffer->bytes;
     header.write(start);
-    std::byte* out = start + kHeaderBytes;
-    for (std::uint32_t i = 0; i < count; ++i) {
-        if (pieces[i].size > 0) std::memcpy(out, pieces[i].data, pieces[i].size);
-        out += pieces[i].size;
-    }
+    module::copy_pieces(start + kHeaderBytes, {pieces, count});
     const fi_addr_t to = peer.contact->address;
     const int error = peer.contact->reach([&] {
         return static_cast<int>(at_once ? fi_inject(from, start, total, to)

@@ -1,24 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "local/link.h"
 
+#include "common/pieces.h"
 #include "common/values.h"
 #include "local/module.h"
 
 namespace plexus::local {
 namespace {
-
-std::size_t total_of(const plexus_view* pieces, std::uint32_t count) {
-    std::size_t total = 0;
-    for (std::uint32_t i = 0; i < count; ++i) total += pieces[i].size;
-    return total;
-}
-
-void copy_pieces(std::byte* out, const plexus_view* pieces, std::uint32_t count) {
-    for (std::uint32_t i = 0; i < count; ++i) {
-        if (pieces[i].size > 0) std::memcpy(out, pieces[i].data, pieces[i].size);
-        out += pieces[i].size;
-    }
-}
 
 // False: no room, and `writable` will come.
 bool has_room(Link& link, std::uint64_t charge, std::uint64_t queue_bytes) {
@@ -40,7 +28,7 @@ std::int32_t send_posted(Link& link, const plexus_view* pieces, std::uint32_t co
     post->from = &link;
     post->token = token;
     post->head_size = pieces[0].size;
-    copy_pieces(post->head.data(), pieces, 1);
+    module::copy_pieces(post->head.data(), {pieces, 1});
     post->rest.assign(pieces + 1, pieces + count);
     post->rest_size = total - post->head_size;
     post->charge = charge;
@@ -61,7 +49,7 @@ std::int32_t send_posted(Link& link, const plexus_view* pieces, std::uint32_t co
 
 std::int32_t Link::send(const plexus_view* pieces, std::uint32_t count, void* token) {
     if (module->closing()) return PLEXUS_LINK_LOST;
-    const std::size_t total = total_of(pieces, count);
+    const std::size_t total = module::size_of({pieces, count});
     const bool fits_record = total <= module->eager_bytes();
     if (!fits_record && pieces[0].size > PLEXUS_HEAD_MAX) return PLEXUS_BAD_ARGUMENT;
     const std::size_t charge = record_bytes(std::min<std::size_t>(total, module->eager_bytes()));
@@ -72,7 +60,9 @@ std::int32_t Link::send(const plexus_view* pieces, std::uint32_t count, void* to
     Link& far = *other;
     const bool pushed = far.home->push_if(
         &far, Kind::message, total, [&] { return !far.deaf; },
-        [&](std::byte* body) { copy_pieces(body, pieces, count); });
+        [&](std::byte* body) {
+            module::copy_pieces(body, {pieces, count});
+        });
     return pushed ? PLEXUS_OK : PLEXUS_LINK_LOST;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "message_link/link.h"
 
+#include "common/pieces.h"
 #include "common/values.h"
 #include "message_link/engine.h"
 
@@ -12,12 +13,6 @@ namespace {
 constexpr auto kMostFailing = std::chrono::seconds(1);  // for writes on behalf of a peer that has gone
 constexpr auto kMostGoodbyes = std::chrono::seconds(1); // for a bye that finds no room
 constexpr std::uint32_t kSilentTurns = 4;               // after the end of a process its last words are read
-
-std::uint64_t size_of(const plexus_view* pieces, std::uint32_t count) {
-    std::uint64_t size = 0;
-    for (std::uint32_t i = 0; i < count; ++i) size += pieces[i].size;
-    return size;
-}
 
 } // namespace
 
@@ -48,7 +43,7 @@ void Link::set_state(State next) {
 // ---- the host's half
 
 std::int32_t Link::send(const plexus_view* pieces, std::uint32_t count, void* token) {
-    const std::uint64_t size = size_of(pieces, count);
+    const std::uint64_t size = module::size_of({pieces, count});
     if (size > SIZE_MAX / 2) return PLEXUS_TOO_LARGE;
     if (size > port.traits().eager && pieces[0].size > PLEXUS_HEAD_MAX) return PLEXUS_BAD_ARGUMENT;
     if (engine.is_closing()) return PLEXUS_LINK_LOST;

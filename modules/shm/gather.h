@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Copies the pieces of a message into one place. Small ones with a few fixed-size moves:
-// for the sizes of a request a call of memcpy costs more than the copy.
+// Copies the pieces of a small message into one place with a few fixed-size moves: for the sizes of a request
+// a call of memcpy, as in common/pieces.h, costs more than the copy.
 #pragma once
 
-#include "base/nontemporal_copy.h"
 #include "plexus/module/abi.h"
 
 #include <cstddef>
@@ -38,13 +37,6 @@ inline void copy_small(std::byte* to, const void* from_, std::size_t size) noexc
 inline void gather_small(std::byte* to, const plexus_view* pieces, std::uint32_t count) noexcept {
     for (std::uint32_t i = 0; i < count; ++i) {
         copy_small(to, pieces[i].data, pieces[i].size);
-        to += pieces[i].size;
-    }
-}
-
-inline void gather(std::byte* to, const plexus_view* pieces, std::uint32_t count) noexcept {
-    for (std::uint32_t i = 0; i < count; ++i) {
-        if (pieces[i].size > 0) std::memcpy(to, pieces[i].data, pieces[i].size);
         to += pieces[i].size;
     }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "shm/large_messages.h"
 
+#include "base/nontemporal_copy.h"
+#include "common/pieces.h"
 #include "shm/gather.h"
 
 #include <cstring>
@@ -10,7 +12,10 @@ namespace plexus::shm {
 namespace {
 
 void copy_whole(std::byte* to, const Message& message, Copy copy) {
-    if (copy == Copy::cached) return gather(to, message.pieces, message.count);
+    if (copy == Copy::cached) {
+        module::copy_pieces(to, {message.pieces, message.count});
+        return;
+    }
     for (std::uint32_t i = 0; i < message.count; ++i) {
         copy_nontemporal(to, static_cast<const std::byte*>(message.pieces[i].data), message.pieces[i].size);
         to += message.pieces[i].size;

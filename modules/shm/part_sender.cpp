@@ -2,6 +2,7 @@
 #include "shm/part_sender.h"
 
 #include "base/sealed_memory.h"
+#include "common/pieces.h"
 #include "common/system_text.h"
 #include "shm/socket.h"
 
@@ -64,8 +65,7 @@ void PartSender::answer() {
         end_ = 0;
     }
     const std::vector<plexus_view>& pieces = posted_.oldest().rest;
-    std::uint64_t whole = 0;
-    for (const plexus_view& piece : pieces) whole += piece.size;
+    const std::uint64_t whole = module::size_of(pieces);
     const std::uint64_t from = out_->wanted_from.load(std::memory_order_relaxed);
     // No receiver asks for what has come, what is lost, or what there is not.
     if (from < end_) return;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "shm/sender.h"
 
+#include "common/pieces.h"
 #include "common/system_text.h"
 
 #include <algorithm>
@@ -28,8 +29,7 @@ void Sender::attach(Direction& out, Line* ring, std::uint32_t ring_lines, const 
 
 std::int32_t Sender::send_slowly(const plexus_view* pieces, std::uint32_t count, void* token,
                                  bool& streaming) {
-    Message message{pieces, count, 0, token};
-    for (std::uint32_t i = 0; i < count; ++i) message.size += pieces[i].size;
+    const Message message{pieces, count, module::size_of({pieces, count}), token};
     for (;;) {
         const Gate::Passage passage = gate_.passage();
         if (passage == Gate::Passage::never) return PLEXUS_LINK_LOST;
@@ -59,7 +59,7 @@ std::int32_t Sender::send_in_ring(const Message& message, Wants& wants) {
         wants.consumed = records_.roomy_at();
         return PLEXUS_AGAIN;
     }
-    gather(body, message.pieces, message.count);
+    module::copy_pieces(body, {message.pieces, message.count});
     records_.publish(Kind::message, static_cast<std::uint32_t>(message.size));
     return PLEXUS_OK;
 }

@@ -2,6 +2,7 @@
 #include "stream_link/writer.h"
 
 #include "common/frames.h"
+#include "common/pieces.h"
 #include "stream_link/link.h"
 #include "stream_link/module.h"
 #include "stream_link/socket.h"
@@ -22,12 +23,6 @@ constexpr std::size_t kOneBlock = Writer::kInlineBytes;
 constexpr std::uint64_t kMostCoalesced = 64 * 1024; // bytes
 constexpr std::size_t kMostPosted = 256;            // large messages of one link on their way
 
-std::uint64_t size_of(const plexus_view* pieces, std::uint32_t count) {
-    std::uint64_t size = 0;
-    for (std::uint32_t i = 0; i < count; ++i) size += pieces[i].size;
-    return size;
-}
-
 ssize_t send_block(int socket, Framing framing, const plexus_view* pieces, std::uint32_t count,
                    std::size_t size) {
     alignas(8) std::byte block[module::kFrameWord + kOneBlock];
@@ -37,10 +32,7 @@ ssize_t send_block(int socket, Framing framing, const plexus_view* pieces, std::
         module::write_frame_word(block, size, head);
         out += module::kFrameWord;
     }
-    for (std::uint32_t i = 0; i < count; ++i) {
-        if (pieces[i].size > 0) std::memcpy(out, pieces[i].data, pieces[i].size);
-        out += pieces[i].size;
-    }
+    out = module::copy_pieces(out, {pieces, count});
     if (framing == Framing::frames) std::memset(out, 0, module::frame_padding(size));
     return ::send(socket, block, static_cast<std::size_t>(wire_bytes(framing, size)),
                   MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -85,7 +77,7 @@ Writer::~Writer() {
 }
 
 std::int32_t Writer::send(const plexus_view* pieces, std::uint32_t count, void* token) {
-    const std::uint64_t size = size_of(pieces, count);
+    const std::uint64_t size = module::size_of({pieces, count});
     const Options& options = module_.options();
     if (size > options.eager && pieces[0].size > PLEXUS_HEAD_MAX) return PLEXUS_BAD_ARGUMENT;
     if (module_.closing()) return PLEXUS_LINK_LOST;

@@ -2,24 +2,14 @@
 #include "tls/outbox.h"
 
 #include "common/frames.h"
+#include "common/pieces.h"
 #include "tls/link.h"
 #include "tls/module.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 namespace plexus::tls {
-namespace {
-
-std::uint64_t size_of(std::span<const plexus_view> pieces) noexcept {
-    std::uint64_t size = 0;
-    for (const plexus_view& piece : pieces) size += piece.size;
-    return size;
-}
-
-} // namespace
-
 Outbox::Outbox(Module& module, Link& link, Engine& engine)
   : module_(module)
   , link_(link)
@@ -32,7 +22,7 @@ void Outbox::set_most(std::uint64_t bytes) {
 }
 
 std::int32_t Outbox::send(std::span<const plexus_view> pieces, void* token) {
-    const std::uint64_t size = size_of(pieces);
+    const std::uint64_t size = module::size_of(pieces);
     if (size > most_) return PLEXUS_TOO_LARGE;
     const bool is_small = size <= module_.limits().eager;
     if (!is_small && pieces[0].size > PLEXUS_HEAD_MAX) return PLEXUS_BAD_ARGUMENT;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ucx/worker.h"
 
+#include "common/pieces.h"
 #include "common/system_text.h"
 
 #include <algorithm>
@@ -176,11 +177,7 @@ Outcome Worker::send(message_link::Peer& its_peer, const message_link::Header& h
     if (header.kind == Kind::message && !fits) return PLEXUS_AGAIN;
     Op& op = operations_.take(peer, Op::What::copy, size);
     header.write(op.block.get());
-    std::byte* out = op.block.get() + kHeaderBytes;
-    for (std::uint32_t i = 0; i < count; ++i) {
-        if (pieces[i].size > 0) std::memcpy(out, pieces[i].data, pieces[i].size);
-        out += pieces[i].size;
-    }
+    module::copy_pieces(op.block.get() + kHeaderBytes, {pieces, count});
     const Outcome outcome = submit(op, op.block.get(), kHeaderBytes + size, ucp_dt_make_contig(1), 0,
                                    UCP_AM_SEND_FLAG_EAGER, why);
     return outcome == PLEXUS_POSTED ? PLEXUS_OK : outcome; // copied

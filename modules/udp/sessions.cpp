@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "udp/sessions.h"
 
+#include "common/pieces.h"
 #include "common/values.h"
 
 #include <algorithm>
@@ -290,8 +291,7 @@ Event Sessions::take_sealed(Bytes whole, const Datagram& datagram) {
 std::int32_t Sessions::send(Session& session, std::span<const plexus_view> pieces) {
     if (session.state == State::over || session.given_up) return PLEXUS_LINK_LOST;
     if (session.state != State::open) return PLEXUS_AGAIN;
-    std::size_t size = 0;
-    for (const plexus_view& piece : pieces) size += piece.size;
+    const std::size_t size = module::size_of(pieces);
     if (size > session.most) return PLEXUS_TOO_LARGE;
     if (session.keys->worn()) { // run() ends it: another one has fresh keys
         look_at(session, Clock::now());

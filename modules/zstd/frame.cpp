@@ -14,12 +14,6 @@ constexpr std::uint64_t kStored = std::uint64_t{1} << 63;
 
 } // namespace
 
-std::size_t size_of(Pieces pieces) noexcept {
-    std::size_t size = 0;
-    for (const plexus_view& piece : pieces) size += piece.size;
-    return size;
-}
-
 std::size_t head_of(Pieces pieces) noexcept {
     return pieces.empty() ? 0 : std::min<std::size_t>(pieces[0].size, PLEXUS_HEAD_MAX);
 }

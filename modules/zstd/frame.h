@@ -9,6 +9,7 @@
 //     …        the rest: one zstd frame, or as it is if stored
 #pragma once
 
+#include "common/pieces.h"
 #include "plexus/module/module.h"
 
 #include <array>
@@ -21,10 +22,9 @@ namespace plexus::zstd {
 inline constexpr std::size_t kPrefix = 16;
 inline constexpr std::array<std::uint8_t, 8> kMark{0xb5, 'p', 'l', 'x', 'z', 's', 't', 0x91};
 
-/// The host's message, in pieces.
-using Pieces = std::span<const plexus_view>;
+using module::Pieces;
+using module::size_of;
 
-std::size_t size_of(Pieces pieces) noexcept;
 /// Bytes of piece 0 that travel as the head.
 std::size_t head_of(Pieces pieces) noexcept;
 /// Copies `out.size()` bytes of the message, from `from` on. The message must have them.
