@@ -33,12 +33,11 @@ void begin_library() {
 
 SSL_SESSION* session_of_key(SSL* ssl) {
     const void* const kept = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
-    const auto* const secret = static_cast<const Credentials::Secret*>(kept);
+    const auto* const secret = static_cast<const Credentials::JobSecret*>(kept);
     const SSL_CIPHER* const cipher = SSL_CIPHER_find(ssl, kCipherOfKey);
     SSL_SESSION* const session = SSL_SESSION_new();
     if (session == nullptr) return nullptr;
-    if (cipher != nullptr &&
-        SSL_SESSION_set1_master_key(session, secret->bytes.data(), secret->bytes.size()) == 1 &&
+    if (cipher != nullptr && SSL_SESSION_set1_master_key(session, secret->data(), secret->size()) == 1 &&
         SSL_SESSION_set_cipher(session, cipher) == 1 &&
         SSL_SESSION_set_protocol_version(session, TLS1_3_VERSION) == 1 &&
         SSL_SESSION_set1_id_context(session, kSessions, sizeof kSessions) == 1)
@@ -78,8 +77,6 @@ void FreeSession::operator()(SSL* ssl) const noexcept { SSL_free(ssl); }
 
 void Credentials::FreeContext::operator()(SSL_CTX* context) const noexcept { SSL_CTX_free(context); }
 
-Credentials::Secret::~Secret() { OPENSSL_cleanse(bytes.data(), bytes.size()); }
-
 Credentials::Credentials(const plexus_host& host, const Options& options)
   : host_(host)
   , options_(options) {}
@@ -88,7 +85,7 @@ Credentials::~Credentials() = default;
 
 std::string Credentials::load() {
     begin_library();
-    secret_.bytes = module::proof_of(host_, kKeyPurpose, 0, {});
+    secret_ = JobSecret(module::proof_of(host_, kKeyPurpose, 0, {}));
     const Lock hold(mutex_);
     std::string why;
     stamps_ = stamps();
@@ -176,7 +173,7 @@ Credentials::LibraryContext Credentials::make_context(std::string& why) const {
         if (!why.empty()) made = nullptr;
         return made;
     }
-    SSL_CTX_set_app_data(context, const_cast<Secret*>(&secret_)); // the library has no pointer to const
+    SSL_CTX_set_app_data(context, const_cast<JobSecret*>(&secret_)); // the library has no pointer to const
     SSL_CTX_set_psk_use_session_callback(context, offer_key);
     SSL_CTX_set_psk_find_session_callback(context, find_key);
     return made;

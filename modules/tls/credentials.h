@@ -4,9 +4,9 @@
 #pragma once
 
 #include "base/lock.h"
+#include "base/secret.h"
 #include "tls/options.h"
 
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -40,10 +40,7 @@ class Credentials {
     Session make_session(bool is_client);
 
     /// The job's key as sessions use it: never the key itself.
-    struct Secret {
-        std::array<unsigned char, 32> bytes{};
-        ~Secret();
-    };
+    using JobSecret = Secret<32>;
 
   private:
     struct FreeContext {
@@ -67,7 +64,7 @@ class Credentials {
 
     const plexus_host& host_;
     const Options& options_;
-    Secret secret_;
+    JobSecret secret_;
 
     Mutex mutex_;
     LibraryContext context_ PLEXUS_GUARDED_BY(mutex_);

@@ -34,9 +34,9 @@ constexpr std::uint64_t kStretchCost = 1 << 14;
 constexpr std::uint64_t kStretchBlock = 8;
 
 Key stretched(const std::vector<unsigned char>& bytes) {
-    return {crypto::scrypt(bytes,
-                           {reinterpret_cast<const unsigned char*>(kStretchSalt.data()), kStretchSalt.size()},
-                           kStretchCost, kStretchBlock)};
+    return {Secret<32>(crypto::scrypt(
+        bytes, {reinterpret_cast<const unsigned char*>(kStretchSalt.data()), kStretchSalt.size()},
+        kStretchCost, kStretchBlock))};
 }
 
 Result<std::vector<unsigned char>> read_all(int fd, std::size_t size, const std::string& path) {
@@ -101,7 +101,7 @@ Result<Key> key_from_file(const std::string& path) {
             "the key file {} holds {} bytes only, which may be guessed: make a good one with `openssl rand "
             "-base64 32 > {}`, for all who share it",
             path, bytes->size(), path);
-    const Key key = is_strong ? Key{crypto::sha256(*bytes)} : stretched(*bytes);
+    const Key key = is_strong ? Key{Secret<32>(crypto::sha256(*bytes))} : stretched(*bytes);
     OPENSSL_cleanse(bytes->data(), bytes->size());
     return key;
 }

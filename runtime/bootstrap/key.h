@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "base/secret.h"
 
 #include <array>
 #include <cstddef>
@@ -18,7 +19,7 @@ using Proof = std::array<std::uint8_t, 32>;
 
 /// What all contexts of a job share and nobody else has.
 struct Key {
-    std::array<std::uint8_t, 32> bytes{};
+    Secret<32> bytes{};
     bool operator==(const Key&) const = default;
 };
 

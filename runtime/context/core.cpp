@@ -43,7 +43,10 @@ void Core::configure(const std::vector<std::string>& arguments, const Options& o
     sources.privileged = config::has_more_rights_than_caller();
     sources.arguments = arguments;
     sources.environment = config::plexus_environment();
-    sources.environment.erase(bootstrap::kJobKey); // no setting; and the sources are kept
+    if (const auto key = sources.environment.find(bootstrap::kJobKey); key != sources.environment.end()) {
+        wipe(key->second.data(), key->second.size());
+        sources.environment.erase(key); // no setting; and the sources are kept
+    }
     sources.program = options.set;
     sources.defaults = options.defaults;
     if (!options.file.empty()) sources.file = options.file;

@@ -7,6 +7,7 @@
 #include "base/grow_only.h"
 #include "base/log.h"
 #include "base/mutex.h"
+#include "base/secret.h"
 #include "method/list.h"
 #include "method/selection.h"
 #include "plexus/pointer.h"
@@ -38,8 +39,8 @@ struct EndpointOptions {
     std::chrono::nanoseconds silence{0};
     /// A peer without any link is forgotten after so long, if nobody holds a pointer to it.
     std::chrono::nanoseconds forget_after = std::chrono::minutes(1);
-    std::array<std::uint8_t, 32> key{};
-    Place place; ///< where this context is
+    Secret<32> key{}; ///< the job's
+    Place place;      ///< where this context is
 };
 
 enum class WhichCalls : std::uint8_t {

@@ -3,6 +3,7 @@
 
 #include "bootstrap/key.h"
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstdio>
@@ -93,7 +94,12 @@ int be_victim(Channel& channel, const std::string& method, const std::string& ke
     return 0;
 }
 
-JobKey key_in(const std::string& file) { return bootstrap::key_from_file(file).value().bytes; }
+JobKey key_in(const std::string& file) {
+    const auto key = bootstrap::key_from_file(file).value();
+    JobKey copy;
+    std::copy(key.bytes.begin(), key.bytes.end(), copy.begin());
+    return copy;
+}
 
 constexpr std::array<std::byte, 1> kWord{std::byte{1}};
 

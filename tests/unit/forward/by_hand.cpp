@@ -342,13 +342,13 @@ TEST_CASE("who asks for a link and does not prove to hold the job's key does not
         std::memcpy(id.bytes, from.bytes.data(), sizeof id.bytes);
         return id;
     };
-    std::array<std::uint8_t, 32> key = asking.context().core()->endpoint().options().key;
+    Secret<32> key = asking.context().core()->endpoint().options().key;
     plexus_host host{};
     host.self = &key;
     host.id = id_as(asking.context().id());
     host.random = [](void*, void* data, std::size_t size) { crypto::fill_random(data, size); };
     host.hmac = [](void* self, plexus_view text, std::uint8_t code[32]) -> std::int32_t {
-        const auto made = crypto::hmac_sha256(*static_cast<std::array<std::uint8_t, 32>*>(self),
+        const auto made = crypto::hmac_sha256(*static_cast<Secret<32>*>(self),
                                               {static_cast<const std::byte*>(text.data), text.size});
         std::memcpy(code, made.data(), made.size());
         return PLEXUS_OK;

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The core file of a child process, to look for what must not be in it.
+#pragma once
+
+#include "support/process.h"
+#include "support/tmpdir.h"
+
+#include <csignal>
+#include <cstddef>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <sys/resource.h>
+#include <unistd.h>
+
+namespace plexus::testing {
+
+/// A child runs `body` in the folder and aborts when it returns. Its core file; nothing: the system writes
+/// none into the process's folder.
+inline std::optional<std::string> core_file_of(const TmpDir& folder, const std::function<void()>& body) {
+    Process child([&](Channel&) {
+        rlimit cores{};
+        if (::getrlimit(RLIMIT_CORE, &cores) != 0 || ::chdir(folder.path().c_str()) != 0) return 1;
+        cores.rlim_cur = cores.rlim_max;
+        ::setrlimit(RLIMIT_CORE, &cores);
+        body();
+        std::signal(SIGABRT, SIG_DFL);
+        std::abort();
+    });
+    if (child.code(std::chrono::minutes(1)) != 128 + SIGABRT) return std::nullopt;
+    for (const auto& each : std::filesystem::directory_iterator(folder.path())) {
+        if (!each.path().filename().string().starts_with("core")) continue;
+        std::ifstream file(each.path(), std::ios::binary);
+        std::string bytes(std::istreambuf_iterator<char>(file), {});
+        if (!bytes.empty()) return bytes;
+    }
+    return std::nullopt;
+}
+
+inline bool holds(const std::string& core, std::span<const std::uint8_t> bytes) {
+    return core.find(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size())) !=
+           core.npos;
+}
+
+} // namespace plexus::testing
