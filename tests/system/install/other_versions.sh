@@ -1,11 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# other_versions.sh BUILD [STATIC LIBRARY]: a program with an Asio and a spdlog of other versions works with
-# the installed library, and with the static one linked into it.
+# other_versions.sh BUILD [STATIC LIBRARY ECO'S STATIC LIBRARY]: a program with an Asio and a spdlog of other versions
+# works with the installed library, and with the static one linked into it; so does one with a group and both
+# static libraries.
 set -u
 build=$1
 static=${2:+$(realpath "$2")}
-source_file=$(cd "$(dirname "$0")" && pwd)/other_versions.cpp
+eco_static=${3:+$(realpath "$3")}
+here=$(cd "$(dirname "$0")" && pwd)
+source_file=$here/other_versions.cpp
 # shellcheck source=installed.sh
 source "$(dirname "$0")/installed.sh"
 
@@ -30,4 +33,20 @@ if [ -n "$static" ]; then
     # The loader's path is empty: nothing but the program itself may hold Plexus.
     LD_LIBRARY_PATH='' ldd static | grep libplexus && fail "it was linked to the shared library instead"
     runs ./static "with the static library the program"
+fi
+
+# ECO's static library takes the base layer from the runtime's, which follows it.
+if [ -n "$eco_static" ]; then
+    read -r -a cflags < <(pkg-config --cflags plexus-eco)
+    read -r -a private < <(pkg-config --static --libs-only-l --libs-only-other plexus-eco)
+    for at in "${!private[@]}"; do
+        case ${private[at]} in
+            -lplexus-eco) private[at]=$eco_static ;;
+            -lplexus) private[at]=$static ;;
+        esac
+    done
+    ${CXX:-c++} -O1 -Wall -Wextra -Werror "${cflags[@]}" "$here/group.cpp" "${private[@]}" -o group ||
+        fail "a program with a group does not link to the static libraries, with: ${private[*]}"
+    LD_LIBRARY_PATH='' ldd group | grep libplexus && fail "it was linked to a shared library instead"
+    said=$(timeout --kill-after=5 60 "$plexus" run -n 2 -- ./group) || fail "the program with a group fails: $said"
 fi
