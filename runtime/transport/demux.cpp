@@ -130,6 +130,7 @@ void Demux::take_control(Link& link, wire::View frame) {
     if (!kind) return break_rules(link, "a frame of an unknown kind");
     if (*kind == wire::Kind::hello) return take_hello(link, frame);
     if (*kind == wire::Kind::goodbye) return failover_.goodbye(link);
+    if (*kind == wire::Kind::dropped) return take_dropped(link, frame);
     const auto said = wire::decode_stream(frame);
     if (!said) return break_rules(link, "a control frame of the wrong size");
     switch (*kind) {
@@ -144,12 +145,6 @@ void Demux::take_control(Link& link, wire::View frame) {
         return link.channel->on_outbox([&](Outbox& outbox) {
             outbox.resumed(said->stream, said->count == kUnknown ? std::nullopt : std::optional(said->count));
         });
-    case wire::Kind::dropped:
-        if (said->stream == static_cast<std::uint32_t>(wire::Dropped::reports))
-            return reports_dropped(link, said->count);
-        if (said->stream == static_cast<std::uint32_t>(wire::Dropped::answers))
-            return answers_dropped(link, said->count);
-        return; // of a kind that this version does not know
     default:
         return break_rules(link, "a control frame of an unknown kind");
     }
@@ -186,16 +181,16 @@ void Demux::take_hello(Link& link, wire::View frame) {
     peer.learn(known, true);
     failover_.placed(peer); // before the next line lets go of what waits for the peer's hello
     peer.max_message.store(hello->max_message, std::memory_order_relaxed);
-    const bool forgot_us = relation.theirs != 0 && relation.theirs != hello->memory;
-    relation.theirs = hello->memory;
-    if (forgot_us) {
-        relation.their_drops = hello->dropped;
+    // Nothing here waits for what was dropped before this context forgot the peer.
+    const std::uint64_t dropped = hello->known_memory == relation.memory ? hello->dropped : 0;
+    if (peer.dropped.start_at(hello->memory)) { // the peer has forgotten this context
+        relation.their_drops = dropped;
         relation.their_dropped_reports = 0; // it counts anew, and says so behind its hello
         for (Channel* channel : peer.all_channels())
             endpoint_.listener().calls_lost(*channel, WhichCalls::all, Status::message_lost,
                                             "the peer has forgotten this context meanwhile");
     } else {
-        answers_dropped(link, hello->dropped);
+        answers_dropped(link, dropped);
     }
     link.channel->learn(*known);
     for (Channel* channel : peer.all_channels()) // what waited, and larger messages, may leave now
@@ -203,6 +198,14 @@ void Demux::take_hello(Link& link, wire::View frame) {
             outbox.placed(known->table.place());
             if (outbox.out() != nullptr) outbox.flush(*outbox.out());
         });
+}
+
+void Demux::take_dropped(Link& link, wire::View frame) {
+    const auto said = wire::decode_dropped(frame);
+    if (!said) return break_rules(link, "a control frame of the wrong size");
+    if (said->memory != link.peer->relation.memory) return; // this context has forgotten the peer since
+    if (said->what == wire::Dropped::answers) return answers_dropped(link, said->count);
+    if (said->what == wire::Dropped::reports) return reports_dropped(link, said->count);
 }
 
 // Which of the calls under way the dropped answers belong to is not known any more.

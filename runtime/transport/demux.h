@@ -61,6 +61,7 @@ class Demux {
     void take_replay_request(Link& link, std::uint32_t stream);
     void refuse(Link& link, wire::View head, std::size_t bytes, bool memory);
     void break_rules(Link& link, const char* how);
+    void take_dropped(Link& link, wire::View frame);
     void answers_dropped(Link& link, std::uint64_t count);
     void reports_dropped(Link& link, std::uint64_t count);
 

@@ -162,8 +162,7 @@ Status Endpoint::answer(Channel& to, Frame& frame, std::string* why) {
 }
 
 void Endpoint::note_dropped(Peer& peer, wire::Dropped what, std::uint64_t count) {
-    auto& counted = what == wire::Dropped::answers ? peer.dropped_answers : peer.dropped_reports;
-    counted.fetch_add(count, std::memory_order_relaxed);
+    peer.dropped.add(what, count);
     for (Channel* each : peer.all_channels()) // without a link the next one begins with it
         each->on_outbox([](Outbox& outbox) { outbox.tell_dropped(); });
 }

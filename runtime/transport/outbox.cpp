@@ -181,12 +181,15 @@ void Outbox::send_controls(Link& link) {
         queue.asks = false;
     }
     if (!queue.tells_dropped) return;
-    const auto tell = [&](wire::Dropped what, const std::atomic<std::uint64_t>& counted) {
-        const std::uint64_t count = counted.load(std::memory_order_relaxed);
-        return count == 0 || send(stream_frame(wire::Kind::dropped, static_cast<std::uint32_t>(what), count));
+    const DroppedCounts::Counts dropped = peer_.dropped.now();
+    const auto tell = [&](wire::Dropped what, std::uint64_t count) {
+        if (count == 0) return true;
+        wire::Bytes frame(wire::DroppedFrame::kBytes);
+        wire::encode(wire::DroppedFrame{what, dropped.memory, count}, frame.data());
+        return send(frame);
     };
-    queue.tells_dropped = !(tell(wire::Dropped::answers, peer_.dropped_answers) &&
-                            tell(wire::Dropped::reports, peer_.dropped_reports));
+    queue.tells_dropped =
+        !(tell(wire::Dropped::answers, dropped.answers) && tell(wire::Dropped::reports, dropped.reports));
 }
 
 void Outbox::refresh_ready() {
@@ -206,12 +209,13 @@ void Outbox::start(Link& link) {
     hello.stream = frames_.window().stream();
     hello.max_message = endpoint_.options().max_message;
     hello.memory = peer_.relation.memory;
-    hello.known_memory = peer_.relation.theirs;
-    hello.dropped = peer_.dropped_answers.load(std::memory_order_relaxed);
+    const DroppedCounts::Counts dropped = peer_.dropped.now();
+    hello.known_memory = dropped.memory;
+    hello.dropped = dropped.answers;
     const auto own = endpoint_.own_table();
     hello.table = own->encoded;
     link.controls.frames.push(wire::encode(hello));
-    link.controls.tells_dropped = peer_.dropped_reports.load(std::memory_order_relaxed) > 0;
+    link.controls.tells_dropped = dropped.reports > 0;
     for (const ReplayRequest& request : frames_.window().replay_requests())
         if (!request.answered)
             link.controls.frames.push(stream_frame(wire::Kind::replay_request, request.stream, 0));

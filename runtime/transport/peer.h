@@ -7,6 +7,7 @@
 #include "plexus/id.h"
 #include "plexus/status.h"
 #include "plexus/table.h"
+#include "transport/dropped_counts.h"
 #include "transport/peer_account.h"
 #include "transport/receive_window.h"
 #include "wire/bytes.h"
@@ -89,11 +90,10 @@ class KnownTables {
     bool owner_said_ = false;
 };
 
-/// What both ends of a relation tell each other of their memory of it, in each hello. The leader's own.
+/// What this context remembers of its relation to a peer. The leader's own.
 struct Relation {
     std::uint64_t memory =
         0; ///< names what this context remembers of the peer; another after it was forgotten
-    std::uint64_t theirs = 0;                ///< what the peer named last; 0: it was never heard
     std::uint64_t their_drops = 0;           ///< answers to us that the peer has dropped, as it said last
     std::uint64_t their_dropped_reports = 0; ///< the same of reports on one-way requests
     PastStreams past;
@@ -139,10 +139,7 @@ class Peer : public std::enable_shared_from_this<Peer> {
 
     /// The largest message that the peer takes, in bytes; 0: it has not said so yet. @thread any
     std::atomic<std::uint64_t> max_message{0}; // alone is the message
-    /// Answers to the peer that were dropped so far. @thread any
-    std::atomic<std::uint64_t> dropped_answers{0}; // a count, read again for each frame that tells it
-    /// The same of reports that a one-way request of the peer was refused. @thread any
-    std::atomic<std::uint64_t> dropped_reports{0}; // as above
+    DroppedCounts dropped;                     ///< of answers and reports to the peer
     Relation relation;
     std::unique_ptr<Attachment> attachment; ///< set before the peer is found by others
 

@@ -123,6 +123,26 @@ std::optional<StreamFrame> decode_stream(View frame) noexcept {
     return decoded;
 }
 
+void encode(const DroppedFrame& frame, std::byte* to) noexcept {
+    Out out(to);
+    out.u8(byte(Kind::dropped));
+    out.u8(0);
+    out.u16(0);
+    out.u32(static_cast<std::uint32_t>(frame.what));
+    out.u64(frame.memory);
+    out.u64(frame.count);
+}
+
+std::optional<DroppedFrame> decode_dropped(View frame) noexcept {
+    if (frame.size() != DroppedFrame::kBytes) return std::nullopt;
+    In in(frame.subspan(4));
+    DroppedFrame decoded;
+    decoded.what = static_cast<Dropped>(in.u32());
+    decoded.memory = in.u64();
+    decoded.count = in.u64();
+    return decoded;
+}
+
 Bytes encode(const Declare& frame) {
     Bytes bytes;
     Builder out(bytes);

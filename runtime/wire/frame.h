@@ -17,7 +17,7 @@
 namespace plexus::wire {
 
 /// Goes up when a frame changes its meaning; sent in the hello, checked there.
-inline constexpr std::uint8_t kVersion = 3;
+inline constexpr std::uint8_t kVersion = 4;
 
 enum class Kind : std::uint8_t {
     request = 1,         ///< run a handler on an object
@@ -39,7 +39,7 @@ enum class Kind : std::uint8_t {
     replay_request = 19, ///< the sender ends a stream and asks how many of its frames were delivered
     replay_answer = 20,  ///< the number of frames
     goodbye = 21,        ///< this context ends
-    dropped = 22,        ///< so many times answers or reports to you were dropped: the stream says which
+    dropped = 22,        ///< so many answers or reports to the receiver were dropped
 };
 inline constexpr std::uint8_t kKinds = 32;
 inline constexpr std::uint8_t kFirstUncounted = 16;
@@ -120,16 +120,23 @@ struct Declare {
     std::string_view sender; ///< what its context is called, at most 255 bytes; empty: it has no name
 };
 
-/// Kinds ack, ack_request, replay_request, replay_answer, dropped: a stream and, if the kind has one, a
-/// count.
+/// Kinds ack, ack_request, replay_request, replay_answer: a stream and, if the kind has one, a count.
 struct StreamFrame {
     static constexpr std::size_t kBytes = 16;
     std::uint32_t stream = 0;
     std::uint64_t count = 0;
 };
 
-/// What the sender could not send. In frames of kind dropped, which belong to no stream, the stream.
+/// What the sender could not send.
 enum class Dropped : std::uint32_t { answers = 0, reports = 1 };
+
+/// Kind dropped.
+struct DroppedFrame {
+    static constexpr std::size_t kBytes = 24;
+    Dropped what = Dropped::answers; ///< any number: a later release may know more
+    std::uint64_t memory = 0;        ///< what the receiver named so in its last hello
+    std::uint64_t count = 0;         ///< since that hello
+};
 
 struct Hello {
     std::uint8_t version = kVersion;
@@ -137,7 +144,7 @@ struct Hello {
     std::uint64_t max_message = 0;  ///< the largest message that the sender takes, in bytes; never 0
     std::uint64_t memory = 0;       ///< names what the sender remembers of the receiver
     std::uint64_t known_memory = 0; ///< what the receiver named so in its last hello; 0: none came
-    std::uint64_t dropped = 0;      ///< answers, as in the frame of that kind
+    std::uint64_t dropped = 0;      ///< answers since `known_memory` was named
     View table;                     ///< the sender's own, as encode_table() made it
 };
 
@@ -160,6 +167,7 @@ void encode(const ReportHeader& header, std::byte* to) noexcept;
 void encode(Kind kind, const BulkHeader& header, std::byte* to) noexcept;
 void encode(const LeaseHeader& header, std::byte* to) noexcept;
 void encode(Kind kind, const StreamFrame& frame, std::byte* to) noexcept;
+void encode(const DroppedFrame& frame, std::byte* to) noexcept;
 Bytes encode(const Declare& frame);
 Bytes encode(const Hello& frame);
 Bytes encode(const TableFrame& frame);
@@ -172,6 +180,7 @@ std::optional<ReportHeader> decode_report(View frame) noexcept;
 std::optional<BulkHeader> decode_bulk(View frame) noexcept;
 std::optional<LeaseHeader> decode_lease(View frame) noexcept;
 std::optional<StreamFrame> decode_stream(View frame) noexcept;
+std::optional<DroppedFrame> decode_dropped(View frame) noexcept;
 std::optional<Declare> decode_declare(View frame) noexcept;
 std::optional<Hello> decode_hello(View frame) noexcept;
 std::optional<TableFrame> decode_table_frame(View frame) noexcept;

@@ -58,6 +58,11 @@ void fuzz_frame(View frame) {
         const auto second = decode_stream(again);
         require(second && second->stream == stream->stream && second->count == stream->count);
     }
+    if (const auto dropped = decode_dropped(frame)) {
+        Bytes again(DroppedFrame::kBytes);
+        encode(*dropped, again.data());
+        require(same(View(again).subspan(4), frame.subspan(4)));
+    }
     if (const auto declare = decode_declare(frame)) {
         require(!declare->name.empty() && declare->name.size() <= 255);
         require(same(View(encode(*declare)).subspan(2), frame.subspan(2)));

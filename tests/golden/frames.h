@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The bytes of each frame as version 3 of the wire format has them. They are data: written
+// The bytes of each frame as version 4 of the wire format has them. They are data: written
 // by hand from the layout, never from what the encoder gives. Whoever has to change a line
 // here has changed the format, and must raise wire::kVersion.
 #pragma once
@@ -42,7 +42,7 @@ inline constexpr std::string_view kTable =
 // kind version 0 | stream | largest message | memory | known memory | dropped | table of one row: length and
 // site, host, rows, length and method, length and descriptor, length and how far it may reach
 inline constexpr std::string_view kHello =
-    "10 03 0000 07000000 0000004000000000 0807060504030201 1817161514131211 0300000000000000 "
+    "10 04 0000 07000000 0000004000000000 0807060504030201 1817161514131211 0300000000000000 "
     "04 6b69656c 101112131415161718191a1b1c1d1e1f 01 03 746370 0400 7f000001 0400 73697465";
 // kind 0 0 | stream | count
 inline constexpr std::string_view kAck = "11 00 0000 01000000 0200000000000000";
@@ -50,7 +50,9 @@ inline constexpr std::string_view kAckRequest = "12 00 0000 01000000 02000000000
 inline constexpr std::string_view kReplayRequest = "13 00 0000 01000000 0000000000000000";
 inline constexpr std::string_view kReplayAnswer = "14 00 0000 01000000 ffffffffffffffff";
 inline constexpr std::string_view kGoodbye = "15";
-inline constexpr std::string_view kDropped = "16 00 0000 00000000 0300000000000000";
+// kind 0 0 | what | memory | count
+inline constexpr std::string_view kDropped = "16 00 0000 00000000 0807060504030201 0300000000000000";
+inline constexpr std::string_view kDroppedReports = "16 00 0000 01000000 0807060504030201 0400000000000000";
 
 // A table of three rows from a context at a site: tcp with 4 bytes between two sites, a method that nobody
 // here knows, one without bytes.

@@ -61,13 +61,21 @@ TEST_CASE("acknowledgements of what was never sent, or of other streams, settle 
     CAPTURE(method);
     Scene scene(method, [](Member& member) {
         End& end = member.join();
+        Bytes greeting;
+        if (!member.next(wire::Kind::hello, &greeting)) return 2;
+        const std::uint64_t memory = wire::decode_hello(wire::View(greeting))->memory;
         for (const std::uint32_t stream : {0u, 1u, 2u, 3u, 0xffffffffu})
             for (const std::uint64_t count :
                  {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1} << 40, ~std::uint64_t{0}}) {
                 member.say(end, stream_frame(wire::Kind::ack, stream, count));
                 member.say(end, stream_frame(wire::Kind::replay_answer, stream, count));
                 member.say(end, stream_frame(wire::Kind::ack_request, stream, count));
-                member.say(end, stream_frame(wire::Kind::dropped, stream, count));
+                for (const std::uint64_t named : {memory, memory + 1, std::uint64_t{0}}) {
+                    wire::Bytes dropped(wire::DroppedFrame::kBytes);
+                    wire::encode(wire::DroppedFrame{static_cast<wire::Dropped>(stream), named, count},
+                                 dropped.data());
+                    member.say(end, std::move(dropped));
+                }
             }
         // Each answer is still there, once.
         for (int i = 0; i < 10; ++i)

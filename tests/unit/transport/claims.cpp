@@ -14,8 +14,23 @@ using wire::Kind;
 
 namespace {
 
-/// As the stream of a frame of kind dropped.
-constexpr auto kReports = static_cast<std::uint32_t>(wire::Dropped::reports);
+/// What the peer has dropped since it heard this context name `memory`, or since it knows this one.
+wire::Bytes dropped_frame(wire::Dropped what, std::uint64_t memory, std::uint64_t count) {
+    wire::Bytes bytes(wire::DroppedFrame::kBytes);
+    wire::encode(wire::DroppedFrame{what, memory, count}, bytes.data());
+    return bytes;
+}
+wire::Bytes dropped_frame(const Rig& rig, wire::Dropped what, std::uint64_t count) {
+    return dropped_frame(what, rig.peer->relation.memory, count);
+}
+
+/// What has left by a link of that kind.
+std::vector<wire::DroppedFrame> told_of_dropped(ScriptedMethod& by, const ScriptedMethod::Link& on) {
+    std::vector<wire::DroppedFrame> all;
+    for (const wire::Bytes& each : by.sent(on, Kind::dropped))
+        all.push_back(wire::decode_dropped(wire::View(each)).value());
+    return all;
+}
 
 wire::Bytes request_of(std::size_t size) {
     wire::Bytes bytes(size);
@@ -66,7 +81,7 @@ TEST_CASE("answers that a peer has dropped are told once, also if it says so aga
     rig.turns();
     const auto told_after = [&](std::uint64_t count) {
         rig.heard.calls.clear();
-        rig.one.deliver(link, Rig::control(Kind::dropped, 0, count));
+        rig.one.deliver(link, dropped_frame(rig, wire::Dropped::answers, count));
         rig.turns();
         return rig.heard.calls.size();
     };
@@ -83,7 +98,7 @@ TEST_CASE("reports that a peer has dropped are told to the program once, and end
     rig.heard.calls.clear();
     const auto told_after = [&](std::uint64_t count) {
         rig.heard.errors.clear();
-        rig.one.deliver(link, Rig::control(Kind::dropped, kReports, count));
+        rig.one.deliver(link, dropped_frame(rig, wire::Dropped::reports, count));
         rig.turns();
         return rig.heard.errors;
     };
@@ -95,7 +110,7 @@ TEST_CASE("reports that a peer has dropped are told to the program once, and end
     // A peer that has forgotten this context counts from the start.
     ScriptedMethod::Link& second = rig.link_up(rig.two);
     rig.two.deliver(second, hello_with(rig, 2, 78, 0));
-    rig.two.deliver(second, Rig::control(Kind::dropped, kReports, 1));
+    rig.two.deliver(second, dropped_frame(rig, wire::Dropped::reports, 1));
     rig.heard.errors.clear();
     rig.turns();
     CHECK(rig.heard.errors == once);
@@ -124,23 +139,66 @@ TEST_CASE("a report that finds no room is counted and told as one, not as an ans
             refused += say(1 << 20) == Status::ok ? 0 : 1; // the reserve is full then
     });
     CHECK(refused > 0);
-    CHECK(rig.peer->dropped_reports == refused);
-    CHECK(rig.peer->dropped_answers == 0);
+    CHECK(rig.peer->dropped.now().reports == refused);
+    CHECK(rig.peer->dropped.now().answers == 0);
     rig.one.answer = PLEXUS_OK;
     rig.one.writable(link);
     rig.turns();
-    const auto told = [](ScriptedMethod& by, const ScriptedMethod::Link& on) {
-        std::vector<std::pair<std::uint32_t, std::uint64_t>> all;
-        for (const wire::Bytes& each : by.sent(on, Kind::dropped)) {
-            const auto said = wire::decode_stream(wire::View(each));
-            all.emplace_back(said->stream, said->count);
-        }
-        return all;
+    const auto check_told = [&](ScriptedMethod& by, const ScriptedMethod::Link& on) {
+        const auto told = told_of_dropped(by, on);
+        REQUIRE(told.size() == 1);
+        CHECK(told[0].what == wire::Dropped::reports);
+        CHECK(told[0].count == refused);
     };
-    const std::vector<std::pair<std::uint32_t, std::uint64_t>> expected{{kReports, refused}};
-    CHECK(told(rig.one, link) == expected);
-    ScriptedMethod::Link& second = rig.link_up(rig.two); // in case the peer did not hear that
-    CHECK(told(rig.two, second) == expected);
+    check_told(rig.one, link);
+    check_told(rig.two, rig.link_up(rig.two)); // in case the peer did not hear that
+}
+
+TEST_CASE("what a peer dropped before this context forgot it is not told again") {
+    Rig rig;
+    const std::uint64_t former = rig.peer->relation.memory + 2;
+    ScriptedMethod::Link& link = rig.link_up(rig.one);
+    rig.heard.calls.clear();
+    rig.one.deliver(link, hello_with(rig, 1, 77, former, 5));
+    for (const auto what : {wire::Dropped::answers, wire::Dropped::reports})
+        rig.one.deliver(link, dropped_frame(what, former, 6));
+    rig.turns();
+    CHECK(rig.heard.calls.empty());
+    CHECK(rig.heard.errors.empty());
+    // Of the same link, after the peer has heard this context.
+    rig.one.deliver(link, dropped_frame(rig, wire::Dropped::reports, 1));
+    rig.turns();
+    CHECK(rig.heard.errors == std::vector<Status>{Status::message_lost});
+    CHECK(rig.heard.calls.empty());
+    rig.one.deliver(link, dropped_frame(rig, wire::Dropped::answers, 1));
+    rig.turns();
+    CHECK_FALSE(rig.heard.calls.empty());
+}
+
+TEST_CASE("a peer that has forgotten this context is told of what was dropped since") {
+    Rig rig;
+    Endpoint& endpoint = rig.transport.endpoint();
+    ScriptedMethod::Link& first = rig.link_up(rig.one);
+    rig.one.deliver(first, hello_with(rig, 1, 77, 0));
+    rig.turns();
+    endpoint.note_dropped(*rig.peer, wire::Dropped::answers, 2);
+    endpoint.note_dropped(*rig.peer, wire::Dropped::reports, 3);
+    ScriptedMethod::Link& second = rig.link_up(rig.two);
+    const auto said = rig.two.sent(second, Kind::hello);
+    REQUIRE(said.size() == 1);
+    const auto hello = wire::decode_hello(wire::View(said.front()));
+    CHECK(hello->known_memory == 77); // all that is known so far
+    CHECK(hello->dropped == 2);
+    rig.two.deliver(second, hello_with(rig, 2, 78, 0));
+    rig.turns();
+    const std::size_t before = told_of_dropped(rig.two, second).size();
+    endpoint.note_dropped(*rig.peer, wire::Dropped::reports);
+    rig.turns();
+    const auto told = told_of_dropped(rig.two, second);
+    REQUIRE(told.size() == before + 1);
+    CHECK(told.back().what == wire::Dropped::reports);
+    CHECK(told.back().memory == 78);
+    CHECK(told.back().count == 1);
 }
 
 TEST_CASE("a report that was accepted and will not arrive is told of") {
@@ -157,8 +215,8 @@ TEST_CASE("a report that was accepted and will not arrive is told of") {
         std::string why;
         CHECK(rig.transport.endpoint().answer(rig.channel(rig.one), frame, &why) == Status::ok);
     });
-    CHECK(rig.peer->dropped_reports == 1);
-    CHECK(rig.peer->dropped_answers == 0);
+    CHECK(rig.peer->dropped.now().reports == 1);
+    CHECK(rig.peer->dropped.now().answers == 0);
 }
 
 TEST_CASE("a peer that has forgotten this context since its last hello answers no call of before") {

@@ -109,10 +109,10 @@ TEST_CASE("an answer that no method takes any more is counted, and told on every
     REQUIRE(one.dead());
     rig.transport.endpoint().note_dropped(*rig.peer, wire::Dropped::answers);
     rig.turns();
-    CHECK(rig.peer->dropped_answers == 1);
+    CHECK(rig.peer->dropped.now().answers == 1);
     const auto told = rig.two.sent(rig.two.link(), Kind::dropped);
     REQUIRE(told.size() == 1);
-    CHECK(wire::decode_stream(wire::View(told.front()))->count == 1);
+    CHECK(wire::decode_dropped(wire::View(told.front()))->count == 1);
 }
 
 TEST_CASE("an answer that finds no way is counted for its peer") {
@@ -130,9 +130,9 @@ TEST_CASE("an answer that finds no way is counted for its peer") {
         return rig.transport.endpoint().answer(way, message, &why);
     };
     CHECK(answer(false) == Status::link_lost); // whoever asked is told by its return
-    CHECK(peer->dropped_answers == 0);
+    CHECK(peer->dropped.now().answers == 0);
     CHECK(answer(true) == Status::link_lost);
-    CHECK(peer->dropped_answers == 1);
+    CHECK(peer->dropped.now().answers == 1);
 }
 
 } // namespace lost_test

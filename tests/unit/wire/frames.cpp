@@ -53,8 +53,8 @@ const BulkHeader kGetHeader{0, 5, 0x8000000000000001, 0, 0xffffffff, 8, 0xffffff
 
 } // namespace
 
-TEST_CASE("frames have the bytes that version 3 gave them") {
-    CHECK(kVersion == 3);
+TEST_CASE("frames have the bytes that version 4 gave them") {
+    CHECK(kVersion == 4);
     CHECK(of_request(kRequestHeader) == plain(golden::kRequest));
     CHECK(of_request(kOneWayHeader) == plain(golden::kOneWay));
     CHECK(of_request(kTimedHeader) == plain(golden::kTimedOneWay));
@@ -91,7 +91,8 @@ TEST_CASE("frames have the bytes that version 3 gave them") {
     const Bytes row = encode_table(own);
     CHECK(hex_of(encode(Hello{kVersion, 7, 1 << 30, 0x0102030405060708, 0x1112131415161718, 3, row})) ==
           plain(golden::kHello));
-    CHECK(fixed(Kind::dropped, StreamFrame{0, 3}) == plain(golden::kDropped));
+    CHECK(fixed(DroppedFrame{Dropped::answers, 0x0102030405060708, 3}) == plain(golden::kDropped));
+    CHECK(fixed(DroppedFrame{Dropped::reports, 0x0102030405060708, 4}) == plain(golden::kDroppedReports));
 }
 
 TEST_CASE("what was encoded is decoded") {
@@ -152,6 +153,12 @@ TEST_CASE("what was encoded is decoded") {
     CHECK(stream->stream == 1);
     CHECK(stream->count == 2);
 
+    const auto dropped = decode_dropped(bytes_of(golden::kDroppedReports));
+    REQUIRE(dropped);
+    CHECK(dropped->what == Dropped::reports);
+    CHECK(dropped->memory == 0x0102030405060708);
+    CHECK(dropped->count == 4);
+
     const Bytes declared = bytes_of(golden::kDeclare); // the name is a view into it
     const auto declare = decode_declare(declared);
     REQUIRE(declare);
@@ -191,9 +198,10 @@ TEST_CASE("a frame that is cut off anywhere is none") {
     CHECK(only_whole(golden::kCancel, decode_cancel));
     CHECK_FALSE(decode_cancel(encode_cancel(std::vector<std::uint64_t>(kMostCancelled + 1))));
     CHECK(only_whole(golden::kAck, decode_stream));
+    CHECK(only_whole(golden::kDropped, decode_dropped));
     CHECK(only_whole(golden::kDeclare, decode_declare));
     CHECK(
-        only_whole("10 03 0000 07000000 0000004000000000 0000000000000000 0000000000000000 0000000000000000",
+        only_whole("10 04 0000 07000000 0000004000000000 0000000000000000 0000000000000000 0000000000000000",
                    decode_hello)); // what follows is the table's to check
     const auto other = decode_hello(bytes_of("10 01 0000 07000000 00")); // of a release with other fields
     REQUIRE(other);
@@ -203,6 +211,7 @@ TEST_CASE("a frame that is cut off anywhere is none") {
 
 TEST_CASE("fields that contradict each other are refused") {
     CHECK_FALSE(decode_stream(bytes_of("11 00 0000 01000000 0200000000000000 00"))); // too long
+    CHECK_FALSE(decode_dropped(bytes_of(std::string(golden::kDropped) + "00")));     // too long
     CHECK_FALSE(decode_declare(bytes_of("08 00 0100 efcdab8967452301 0000 0000")));  // no name
     CHECK_FALSE(decode_declare(bytes_of("08 00 0100 efcdab8967452301 0100 6162")));  // more than it says
     CHECK_FALSE(decode_declare(bytes_of("08 00 0100 efcdab8967452301 ffff 6162")));  // less than it says
