@@ -11,13 +11,16 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <thread>
 
 namespace plexus::bootstrap {
 namespace {
 
 using asio::ip::tcp;
 
-constexpr int kMostTries = 16; // where a directory makes room for others
+/// A directory that makes room for others is asked again after so long, then after twice as long, and so on.
+constexpr auto kFirstPause = std::chrono::milliseconds(1);
+constexpr auto kLongestPause = std::chrono::milliseconds(250);
 
 /// False when the deadline has passed.
 bool wait_for(int fd, short events, Clock::time_point deadline) {
@@ -51,9 +54,15 @@ Failure connection_failed(const Url& url, int error) {
     if (error != ECONNRESET && error != EPIPE) return connection_closed(url);
     return fail(
         Status::busy,
-        "{} reset the connection, also when tried again: too many others wait there to prove the job's "
-        "key, or it is not a Plexus directory",
+        "{} reset the connection: too many others wait there to prove the job's key, or it is not a Plexus "
+        "directory",
         to_string(url));
+}
+
+/// Says what was tried before that.
+Failure after(int tries, Clock::duration time, Failure last) {
+    return fail(last.status, "{} (tried {} times in {} ms)", last.why, tries,
+                std::chrono::duration_cast<std::chrono::milliseconds>(time).count());
 }
 
 Result<UniqueFd> connect_to(const tcp::endpoint& endpoint, const Url& url, Clock::time_point deadline) {
@@ -138,13 +147,19 @@ Result<Connection> connect(const Url& url, const Key& key, const ContextId& who,
         // An address that never answers must leave time for the addresses after it.
         const auto now = Clock::now();
         const auto share = now + (deadline - now) / static_cast<int>(left--);
+        auto pause = kFirstPause;
         for (int tries = 1;; ++tries) {
             auto fd = connect_to(endpoint, url, share);
             const Result<void> proved =
                 fd ? prove_ourselves(fd->get(), url, key, who, deadline) : fd.failure();
             if (proved) return Connection{std::move(*fd), endpoint.protocol()};
             last = proved.failure();
-            if (last.status == Status::busy && tries < kMostTries && Clock::now() < deadline) continue;
+            if (last.status == Status::busy && Clock::now() + pause < share) {
+                std::this_thread::sleep_for(pause);
+                pause = std::min(2 * pause, kLongestPause);
+                continue;
+            }
+            if (last.status == Status::busy) last = after(tries, Clock::now() - now, std::move(last));
             if (fd) return last;
             break;
         }

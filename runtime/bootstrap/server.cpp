@@ -189,10 +189,8 @@ class DirectoryServer::Impl {
 
     void make_room() {
         const auto first = counts_.eviction_victim(unauthenticated_)->shared_from_this();
-        // Its hello may be unread in its socket. Only with a hello it keeps its place.
-        const bool silent = first->is_silent();
-        first->hear();
-        if (!silent || first->is_silent()) first->evict();
+        // Its hello, or its confirm record, may be unread in its socket: it keeps its place for either.
+        if (!first->hear()) first->evict("others came after it, and it had not proved the job's key yet");
     }
 
     void forget(const std::shared_ptr<Session>& gone) {

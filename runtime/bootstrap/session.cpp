@@ -45,9 +45,9 @@ Session::Session(const std::shared_ptr<asio::io_context>& io, asio::ip::tcp::soc
 void Session::start() {
     handshake_timer_.expires_after(kHandshakeTime);
     handshake_timer_.async_wait([self = shared_from_this()](const std::error_code& error) {
-        if (!error) self->end("it did not prove the job's key in time");
+        if (!error) self->evict("it did not prove the job's key in time");
     });
-    await_hello();
+    await_proof();
 }
 
 void Session::end(std::string_view why) {
@@ -60,10 +60,10 @@ void Session::end(std::string_view why) {
     std::exchange(events_.gone, nullptr)(shared_from_this());
 }
 
-void Session::evict() {
+void Session::evict(std::string_view why) {
     std::error_code ignored;
     socket_.set_option(asio::socket_base::linger(true, 0), ignored);
-    end("others came after it, and it had not proved the job's key yet");
+    end(why);
 }
 
 template <class Next>
@@ -77,26 +77,39 @@ void Session::read(std::size_t size, Next next) {
                      });
 }
 
-void Session::await_hello() {
+void Session::await_proof() {
     socket_.async_wait(asio::ip::tcp::socket::wait_read,
                        [self = shared_from_this()](const std::error_code& error) {
-                           if (!self->events_.gone || !self->silent_) return;
+                           if (!self->events_.gone || self->is_known()) return;
                            if (error) return self->end(error.message());
                            self->hear();
-                           if (self->events_.gone && self->silent_) self->await_hello();
+                           if (self->events_.gone && !self->is_known()) self->await_proof();
                        });
 }
 
-void Session::hear() {
-    while (events_.gone && silent_) {
-        const ssize_t got = ::recv(socket_.native_handle(), incoming_.data() + hello_bytes_,
-                                   kHelloBytes - hello_bytes_, MSG_DONTWAIT);
-        if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
+bool Session::hear() {
+    bool further = false;
+    while (events_.gone && !is_known()) {
+        const std::size_t whole = silent_ ? kHelloBytes : kConfirmBytes;
+        const ssize_t got =
+            ::recv(socket_.native_handle(), incoming_.data() + heard_, whole - heard_, MSG_DONTWAIT);
+        if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return further;
         if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) return end(got == 0 ? "it left before it had said who it is" : std::strerror(errno));
-        hello_bytes_ += static_cast<std::size_t>(got);
-        if (hello_bytes_ == kHelloBytes) take_hello();
+        if (got <= 0) {
+            end(got == 0 ? "it left before it had proved the job's key" : std::strerror(errno));
+            return true;
+        }
+        heard_ += static_cast<std::size_t>(got);
+        if (heard_ < whole) continue;
+        heard_ = 0;
+        further = true;
+        if (silent_) {
+            take_hello();
+        } else {
+            take_confirm();
+        }
     }
+    return further;
 }
 
 void Session::take_hello() {
@@ -104,22 +117,17 @@ void Session::take_hello() {
     if (record.empty()) return end("it does not hold the job's key");
     silent_ = false;
     events_.greeted(shared_from_this());
-    // Read at once: the confirm record may come before the write of the answer has ended.
     queue(std::move(record), nullptr);
-    read_confirm();
 }
 
-void Session::read_confirm() {
-    read(kConfirmBytes, [](Session& me) {
-        if (!me.handshake_.take_confirm(std::span<const std::byte, kConfirmBytes>(me.incoming_)))
-            return me.end("it replayed the hello of another client, without the job's key");
-        me.handshake_timer_.cancel();
-        me.user_ = me.registry_->enter();
-        log::info("bootstrap", "context {} joined the directory from {}", to_string(me.handshake_.client()),
-                  me.where_);
-        me.events_.joined(me.shared_from_this());
-        me.read_length();
-    });
+void Session::take_confirm() {
+    if (!handshake_.take_confirm(std::span(incoming_).first<kConfirmBytes>()))
+        return end("it replayed the hello of another client, without the job's key");
+    handshake_timer_.cancel();
+    user_ = registry_->enter();
+    log::info("bootstrap", "context {} joined the directory from {}", to_string(handshake_.client()), where_);
+    events_.joined(shared_from_this());
+    read_length();
 }
 
 void Session::read_length() {

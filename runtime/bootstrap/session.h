@@ -41,21 +41,24 @@ class Session : public std::enable_shared_from_this<Session> {
             std::shared_ptr<Registry> registry, Events events);
 
     void start();
-    /// Takes what the socket has of the client's hello. The session may have ended then.
-    void hear();
+    /// Takes what the socket has of the client's proof: the hello, then the confirm record. True: one of them
+    /// was whole, or the session has ended.
+    bool hear();
     /// Closes the connection and withdraws the client's names.
     void end(std::string_view why);
-    /// Ends the session by a reset, by which the client knows that the room went to another one.
-    void evict();
+    /// The same by a reset, by which a client that has not proved the key knows that it may try again.
+    void evict(std::string_view why);
 
     /// The client has sent no whole hello yet.
     bool is_silent() const noexcept { return silent_; }
     const Source& source() const noexcept { return source_; }
 
   private:
-    void await_hello();
+    void await_proof();
     void take_hello();
-    void read_confirm();
+    void take_confirm();
+    /// The client has proved the key.
+    bool is_known() const noexcept { return user_ != 0; }
     void read_length();
     void read_frame(std::size_t length);
     void take(Frame frame);
@@ -79,7 +82,7 @@ class Session : public std::enable_shared_from_this<Session> {
     const std::string where_; // the client's address, for the log
     const Source source_;
     bool silent_ = true;
-    std::size_t hello_bytes_ = 0;
+    std::size_t heard_ = 0; // bytes of the hello, then of the confirm record
     Registry::User user_ = 0;
     Bytes incoming_;
     /// One frame; the value at its end, if it has one, is shared with others.
