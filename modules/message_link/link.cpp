@@ -168,7 +168,7 @@ void Link::take_confirm(ByteView body) {
     opening_.reset();
     peer_->sees_us = confirm.sees;
     set_state(State::open);
-    engine.listener().opening_is_over();
+    engine.listener().opening_is_over(*this);
     if (!engine.is_closing() &&
         host().accepted(host().self, reinterpret_cast<plexus_link*>(this), &peer_id_, &cookie) == PLEXUS_OK)
         return receiver.open();
@@ -283,7 +283,7 @@ void Link::leave() {
 
 void Link::lose(std::int32_t status, std::string why) {
     if (state == State::failing || state == State::over) return;
-    if (state == State::greeting) engine.listener().opening_is_over();
+    if (state == State::greeting) engine.listener().opening_is_over(*this);
     set_state(State::failing);
     watch.status = status;
     watch.why = std::move(why);

@@ -8,7 +8,7 @@
 namespace plexus::message_link {
 namespace {
 
-constexpr int kMostStrangers = 256;
+constexpr std::size_t kMostStrangers = 256;
 constexpr std::size_t kMostWaiting = 1024;
 
 } // namespace
@@ -20,11 +20,9 @@ void Listener::take(Port& port, ByteView body) {
     Opening opening(host);
     const auto verdict = opening.take_hello(body, hello);
     if (verdict.status == PLEXUS_AGAIN) return turn_away(verdict.why);
-    if (strangers_ >= kMostStrangers) { // a hello is said once
-        if (waiting_.size() < kMostWaiting)
-            waiting_.push_back({&port, {body.begin(), body.end()}, Clock::now()});
-        return;
-    }
+    const StrangerShares::Source source = source_of(hello.descriptor);
+    if (strangers_.size() >= kMostStrangers && !make_room(source)) // a hello is said once
+        return let_wait(source, {&port, {body.begin(), body.end()}, Clock::now()});
     auto made = std::make_unique<Link>(engine_, port, nullptr, plexus_id{}, Bytes{});
     std::int32_t status = PLEXUS_LINK_LOST;
     std::string why;
@@ -33,7 +31,7 @@ void Listener::take(Port& port, ByteView body) {
         return host.log(host.self, PLEXUS_DEBUG, ("a peer was turned away: " + why).c_str());
     Link& link = *made;
     if (!links_.add(std::move(made), host)) return links_.remove(link);
-    ++strangers_;
+    strangers_.add(source, &link);
     timeouts_.expect();
     link.greet(std::move(opening), hello.end, std::move(peer));
     if (verdict.status != PLEXUS_OK) {
@@ -43,8 +41,28 @@ void Listener::take(Port& port, ByteView body) {
     }
 }
 
+void Listener::opening_is_over(const Link& link) {
+    strangers_.remove([&](const Link* each) { return each == &link; });
+}
+
+bool Listener::make_room(const StrangerShares::Source& source) {
+    Link** const first = strangers_.who_makes_room(source);
+    if (first == nullptr) return false;
+    (*first)->lose(PLEXUS_LINK_LOST, "its member said hello many times, and did not prove itself");
+    return true;
+}
+
+void Listener::let_wait(const StrangerShares::Source& source, Waiting waiting) {
+    if (waiting_.size() >= kMostWaiting) {
+        const Waiting* const first = waiting_.who_makes_room(source);
+        if (first == nullptr) return;
+        waiting_.remove([&](const Waiting& each) { return &each == first; });
+    }
+    waiting_.add(source, std::move(waiting));
+}
+
 bool Listener::has_room_for_waiting() const noexcept {
-    return !waiting_.empty() && strangers_ < kMostStrangers;
+    return !waiting_.empty() && strangers_.size() < kMostStrangers;
 }
 
 // Who has waited for longer than its connect_timeout, which is taken to be as long as here, has given up.
@@ -53,9 +71,8 @@ std::uint32_t Listener::take_waiting(std::uint32_t budget) {
     std::uint32_t taken = 0;
     for (; !waiting_.empty() && taken < budget; ++taken) {
         const bool is_late = waiting_.front().came < since;
-        if (!is_late && strangers_ >= kMostStrangers) break;
-        const Waiting next = std::move(waiting_.front());
-        waiting_.pop_front();
+        if (!is_late && strangers_.size() >= kMostStrangers) break;
+        const Waiting next = waiting_.take_front();
         if (!is_late) take(*next.port, next.hello);
     }
     return taken;

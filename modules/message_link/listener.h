@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Who asks to be connected. A hello of a holder of the job's key becomes a link, which counts as a stranger's
-// until its opening is over; so many strangers are let in at a time, and the hellos of others wait.
-// @thread progress
+// until its opening is over. So many strangers are let in at a time: one of a member that has many of them
+// makes room for those of others, and else hellos wait. @thread progress
 #pragma once
 
+#include "message_link/crowd.h"
 #include "message_link/link_table.h"
 #include "message_link/timeouts.h"
-
-#include <deque>
 
 namespace plexus::message_link {
 
@@ -22,7 +21,7 @@ class Listener {
     /// A message of Kind::hello has come by `port`.
     void take(Port& port, ByteView hello);
     /// A link that take() made has proved itself, or is lost.
-    void opening_is_over() noexcept { --strangers_; }
+    void opening_is_over(const Link& link);
 
     /// Some hellos wait until the number of strangers falls.
     bool has_waiting() const noexcept { return !waiting_.empty(); }
@@ -38,13 +37,16 @@ class Listener {
         Clock::time_point came;
     };
 
+    /// False: `source` has as many strangers as any other.
+    bool make_room(const StrangerShares::Source& source);
+    void let_wait(const StrangerShares::Source& source, Waiting waiting);
     void turn_away(const std::string& why);
 
     Engine& engine_;
     LinkTable& links_;
     Timeouts& timeouts_;
-    int strangers_ = 0;
-    std::deque<Waiting> waiting_; // hellos of members
+    Crowd<Link*> strangers_;
+    Crowd<Waiting> waiting_; // hellos of members
     Clock::time_point quiet_until_{};
 };
 

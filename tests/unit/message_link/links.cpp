@@ -5,8 +5,11 @@
 #include "support/stream.h"
 #include "unit/message_link/memory_port.h"
 
+#include <algorithm>
+#include <memory>
 #include <poll.h>
 #include <thread>
+#include <vector>
 
 namespace links_test {
 
@@ -72,6 +75,35 @@ TEST_CASE(
     while (to.poll() > 0) {}
     CHECK(to.query(PLEXUS_QUERY_LINKS) > kMany);
     CHECK(to.query(PLEXUS_QUERY_LINKS) < 2 * kMany);
+}
+
+TEST_CASE("who says hello many times and nothing more keeps nobody else out") {
+    BareHost many(memory_method(), memory({}));
+    BareHost to(memory_method(), memory({{"handshake_timeout", "60 s"}}));
+    for (int i = 0; i < 2'000; ++i) REQUIRE(many.connect(to.descriptor(), to.id()) != nullptr);
+    many.poll(); // more hellos than may wait
+    while (to.poll() > 0) {}
+    BareHost other(memory_method(), memory({}));
+    CHECK(link_up(other, to) != nullptr);
+}
+
+TEST_CASE("members that say hello once each wait for each other, and all get their links") {
+    BareHost to(memory_method(), memory({}));
+    std::vector<std::unique_ptr<BareHost>> all;
+    std::vector<End*> ends;
+    for (int i = 0; i < 300; ++i) {
+        all.push_back(std::make_unique<BareHost>(memory_method(), memory({{"connect_timeout", "60 s"}})));
+        ends.push_back(all.back()->connect(to.descriptor(), to.id()));
+        REQUIRE(ends.back() != nullptr);
+        all.back()->poll(); // says hello
+    }
+    while (to.poll() > 0) {} // more than may be strangers at a time
+    CHECK(eventually(60s, [&] {
+        to.poll();
+        for (const auto& host : all) host->poll();
+        return std::all_of(ends.begin(), ends.end(), [](const End* end) { return end->is_open(); });
+    }));
+    for (const End* end : ends) CHECK_FALSE(end->is_lost());
 }
 
 TEST_CASE("a message that does not know the link's token changes nothing") {
