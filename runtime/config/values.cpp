@@ -10,10 +10,6 @@
 #include <string>
 
 namespace plexus::config {
-namespace {
-
-constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
-} // namespace
 
 Result<std::uint64_t> parse_size(std::string_view text) {
     if (const auto bytes = size_in(text)) return *bytes;
@@ -44,7 +40,8 @@ Result<std::uint64_t> parse_count(std::string_view text) {
     const auto end = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     if (!digits.empty() && end.ec == std::errc{} && end.ptr == digits.data() + digits.size()) return value;
     if (end.ec == std::errc::result_out_of_range)
-        return fail(Status::bad_config, "\"{}\" is too large: write a whole number up to {}", text, kMax);
+        return fail(Status::bad_config, "\"{}\" is too large: write a whole number up to {}", text,
+                    std::numeric_limits<std::uint64_t>::max());
     return fail(Status::bad_config, "\"{}\" is no count: write a whole number, such as 16", text);
 }
 

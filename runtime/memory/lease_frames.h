@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sends the frames that request, grant, recall and return leases; and tells of frames of this room that are
-// none.
+// Sends the frames that request, grant, recall and return leases, and reports those that are too short.
 #pragma once
 
 #include "transport/transport.h"
@@ -9,12 +8,12 @@
 
 namespace plexus::memory {
 
-/// An answer is one that the peer waits for: it may use the room reserved for answers, and the peer is told
-/// if it is lost.
+/// The peer waits for an `answer`: it may take the room kept for answers, and the peer is told if it is
+/// dropped.
 enum class LeaseFrame : std::uint8_t { request, answer };
 
-/// Sends to the peer of `to`, by that channel or another. False: there was no room for a request, the peer is
-/// lost, or the deadline has passed. @thread any
+/// Sends `head` and `rest` to the peer of `to`, by that channel or another. False, and logged: there was no
+/// room before the deadline, or no way to the peer. @thread any
 inline bool send_lease_frame(
     transport::Channel& to, LeaseFrame kind, std::span<std::byte> head, wire::View rest = {},
     std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max()) {
@@ -32,7 +31,7 @@ inline bool send_lease_frame(
     return false;
 }
 
-/// A frame that is shorter than its header does not say whom to answer: the program hears of it.
+/// Reports `what`, a frame shorter than its header, to the program: it does not say whom to answer.
 inline void tell_short(transport::Link& from, const char* what) {
     from.interface.calls.endpoint->listener().on_error(Status::bad_archive, from.peer->text() + " sent " +
                                                                                 what + " that is too short");

@@ -17,8 +17,8 @@ namespace plexus::request {
 void answer(transport::Channel& to, std::uint64_t call, detail::Writer& result);
 /// Why a call has none.
 void answer(transport::Channel& to, std::uint64_t call, Status status, std::string_view why);
-/// Why a request was not carried out: to its caller, or, if it was one-way, to its sender's on_error() and
-/// the log here.
+/// Tells why a request was not carried out: the caller of a call; of a one-way request the log here, then its
+/// sender's on_error(). An unreliable one that found no room (`again`) is counted, and nobody is told.
 void refuse(Reporter& reporter, transport::Channel& to, const wire::RequestHeader& header, Status status,
             const std::string& why);
 /// The method by which a request came: not that of `back` if it came by a datagram.

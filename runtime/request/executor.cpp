@@ -4,9 +4,10 @@
 #include "base/log.h"
 #include "plexus/caller.h"
 #include "request/answers.h"
-#include "request/dispatcher.h"
+#include "request/peer_requests.h"
 
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 namespace plexus::request {
@@ -15,9 +16,12 @@ namespace {
 /// For the answers of handlers whose waits have just been ended.
 constexpr auto kLastAnswers = std::chrono::milliseconds(100);
 
-/// A request whose handler runs, and where its bytes are; null: in memory that is its sender's or module's.
+/// A request whose handler runs. Every detail::Incoming is one.
 struct RunningRequest : detail::Incoming {
-    Buffer* memory = nullptr;
+    explicit RunningRequest(Reporter& of)
+      : reporter(of) {}
+    Reporter& reporter;
+    Buffer* memory = nullptr; ///< where its bytes are; null: in memory that is its sender's or module's
 };
 
 /// The handler that runs on this thread. Its own: set before each, so it costs one instruction.
@@ -37,8 +41,9 @@ class Running {
 /// An answer that the program still owes.
 class Owed final : public detail::Deferred {
   public:
-    Owed(transport::Channel& to, const wire::RequestHeader& header, Objects::Slot* pinned)
-      : core_(to.endpoint().keeper())
+    Owed(Reporter& reporter, transport::Channel& to, const wire::RequestHeader& header, Objects::Slot* pinned)
+      : reporter_(reporter)
+      , core_(to.endpoint().keeper())
       , peer_(to.peer().shared_from_this())
       , to_(to)
       , header_(header)
@@ -60,14 +65,14 @@ class Owed final : public detail::Deferred {
     }
     bool fail(Status status, std::string_view why) override {
         if (!give_up()) return false;
-        auto& dispatcher = static_cast<Dispatcher&>(to_.endpoint().listener());
-        refuse(dispatcher.reporter(), to_, header_, status, std::string(why));
+        refuse(reporter_, to_, header_, status, std::string(why));
         return true;
     }
     bool give_up() noexcept override { return !over_.exchange(true, std::memory_order_acq_rel); }
 
   private:
-    const std::shared_ptr<detail::Core> core_;    // keeps the endpoint
+    Reporter& reporter_;
+    const std::shared_ptr<detail::Core> core_;    // keeps the reporter and the endpoint
     const std::shared_ptr<transport::Peer> peer_; // keeps `to_`
     transport::Channel& to_;
     const wire::RequestHeader header_;
@@ -115,8 +120,7 @@ struct Job {
             return Status::deadline_exceeded;
         }
         if (!called()) return Status::ok;
-        const transport::Presence presence = peer->presence();
-        if (presence != transport::Presence::lost && presence != transport::Presence::gone) return Status::ok;
+        if (!transport::is_away(peer->presence())) return Status::ok;
         why = "its caller was lost before its handler began";
         return Status::peer_lost;
     }
@@ -144,7 +148,7 @@ Executor::Executor(std::size_t threads, std::size_t most_bytes, Reporter& report
 std::size_t Executor::run(detail::Handler& handler, Objects::Slot& slot, transport::Channel& from,
                           const wire::RequestHeader& header, wire::View frame, Buffer* owned) {
     detail::Reader in(&from, frame.data(), frame.size(), header.bytes());
-    RunningRequest request;
+    RunningRequest request(reporter_);
     request.memory = owned;
     request.from = &from;
     request.header = &header;
@@ -195,8 +199,9 @@ void Executor::submit(detail::Handler& handler, Objects::Slot& slot, transport::
             std::string reason;
             Status begun = job->begin(reason);
             if (begun == Status::ok && finished_.load(std::memory_order_relaxed)) {
+                if (transport::is_away(job->peer->presence())) return; // nobody hears a report
                 begun = Status::closed;
-                reason = kUnbegun;
+                reason = kNotBegun;
             }
             if (begun == Status::cancelled) return; // nobody waits for an answer
             if (begun != Status::ok) return refuse(reporter_, job->from, job->header, begun, reason);
@@ -205,7 +210,10 @@ void Executor::submit(detail::Handler& handler, Objects::Slot& slot, transport::
         };
         const bool queued = pool_.submit(job->cost(), task, &handler);
         if (queued) return;
-        why = "the queue of threaded handlers is full (limits.handler_queue)";
+        why = fmt::format(
+            "the requests that wait for a thread in context {} have as much memory as its "
+            "limits.handler_queue allows: send fewer at a time, or raise that or handlers.threads there",
+            transport::short_text(from.endpoint().self()));
         if (pool_.stopping()) {
             status = Status::closed;
             why = "the context is closing";
@@ -225,23 +233,28 @@ std::size_t Executor::finish(poll::Scheduler& scheduler, Clock::time_point deadl
         scheduler.end_waits();
         scheduler.wait_for_true(idle, Clock::now() + kLastAnswers);
     }
-    unbegun_ = pool_.take_dropped();
-    return unbegun_.size();
+    std::vector<std::function<void()>> dropped = pool_.take_dropped();
+    not_begun_.assign(std::make_move_iterator(dropped.begin()), std::make_move_iterator(dropped.end()));
+    return not_begun_.size();
 }
 
-void Executor::refuse_unbegun() {
+std::size_t Executor::refuse_not_begun(std::size_t most) {
     finished_.store(true, std::memory_order_relaxed);
-    for (const auto& task : std::exchange(unbegun_, {})) {
+    std::size_t refused = 0;
+    for (; refused < most && !not_begun_.empty(); ++refused) {
+        const auto task = std::move(not_begun_.front());
+        not_begun_.pop_front();
         try {
             task();
         } catch (const std::exception& error) { // such as no memory for this report; the others may find some
             log::warn("request", "a request that had not begun could not be refused: {}", error.what());
         }
     }
+    return refused;
 }
 
 std::vector<const void*> Executor::release(Clock::time_point deadline, std::shared_ptr<void> keep) {
-    unbegun_.clear(); // no turn has come to refuse them
+    not_begun_.clear(); // no turn has come to refuse them
     // Without somebody who keeps what handlers touch, nothing remains but to wait for them.
     if (keep == nullptr) deadline = Clock::time_point::max();
     return pool_.release(deadline, std::move(keep));
@@ -270,7 +283,8 @@ namespace detail {
 
 std::shared_ptr<Deferred> Incoming::defer(bool keeps_object) const {
     return std::make_shared<request::Owed>(
-        static_cast<transport::Channel&>(*from), *static_cast<const wire::RequestHeader*>(header),
+        static_cast<const request::RunningRequest&>(*this).reporter, static_cast<transport::Channel&>(*from),
+        *static_cast<const wire::RequestHeader*>(header),
         keeps_object ? static_cast<request::Objects::Slot*>(slot) : nullptr);
 }
 

@@ -12,14 +12,15 @@
 
 #include <atomic>
 #include <cstddef>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <vector>
 
 namespace plexus::request {
 
-/// Why an accepted request is refused in the end.
-inline constexpr const char* kUnbegun = "its context closed before its handler began";
+/// Why a request that had not begun when its context closed is refused.
+inline constexpr const char* kNotBegun = "its context closed before its handler began";
 
 class Executor {
   public:
@@ -42,18 +43,17 @@ class Executor {
     /// Refuses new requests, lets those that wait for a thread finish, and makes progress meanwhile. At the
     /// deadline every wait in a handler ends with `closed`. Gives how many have not begun.
     std::size_t finish(poll::Scheduler& scheduler, Clock::time_point deadline);
-    /// Refuses those with `closed`. @thread progress
-    void refuse_unbegun();
+    /// Refuses at most `most` of those with `closed`; how many. @thread progress
+    std::size_t refuse_not_begun(std::size_t most);
     /// Ends the threads. A handler that has not returned by the deadline goes on by itself and holds `keep`.
     /// Gives those handlers.
     std::vector<const void*> release(Clock::time_point deadline, std::shared_ptr<void> keep);
 
   private:
     Reporter& reporter_;
-    std::vector<std::function<void()>> unbegun_; ///< filled by finish()
-    // [finished] set by refuse_unbegun(): tasks that begin behind it are refused.
-    std::atomic<bool> finished_{false};
-    Pool pool_; // ends first: its threads use the others
+    std::deque<std::function<void()>> not_begun_; ///< filled by finish()
+    std::atomic<bool> finished_{false};           ///< no handler begins any more; alone is the message
+    Pool pool_;                                   // ends first: its threads use the others
 };
 
 /// Keeps the bytes of the request whose handler runs on this thread. Null if they are not in memory of their

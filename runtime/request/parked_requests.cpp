@@ -43,39 +43,56 @@ bool ParkedRequests::add(Line& line, transport::Channel& from, const wire::Reque
         places_.push_back({request.peer, &line});
         pause_ = nanoseconds{0};
     }
-    line.bytes += request.cost();
+    const std::size_t cost = request.cost();
     line.requests.push_back(std::move(request));
+    line.bytes += cost;
     count_.fetch_add(1, std::memory_order_relaxed);
     return true;
 }
 
-nanoseconds ParkedRequests::run(const std::function<void(Request&)>& begin, bool all) {
+void ParkedRequests::take_first(Line& line, const std::function<void(Request&)>& take) {
+    Request request = std::move(line.requests.front());
+    line.requests.pop_front();
+    line.bytes -= request.cost();
+    const Leaving counted{count_};
+    take(request);
+}
+
+void ParkedRequests::leave_empty_lines() {
+    std::erase_if(places_, [](const Place& place) { return place.line->requests.empty(); });
+}
+
+std::size_t ParkedRequests::give_up(const std::function<void(Request&)>& refuse, std::size_t most) {
+    std::size_t taken = 0;
+    for (const Place& place : places_)
+        for (; taken < most && !place.line->requests.empty(); ++taken) take_first(*place.line, refuse);
+    leave_empty_lines();
+    return taken;
+}
+
+nanoseconds ParkedRequests::run(const std::function<void(Request&)>& begin) {
     if (places_.empty()) return nanoseconds::max();
     bool some = false;
     bool more = false;
     for (const Place& place : places_) {
         Line& line = *place.line;
         for (int left = kAtOnce; !line.requests.empty(); --left) {
-            Request& first = line.requests.front();
-            if (!all && (first.header.flags & wire::kWantsReply) != 0 && crowded(line, *first.from)) {
+            const Request& first = line.requests.front();
+            if ((first.header.flags & wire::kWantsReply) != 0 && crowded(line, *first.from)) {
                 first.from->on_outbox([](transport::Outbox& outbox) { // kept answers occupy room until acked
                     if (outbox.frames().window().unacked()) outbox.ask();
                 });
                 break;
             }
-            if (left == 0 && !all) {
+            if (left == 0) {
                 more = true;
                 break;
             }
-            Request request = std::move(first);
-            line.requests.pop_front();
-            line.bytes -= request.cost();
             some = true;
-            const Leaving counted{count_};
-            begin(request);
+            take_first(line, begin);
         }
     }
-    std::erase_if(places_, [](const Place& place) { return place.line->requests.empty(); });
+    leave_empty_lines();
     if (places_.empty()) return nanoseconds::max();
     if (more) return nanoseconds{0};
     pause_ = some ? kFirstPause : std::clamp(2 * pause_, kFirstPause, kLongestPause);

@@ -52,9 +52,10 @@ class ParkedRequests {
     /// False: so many wait already. `owned`: as Sink::take. @error std::bad_alloc (thrown)
     bool add(Line& line, transport::Channel& from, const wire::RequestHeader& header, wire::View frame,
              Buffer* owned);
-    /// Gives those to `begin` whose answers find room, or, at the end, `all`. How long until it wants to be
-    /// asked again.
-    std::chrono::nanoseconds run(const std::function<void(Request&)>& begin, bool all = false);
+    /// Gives those to `begin` whose answers find room. How long until it wants to be asked again.
+    std::chrono::nanoseconds run(const std::function<void(Request&)>& begin);
+    /// At the end: gives at most `most` to `refuse`, whether there is room or not; how many.
+    std::size_t give_up(const std::function<void(Request&)>& refuse, std::size_t most);
     /// Forgets what waits; how many requests that were.
     std::size_t clear() noexcept;
     /// How many wait. @thread any
@@ -72,6 +73,10 @@ class ParkedRequests {
         line.answered = 0;
         return false;
     }
+
+    void take_first(Line& line, const std::function<void(Request&)>& take);
+    /// Forgets the places of lines that are empty.
+    void leave_empty_lines();
 
     struct Place {
         std::shared_ptr<transport::Peer> peer; ///< keeps the line

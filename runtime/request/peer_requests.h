@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a context knows of the requests of one peer. @thread progress
+// What a context knows of the requests of one peer. @thread progress, except where a line says otherwise
 #pragma once
 
 #include "plexus/handler.h"
@@ -42,7 +42,7 @@ class DeclaredRequests {
 struct PeerRequests : transport::Attachment {
     DeclaredRequests declared;
     ParkedRequests::Line parked;
-    WaitingRequests waiting; ///< also of threads that run handlers
+    WaitingRequests waiting; ///< @thread any
     Newest newest;
 };
 

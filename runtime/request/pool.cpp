@@ -49,8 +49,8 @@ class Pool::State : public std::enable_shared_from_this<State> {
     /// What has been submitted, and what becomes of it.
     struct Tasks {
         std::deque<Task> waiting;
-        std::deque<Task> late; ///< dropped, and not taken yet
-        std::size_t bytes = 0; ///< of those that wait or run
+        std::deque<Task> not_begun; ///< dropped, and not taken yet
+        std::size_t bytes = 0;      ///< of those that wait or run
         std::size_t running = 0;
         std::size_t dropped = 0;
         bool stopping = false;
@@ -61,7 +61,7 @@ class Pool::State : public std::enable_shared_from_this<State> {
         bool over() const { return stopping && Clock::now() >= deadline; }
         void drop() {
             dropped += waiting.size();
-            if (late.empty()) late.swap(waiting); // a pool that stops takes no more, so once
+            if (not_begun.empty()) not_begun.swap(waiting); // a pool that stops takes no more, so once
             waiting.clear();
         }
     };
@@ -191,15 +191,15 @@ std::optional<Pool::State::Task> Pool::State::take(Worker& self) {
 }
 
 std::vector<std::function<void()>> Pool::State::take_dropped() {
-    std::deque<Task> late;
+    std::deque<Task> dropped;
     {
         Lock hold(mutex_);
         if (tasks_.over()) tasks_.drop(); // every thread may be busy
-        late.swap(tasks_.late);
+        dropped.swap(tasks_.not_begun);
     }
     std::vector<std::function<void()>> taken;
-    taken.reserve(late.size());
-    for (Task& task : late) taken.push_back(std::move(task.run));
+    taken.reserve(dropped.size());
+    for (Task& task : dropped) taken.push_back(std::move(task.run));
     return taken;
 }
 

@@ -37,7 +37,7 @@ class Pool {
     /// Ends the threads. Those whose task has not returned by the deadline go on by themselves, and hold
     /// `keep` until their tasks have: it must keep whatever they touch. Gives the labels of those tasks.
     std::vector<const void*> release(Clock::time_point deadline, std::shared_ptr<void> keep);
-    /// The tasks that had not begun by the deadline, to tell whoever asked for them. Once. @thread any
+    /// The tasks that were dropped, for whoever tells their senders. Gives each once. @thread any
     std::vector<std::function<void()>> take_dropped();
     /// How many tasks were dropped. @thread any
     std::size_t dropped() const;

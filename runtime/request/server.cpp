@@ -6,13 +6,16 @@
 #include "wire/signature.h"
 #include "wire/table.h"
 
+#include <algorithm>
+
 namespace plexus::request {
 namespace {
 
-/// For the last word about requests that have not begun.
+/// For the last word about requests that have not begun: as long as some are refused, and for all of them.
 constexpr auto kLastReports = std::chrono::milliseconds(100);
-
-std::string short_name(const ContextId& id) { return to_string(id).substr(0, 8); }
+constexpr auto kAllReports = std::chrono::seconds(1);
+/// Requests that are refused in one turn at the end. Others read, and make progress, in between.
+constexpr std::size_t kRefusedInATurn = 1000;
 
 } // namespace
 
@@ -68,15 +71,22 @@ void Server::finish_handlers(poll::Scheduler& scheduler, Clock::time_point deadl
     // In a turn, where no answer or report waits for room.
     end_.store(End::refuses, std::memory_order_release); // [end]
     scheduler.request_deferred_work();
-    scheduler.wait_for_true([this] { return end_.load(std::memory_order_acquire) == End::refused; },
-                            Clock::now() + kLastReports);
+    const auto all_refused = [this] { return end_.load(std::memory_order_acquire) == End::refused; };
+    const auto latest = Clock::now() + kAllReports;
+    for (std::uint32_t before = 0;; before = refusing_turns_.load(std::memory_order_relaxed)) {
+        if (scheduler.wait_for_true(all_refused, std::min(latest, Clock::now() + kLastReports))) return;
+        if (Clock::now() >= latest || refusing_turns_.load(std::memory_order_relaxed) == before) return;
+    }
 }
 
-void Server::refuse_unbegun() {
-    executor_.refuse_unbegun();
-    parked_.run([this](ParkedRequests::Request& request) { begin(request); }, true);
-    end_.store(End::refused, std::memory_order_release); // [end]
-    endpoint_->scheduler().wake();                       // finish_handlers() waits for that
+void Server::refuse_not_begun() {
+    refusing_turns_.fetch_add(1, std::memory_order_relaxed);
+    std::size_t left = kRefusedInATurn;
+    left -= executor_.refuse_not_begun(left);
+    left -= parked_.give_up([this](ParkedRequests::Request& request) { begin(request); }, left);
+    if (left == 0) return endpoint_->scheduler().request_deferred_work(); // there may be more
+    end_.store(End::refused, std::memory_order_release);                  // [end]
+    endpoint_->scheduler().wake();                                        // finish_handlers() waits for that
 }
 
 void Server::release_handlers(Clock::time_point deadline, std::shared_ptr<void> keep) {
@@ -127,21 +137,29 @@ bool Server::take_datagram(const transport::Peer& from, const transport::Interfa
 void Server::park(transport::Channel& from, PeerRequests& requests, const wire::RequestHeader& header,
                   wire::View frame, Buffer* owned) {
     if (end_.load(std::memory_order_relaxed) != End::none)
-        return refuse(reporter_, from, header, Status::closed, kUnbegun);
-    std::string why = "there is no memory for a request that has to wait";
+        return refuse(reporter_, from, header, Status::closed, kNotBegun);
+    std::string why;
     try {
         if (parked_.add(requests.parked, from, header, frame, owned)) {
             requests.waiting.enter();
             return endpoint_->scheduler().request_deferred_work();
         }
-        why = "the answers to " + from.peer().text() +
-              " do not leave, and as many of its requests wait as limits.handler_queue allows";
-    } catch (const std::bad_alloc&) {} // says so
+        why = fmt::format(
+            "answers to {} do not leave, and of its requests as many wait as limits.handler_queue "
+            "of context {} allows: let it read answers before it sends more, or raise the limit",
+            from.peer().text(), transport::short_text(from.endpoint().self()));
+    } catch (const std::bad_alloc&) {
+        why = fmt::format("context {} has no memory for a request of {} bytes that has to wait",
+                          transport::short_text(from.endpoint().self()), frame.size());
+    }
     refuse(reporter_, from, header, Status::again, why);
 }
 
 std::chrono::nanoseconds Server::begin_parked() {
-    if (end_.load(std::memory_order_acquire) == End::refuses) refuse_unbegun(); // [end]
+    if (end_.load(std::memory_order_acquire) == End::refuses) { // [end]
+        refuse_not_begun();
+        return std::chrono::nanoseconds::max();
+    }
     const bool some = parked_.count() > 0;
     const auto next = parked_.run([this](ParkedRequests::Request& request) { begin(request); });
     if (next.count() == 0) endpoint_->scheduler().request_deferred_work();
@@ -156,9 +174,8 @@ void Server::begin(ParkedRequests::Request& request) {
     // Only calls are cancelled; other requests have no number of their own.
     const bool is_call = (header.flags & wire::kWantsReply) != 0;
     if (!(is_call ? requests.waiting.leave(header.call) : requests.waiting.leave())) return;
-    const transport::Presence presence = request.peer->presence();
-    const bool gone = presence == transport::Presence::lost || presence == transport::Presence::gone;
-    if (gone && (header.flags & wire::kWantsReply) != 0) return; // nobody waits for an answer
+    const bool ends = end_.load(std::memory_order_relaxed) == End::refuses;
+    if (transport::is_away(request.peer->presence()) && (is_call || ends)) return; // nobody hears an answer
     if (header.deadline != 0) {
         const auto left = std::chrono::ceil<std::chrono::milliseconds>(request.expires - Clock::now());
         if (left.count() <= 0)
@@ -166,8 +183,7 @@ void Server::begin(ParkedRequests::Request& request) {
                           "its deadline had passed before its handler began");
         header.deadline = static_cast<std::uint32_t>(left.count());
     }
-    if (end_.load(std::memory_order_relaxed) == End::refuses)
-        return refuse(reporter_, *request.from, header, Status::closed, kUnbegun);
+    if (ends) return refuse(reporter_, *request.from, header, Status::closed, kNotBegun);
     handle(*request.from, requests, header, request.frame, &request.memory);
 }
 
@@ -182,7 +198,7 @@ void Server::take_cancel(transport::Link& from, wire::View frame) {
 void Server::handle(transport::Channel& from, PeerRequests& requests, const wire::RequestHeader& header,
                     wire::View frame, Buffer* owned) {
     const auto self = [&] {
-        return short_name(from.endpoint().self()) + (name_.empty() ? "" : " (" + name_ + ")");
+        return transport::short_text(from.endpoint().self()) + (name_.empty() ? "" : " (" + name_ + ")");
     };
     DeclaredRequests::Entry* const entry = requests.declared.find(header.request);
     if (entry == nullptr) [[unlikely]]

@@ -63,7 +63,7 @@ class Server {
     void park(transport::Channel& from, PeerRequests& requests, const wire::RequestHeader& header,
               wire::View frame, Buffer* owned);
     void begin(ParkedRequests::Request& request);
-    void refuse_unbegun();
+    void refuse_not_begun();
     void handle(transport::Channel& from, PeerRequests& requests, const wire::RequestHeader& header,
                 wire::View frame, Buffer* owned);
 
@@ -74,9 +74,11 @@ class Server {
     Objects objects_;
     ParkedRequests parked_;
     enum class End : std::uint8_t { none, refuses, refused };
-    // [end] `refuses` follows what finish_handlers() has left to refuse, `refused` the last word of that.
+    // [end] Who reads `refuses` sees what finish_handlers() has left to refuse; who reads `refused`, that
+    // nothing of it is left. Stored with release, read with acquire by the other thread.
     std::atomic<End> end_{End::none};
-    Executor executor_; // ends first: its threads use the others
+    std::atomic<std::uint32_t> refusing_turns_{0}; ///< turns that refused some at the end; a count
+    Executor executor_;                            // ends first: its threads use the others
 };
 
 } // namespace plexus::request

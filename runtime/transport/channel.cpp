@@ -348,7 +348,9 @@ std::string Channel::explain(Status status) const {
                            "send it in parts",
                            outbox_.most());
     case Status::again:
-        return fmt::format("a handler has sent more to {} than limits.handler_queue allows ({} bytes)",
+        return fmt::format("what handlers have sent to {}, and has not left yet, has as much memory as "
+                           "limits.handler_queue allows ({} bytes): send less from one handler, send from "
+                           "outside of handlers, where senders wait, or raise the limit",
                            peer_.text(), endpoint_.options().handler_queue);
     case Status::closed:
         return "this context is closing";

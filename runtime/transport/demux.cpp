@@ -112,7 +112,7 @@ void Demux::deliver_aligned(Link& link, Placement& placement) {
 
 void Demux::refuse(Link& link, wire::View head, std::size_t bytes, bool memory) {
     const auto kind = head.empty() ? std::size_t{0} : static_cast<std::size_t>(head[0]);
-    const std::string self = to_string(endpoint_.self()).substr(0, 8);
+    const std::string self = short_text(endpoint_.self());
     const std::string why =
         memory ? fmt::format("context {} has no memory for a message of {} bytes", self, bytes)
                : fmt::format("the message has {} bytes, limits.max_message of context {} allows {}: raise it "

@@ -9,6 +9,8 @@
 
 namespace plexus::transport {
 
+std::string short_text(const ContextId& id) { return to_string(id).substr(0, 8); }
+
 std::shared_ptr<const KnownTable> KnownTable::make(DescriptorTable table) {
     auto known = std::make_shared<KnownTable>();
     known->encoded = wire::encode_table(table);
@@ -51,7 +53,7 @@ void KnownTables::learn(const std::shared_ptr<const KnownTable>& table, bool fro
 
 Peer::Peer(const ContextId& the_id)
   : id(the_id)
-  , short_id(to_string(the_id).substr(0, 8)) {
+  , short_id(short_text(the_id)) {
     crypto::fill_random(&relation.memory, sizeof relation.memory);
     relation.memory |= 1; // never 0
 }

@@ -34,6 +34,9 @@ constexpr bool share_rows(std::string_view one, std::string_view other) noexcept
     return means_row(one, other) || means_row(other, one);
 }
 
+/// The first eight digits of a context's id, for texts.
+std::string short_text(const ContextId& id);
+
 /// A table and its bytes; shared by every pointer that has it.
 struct KnownTable {
     DescriptorTable table;
@@ -55,6 +58,10 @@ enum class Presence : std::uint8_t {
     lost,    ///< no row of its table reached it
     gone,    ///< it has said goodbye
 };
+/// Nothing is sent to such a peer any more, or until it comes back.
+constexpr bool is_away(Presence presence) noexcept {
+    return presence == Presence::lost || presence == Presence::gone;
+}
 
 /// The verdict about a peer. Guarded by the peer's mutex.
 struct PeerState {
@@ -107,8 +114,7 @@ class Peer : public std::enable_shared_from_this<Peer> {
     ~Peer();
 
     const ContextId id;
-    /// The first eight digits of the id.
-    const std::string short_id;
+    const std::string short_id; ///< short_text() of the id
     /// Its key `name`; empty if it has not said one, or has none. @thread any
     std::string name() const;
     /// The first name that it says stays. @thread progress

@@ -100,9 +100,8 @@ Status Route::send_unreliable(transport::Frame& frame, std::uint16_t request, st
     Status status = refuse_forked(why);
     if (status != Status::ok) return status;
     Datagrams* by = nullptr;
-    using transport::Presence;
-    const Presence presence = peer_->presence(); // who is lost gets nothing by a way that cannot tell
-    const bool there = presence != Presence::lost && presence != Presence::gone;
+    // Who is lost gets nothing by a way that cannot tell.
+    const bool there = !transport::is_away(peer_->presence());
     if (there && frame.carried.empty()) { // what pointers refer to has to be there before they are
         by = datagrams_.load(std::memory_order_acquire); // pairs with [datagrams]
         if (by == nullptr) by = choose_datagrams();

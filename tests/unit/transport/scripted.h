@@ -285,12 +285,17 @@ struct Message : transport::Frame {
 };
 
 /// One context's transport, and one peer that can be reached by all its methods: two, or three. Where the
-/// options name a site, the peer is said to be there, and the first method reaches no further.
-class Rig {
+/// options name a site, the peer is said to be there, and the first method reaches no further. `Heard` is
+/// what the transport tells.
+template <class Heard = Recorder>
+class RigOf {
   public:
-    explicit Rig(transport::EndpointOptions options = {}, bool fragile = true,
-                 std::uint64_t eager = UINT64_MAX, std::size_t methods = 2)
-      : one("one", fragile, eager)
+    /// `of_heard`: arguments of its constructor.
+    template <class... OfHeard>
+    explicit RigOf(transport::EndpointOptions options = {}, bool fragile = true,
+                   std::uint64_t eager = UINT64_MAX, std::size_t methods = 2, OfHeard... of_heard)
+      : heard(std::move(of_heard)...)
+      , one("one", fragile, eager)
       , two("two", fragile, eager)
       , three("three", fragile, eager)
       , settings_(settled(options.place.site.empty() ? "any" : "site"))
@@ -307,16 +312,16 @@ class Rig {
         peer = transport.endpoint().peer(id(2));
         peer->learn(transport::KnownTable::make(table), true);
         transport.demux().on(wire::Kind::request, {[](void* self, transport::Link&, wire::View, Buffer*) {
-                                                       ++static_cast<Rig*>(self)->delivered;
+                                                       ++static_cast<RigOf*>(self)->delivered;
                                                    },
                                                    nullptr, this});
     }
-    ~Rig() {
+    ~RigOf() {
         scheduler.stop();
         transport.destroy();
     }
-    Rig(const Rig&) = delete;
-    Rig& operator=(const Rig&) = delete;
+    RigOf(const RigOf&) = delete;
+    RigOf& operator=(const RigOf&) = delete;
 
     static ContextId id(std::uint8_t number) {
         ContextId made;
@@ -378,7 +383,7 @@ class Rig {
     }
 
     poll::Scheduler scheduler{poll::SchedulerOptions{}};
-    Recorder heard;
+    Heard heard;
     ScriptedMethod one;
     ScriptedMethod two;
     ScriptedMethod three;
@@ -404,5 +409,6 @@ class Rig {
   public:
     transport::Transport transport; // over all of the above
 };
+using Rig = RigOf<>;
 
 } // namespace plexus::testing
