@@ -153,6 +153,9 @@ std::string why_not_bound(const std::string& failed, int error, const Options& o
     if (is_missing_address(error))
         return "nothing can be listened on at " + reason +
                "; set listen and interface to addresses that the command \"ip addr\" shows";
+    if (module::is_shortage(error))
+        return "nothing can be listened on at " + reason +
+               "; raise the limit of open files, or see what memory is left";
     return "nothing can be listened on at " + reason;
 }
 

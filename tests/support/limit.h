@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdio>
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -25,6 +26,13 @@ class Limit {
     decltype(RLIMIT_NOFILE) what_;
     rlimit before_{};
 };
+
+/// The descriptor that this process would get next: with RLIMIT_NOFILE at that it gets none.
+inline rlim_t next_descriptor() {
+    const int next = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    ::close(next);
+    return static_cast<rlim_t>(next);
+}
 
 /// Bytes of addresses that a process has in use, for RLIMIT_AS: of this one, or of `pid`.
 inline rlim_t address_space(pid_t pid = ::getpid()) {

@@ -6,7 +6,6 @@
 #include "support/limit.h"
 #include "support/process.h"
 
-#include <fcntl.h>
 #include <functional>
 #include <optional>
 #include <sys/resource.h>
@@ -26,13 +25,6 @@ struct Heap {
 constexpr Request<std::size_t(Heap&, std::span<const std::byte>)> pile{"shortage.pile"};
 
 constexpr std::size_t kMebibyte = std::size_t{1} << 20;
-
-/// The limit by which whoever wants another descriptor gets none.
-rlim_t no_more_descriptors() {
-    const int next = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-    ::close(next);
-    return static_cast<rlim_t>(next);
-}
 
 /// A context in a process of its own, whose main thread does `steps`, one after each signal of the parent,
 /// and says when it has done it.
@@ -94,7 +86,7 @@ TEST_CASE("a message that finds no memory on its way is reported, and later ones
     CHECK(within(pointer.call(pile, std::span(small))) == 10);
     {
         const auto said = expect_warning("no shared memory for a message of 100");
-        const Limit none(RLIMIT_NOFILE, no_more_descriptors());
+        const Limit none(RLIMIT_NOFILE, next_descriptor());
         const Refusal refusal = refusal_of([&] { pointer.send(pile, std::span(large)); });
         CHECK(refusal.status == Status::message_lost);
         CHECK(said.count() == 1);

@@ -18,12 +18,6 @@ using namespace plexus::testing;
 
 namespace {
 
-rlim_t next_descriptor() {
-    const int next = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-    ::close(next);
-    return static_cast<rlim_t>(next);
-}
-
 // What the sender of each case sends after the first small message: kMessages of 4 KiB, a large one, a small.
 constexpr std::uint64_t kMessages = 20;
 std::shared_ptr<const Bytes> message_number(std::uint64_t n) {

@@ -5,6 +5,7 @@
 #include "stream_link/descriptor.h"
 #include "support/bare_host.h"
 #include "support/catch.h"
+#include "support/limit.h"
 #include "support/process.h"
 
 #include <arpa/inet.h>
@@ -72,6 +73,18 @@ bool set_loopback(int mtu) {
 constexpr int kNoNamespace = 77;
 
 } // namespace
+
+TEST_CASE("links come about and carry messages in a process that has no descriptor left") {
+    CHECK(alone([] {
+              BareHost from(udp());
+              BareHost to(udp());
+              const Limit none(RLIMIT_NOFILE, next_descriptor());
+              End* const end = link_up(from, to);
+              if (end == nullptr) return 1;
+              if (from.send(*end, message(1'000), 24, 2) != PLEXUS_OK) return 2;
+              return pump({&from, &to}, 20s, [&] { return to.incoming().front()->received() == 1; }) ? 0 : 3;
+          }) == 0);
+}
 
 TEST_CASE("messages that find the receiver's socket full are counted by the receiver") {
     Pair pair(udp(), {}, with({{"rcvbuf", "16 KiB"}}));

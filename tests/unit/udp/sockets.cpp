@@ -3,6 +3,7 @@
 #include "udp/sockets.h"
 
 #include "support/catch.h"
+#include "support/limit.h"
 #include "support/process.h"
 
 #include <asio/ip/address.hpp>
@@ -70,6 +71,23 @@ TEST_CASE("where the host lacks all addresses, none is bound") {
     CHECK(says(why, "nothing can be listened on at the configured addresses"));
     CHECK(says(why, "set listen and interface to addresses that the command \"ip addr\" shows"));
     CHECK(sockets.count() == 0);
+}
+
+TEST_CASE(
+    "where there is no descriptor for a socket, its operator reads what to raise, and later it is bound") {
+    Process child([](Channel&) {
+        Sockets sockets;
+        std::string why;
+        {
+            const Limit none(RLIMIT_NOFILE, next_descriptor());
+            if (sockets.bind(at({"127.0.0.1"}), {}, why) != EMFILE) return 1;
+        }
+        if (!says(why, "nothing can be listened on at 127.0.0.1") ||
+            !says(why, "raise the limit of open files"))
+            return 2;
+        return sockets.bind(at({"127.0.0.1"}), {}, why) == 0 && sockets.count() == 1 ? 0 : 3;
+    });
+    CHECK(child.code(20s) == 0);
 }
 
 TEST_CASE("a port that is taken is named, and the next one of a range is used") {
