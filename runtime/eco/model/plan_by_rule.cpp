@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "model/plan_by_rule.h"
+
 #include "model/cluster_tree.h"
 #include "plan/builder.h"
 #include "plan/by_level.h"
@@ -17,22 +19,9 @@ bool spans_hosts(const Subnet& group, const Network& network) {
     });
 }
 
-/// The levels up to the clusters, and all. Empty: there is one cluster, or one host.
-Levels to_clusters(const Network& network) {
-    Levels out;
-    for (const Partition& level : network.levels()) {
-        if (level.size() == 1) return {};
-        out.push_back(level);
-        if (std::any_of(level.begin(), level.end(),
-                        [&](const Subnet& group) { return spans_hosts(group, network); }))
-            break;
-    }
-    out.push_back(network.levels().back());
-    return out;
-}
-
-/// A message inside a cluster of several members.
+/// A message inside a cluster.
 Hockney mean_cost(const Subnet& cluster, const Network& network) {
+    if (cluster.size() == 1) return {};
     double latency_us = 0;
     double us_per_byte = 0;
     double pairs = 0;
@@ -48,35 +37,70 @@ Hockney mean_cost(const Subnet& cluster, const Network& network) {
     return {latency_us / pairs * kSecondsPerUs, 1 / byte_s};
 }
 
-InterclusterInstance instance_of(const PlanRequest& request, const Network& network,
-                                 const Partition& clusters, const AlgorithmOptions& inside) {
-    const auto has_root = [&](const Subnet& cluster) {
-        return std::find(cluster.begin(), cluster.end(), std::size_t{request.root}) != cluster.end();
-    };
-    const double bytes = static_cast<double>(request.elements) * request.element_bytes;
-    InterclusterInstance out;
+} // namespace
+
+Levels to_clusters(const Network& network) {
+    Levels out;
+    for (const Partition& level : network.levels()) {
+        if (level.size() == 1) return {};
+        out.push_back(level);
+        if (std::any_of(level.begin(), level.end(),
+                        [&](const Subnet& group) { return spans_hosts(group, network); }))
+            break;
+    }
+    out.push_back(network.levels().back());
+    return out;
+}
+
+PlansByRule::PlansByRule(const PlanRequest& request, const Network& network, Levels levels)
+  : request_(request)
+  , levels_(std::move(levels)) {
+    const Partition& clusters = levels_[levels_.size() - 2];
     std::vector<Rank> coordinators;
     for (const Subnet& each : clusters) {
-        if (has_root(each)) out.root = coordinators.size();
-        coordinators.push_back(has_root(each) ? request.root : static_cast<Rank>(each.front()));
-        const auto members = static_cast<Rank>(each.size());
-        PlanRequest part = request;
-        part.members = members;
-        part.root = 0;
-        out.inside_s.push_back(members == 1 ? 0 : predict_s(mean_cost(each, network), part, inside));
+        const bool has_root = std::find(each.begin(), each.end(), std::size_t{request.root}) != each.end();
+        if (has_root) ways_.root = coordinators.size();
+        coordinators.push_back(has_root ? request.root : static_cast<Rank>(each.front()));
+        costs_.push_back(mean_cost(each, network));
     }
+    const double bytes = static_cast<double>(request.elements) * request.element_bytes;
     for (const Rank from : coordinators) {
-        auto& latencies = out.latency_s.emplace_back();
-        auto& spacings = out.spacing_s.emplace_back();
+        auto& latencies = ways_.latency_s.emplace_back();
+        auto& spacings = ways_.spacing_s.emplace_back();
         for (const Rank to : coordinators) {
             latencies.push_back(from == to ? 0 : network.latency_us(from, to) * kSecondsPerUs);
             spacings.push_back(from == to ? 0 : bytes * network.us_per_byte(from, to) * kSecondsPerUs);
         }
     }
+}
+
+InterclusterInstance PlansByRule::instance(const AlgorithmOptions& inside) const {
+    InterclusterInstance out = ways_;
+    for (std::size_t cluster = 0; cluster < costs_.size(); ++cluster) {
+        PlanRequest part = request_;
+        part.members = static_cast<Rank>(levels_[levels_.size() - 2][cluster].size());
+        part.root = 0;
+        out.inside_s.push_back(part.members == 1 ? 0 : predict_s(costs_[cluster], part, inside));
+    }
     return out;
 }
 
-} // namespace
+Plan PlansByRule::plan(const InterclusterSchedule& between,
+                       const std::vector<AlgorithmOptions>& inside) const {
+    const std::size_t top = levels_.size() - 1;
+    return plan_of_groups(request_, levels_, [&](std::size_t level, std::size_t) {
+        const std::size_t last = inside.size() - 1;
+        if (level < top) return GroupPattern{inside[last - std::min(level, last)]};
+        return GroupPattern{{}, tree_of(between, ways_.root, costs_.size())};
+    });
+}
+
+const InterclusterSchedule& by_rule(const std::vector<InterclusterSchedule>& all,
+                                    ScheduleRule rule) noexcept {
+    const auto found = std::find_if(all.begin(), all.end(),
+                                    [rule](const InterclusterSchedule& each) { return each.rule == rule; });
+    return found == all.end() ? earliest(all) : *found;
+}
 
 Plan plan_by_rule(const PlanRequest& request, const Network& network, ScheduleRule rule,
                   const std::vector<AlgorithmOptions>& inside) {
@@ -89,18 +113,10 @@ Plan plan_by_rule(const PlanRequest& request, const Network& network, ScheduleRu
                to_string(request.operation));
     Builder(request, 1); // refuses what makes no sense
     check_order(request);
-    const Levels levels = to_clusters(network);
+    Levels levels = to_clusters(network);
     if (levels.empty() || inside.empty()) return plan_by_level(request, network.levels(), inside);
-    const std::size_t top = levels.size() - 1;
-    const Partition& clusters = levels[top - 1];
-    const InterclusterInstance instance = instance_of(request, network, clusters, inside.back());
-    const bool is_searched = rule != ScheduleRule::optimal || clusters.size() <= kOptimalClusters;
-    const InterclusterSchedule made = is_searched ? schedule(instance, rule) : earliest(schedules(instance));
-    return plan_of_groups(request, levels, [&](std::size_t level, std::size_t) {
-        const std::size_t last = inside.size() - 1;
-        if (level < top) return GroupPattern{inside[last - std::min(level, last)]};
-        return GroupPattern{{}, tree_of(made, instance.root, clusters.size())};
-    });
+    const PlansByRule plans(request, network, std::move(levels));
+    return plans.plan(by_rule(schedules(plans.instance(inside.back())), rule), inside);
 }
 
 } // namespace plexus::eco

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The plan that follows the network: candidates, and the one that the estimate likes best.
+#include "model/plan_eco.h"
+
+#include "model/plan_by_rule.h"
 #include "plan/builder.h"
 #include "plan/by_level.h"
 #include "plan/eco_tree.h"
 #include "plan/estimate.h"
 #include "plan/rename.h"
-#include "plexus/eco/poly_model.h"
 #include "topology/refuse.h"
 
 #include <algorithm>
@@ -39,9 +41,10 @@ std::size_t levels_near(const Network& network) {
 
 class Search {
   public:
-    Search(const PlanRequest& request, const Network& network)
+    Search(const PlanRequest& request, const Network& network, SearchWork& work)
       : request_(request)
       , network_(network)
+      , work_(work)
       , ways_(network)
       , near_(levels_near(network))
       , bytes_(static_cast<double>(request.elements) * request.element_bytes)
@@ -125,6 +128,7 @@ class Search {
     }
 
     void keep(Plan plan) {
+        count(plan);
         const double time = expected_us(plan, ways_, least_);
         if (time >= least_) return;
         least_ = time;
@@ -133,8 +137,14 @@ class Search {
 
     void offer(const std::vector<Tree>& trees, std::uint64_t parts) {
         if (in_order_ && !prove(along(trees, request_, 1)).rank_order) return;
-        if (is_wide(trees, parts) && along_us(trees, parts) >= least_) return;
+        if (is_wide(trees, parts) && least_us(trees, parts) >= least_) return;
         keep(along(trees, request_, parts));
+    }
+
+    void count(const Plan& plan) {
+        ++work_.plans;
+        work_.messages += plan.messages.size();
+        work_.ranges += plan.ranges.size();
     }
 
     /// Very many messages.
@@ -144,14 +154,17 @@ class Search {
     }
     static std::uint64_t few_parts(const std::vector<Tree>& trees) { return 4 * trees.size(); }
 
-    /// Of a wide plan, from two with fewer parts of the same size: each further part takes as long
-    /// as the one before. Over long ways that is too early: few parts fit into a connection's first window.
-    double along_us(const std::vector<Tree>& trees, std::uint64_t parts) const {
+    /// What a wide plan takes at least: open_us(), from two plans with fewer parts of the same size. With
+    /// open connections each further part takes as long as the one before; idle ones send their first parts
+    /// faster.
+    double least_us(const std::vector<Tree>& trees, std::uint64_t parts) {
         const std::uint64_t few = few_parts(trees);
         const auto with = [&](std::uint64_t fewer) {
             PlanRequest request = request_;
             request.elements = std::max<std::uint64_t>(fewer, request_.elements / parts * fewer);
-            return expected_us(along(trees, request, fewer), ways_);
+            const Plan plan = along(trees, request, fewer);
+            count(plan);
+            return open_us(plan, ways_);
         };
         const double one = with(few);
         const double two = with(2 * few);
@@ -224,7 +237,7 @@ class Search {
 
     /// Those without a root's bottleneck, in an order that leaves each group once.
     void try_patterns() {
-        if (is_large_group() && network_.levels().size() > 1) return;
+        if (is_large_group() && network_.levels().size() > 1 && !one_has_most()) return;
         std::vector<Rank> name(request_.members);
         std::iota(name.begin(), name.end(), Rank{0});
         for (const Partition& level : network_.levels()) { // the widest sorts last
@@ -252,7 +265,9 @@ class Search {
     /// trees. Of large groups, those in which nobody passes on what all send.
     void try_levels() {
         if (network_.levels().size() == 1 || in_order_) return;
-        if (request_.operation == Operation::all_to_all && request_.members > kMostToAll) return;
+        if (request_.operation == Operation::all_to_all &&
+            (request_.members > kMostToAll || (is_large_group() && one_has_most())))
+            return;
         constexpr Pattern kEach[] = {Pattern::binomial, Pattern::ring, Pattern::butterfly, Pattern::bruck,
                                      Pattern::pairwise};
         const std::size_t inside = most_inside();
@@ -270,6 +285,9 @@ class Search {
         const bool by_everyone = pattern == Pattern::ring || pattern == Pattern::pairwise;
         return supports(pattern, request_.operation) && (!by_everyone || many <= kMostByEveryone);
     }
+    /// A closest group has more than three quarters of the members: plans by level are dear, and hardly
+    /// differ from those of the group.
+    bool one_has_most() const { return 4 * most_inside() > 3 * std::size_t{request_.members}; }
     std::size_t most_inside() const {
         std::size_t most = 0;
         for (const Subnet& group : network_.levels().front()) most = std::max(most, group.size());
@@ -292,8 +310,10 @@ class Search {
     void try_rules() {
         const bool has_schedules =
             request_.operation == Operation::broadcast || request_.operation == Operation::reduce;
-        const std::size_t clusters = network_.levels()[near_ - 1].size();
-        if (!has_schedules || in_order_ || clusters == 1 || clusters > kMostByRule) return;
+        if (!has_schedules || in_order_) return;
+        Levels levels = to_clusters(network_);
+        if (levels.empty() || levels[levels.size() - 2].size() > kMostByRule) return;
+        const PlansByRule plans(request_, network_, std::move(levels));
         std::vector<AlgorithmOptions> inside;
         const std::uint64_t bytes = request_.elements * request_.element_bytes;
         for (const std::uint64_t parts : {4, 16, 64})
@@ -301,14 +321,23 @@ class Search {
         if (!is_large_group()) inside.push_back({Pattern::butterfly, 2, 0, 0});
         inside.push_back({Pattern::binomial});
         inside.push_back({Pattern::star});
+        for (const AlgorithmOptions& each : inside) try_rules(plans, each);
+    }
+    void try_rules(const PlansByRule& plans, const AlgorithmOptions& inside) {
+        const std::vector<InterclusterSchedule> all = schedules(plans.instance(inside));
+        std::vector<std::vector<ClusterSend>> tried;
         for (const ScheduleRule rule : {ScheduleRule::optimal, ScheduleRule::ecef, ScheduleRule::ecef_la}) {
-            for (const AlgorithmOptions& each : inside) keep(plan_by_rule(request_, network_, rule, {each}));
+            const InterclusterSchedule& between = by_rule(all, rule);
+            if (std::find(tried.begin(), tried.end(), between.sends) != tried.end()) continue;
+            tried.push_back(between.sends);
+            keep(plans.plan(between, {inside}));
             if (is_large_group()) return;
         }
     }
 
     const PlanRequest& request_;
     const Network& network_;
+    SearchWork& work_;
     const Ways ways_;
     const std::size_t near_; // the closest levels up to the one that cuts no host
     const double bytes_;
@@ -320,12 +349,17 @@ class Search {
 
 } // namespace
 
-Plan plan_eco(const PlanRequest& request, const Network& network) {
+Plan plan_eco(const PlanRequest& request, const Network& network, SearchWork& work) {
     if (request.members != network.size())
         refuse(Status::bad_argument, "a task for {} members, and a network of {}", request.members,
                network.size());
     Builder(request, 1); // refuses what makes no sense
-    return Search(request, network).best();
+    return Search(request, network, work).best();
+}
+
+Plan plan_eco(const PlanRequest& request, const Network& network) {
+    SearchWork work;
+    return plan_eco(request, network, work);
 }
 
 } // namespace plexus::eco

@@ -42,6 +42,7 @@ class Simulation {
       , connections_(connections)
       , members_(plan.members)
       , flights_(plan.messages.size())
+      , port_until_us_(plan.messages.size())
       , free_(ways.wires.count())
       , queues_(ways.wires.count())
       , behind_(ways.wires.count() > 0 ? plan.messages.size() : 0)
@@ -154,7 +155,7 @@ class Simulation {
         for (std::size_t at = progress.next; at < end; ++at) {
             const Message& message = plan_.messages[steps[at].message];
             if (ways_.network.same_host(message.from, message.to)) continue;
-            flights_[steps[at].message].free_us = progress.now + left[place++];
+            port_until_us_[steps[at].message] = progress.now + left[place++];
         }
     }
 
@@ -206,7 +207,7 @@ class Simulation {
         Flight& flight = flights_[number];
         Progress& sender = members_[message.from];
         Progress& receiver = members_[message.to];
-        const double shared_us = flight.free_us + link.arrives_us - link.drain_us;
+        const double shared_us = port_until_us_[number] + link.arrives_us - link.drain_us;
         receiver.drained = std::max({receiver.drained + link.drain_us, now + link.arrives_us,
                                      through_window_us(message, bytes, link, now)});
         const bool awaited = flight.taken_us < 0;
@@ -268,8 +269,9 @@ class Simulation {
     const Ways& ways_;
     const Connections connections_;
     std::vector<Progress> members_;
-    std::vector<Flight> flights_; // taken_us: 0 not sent, -1 awaited; then free_us: see share_port()
-    std::vector<double> free_;    // of each wire: from when on
+    std::vector<Flight> flights_;       // before a message is sent, taken_us is 0, or -1 if it is awaited
+    std::vector<double> port_until_us_; // of each message: its sender's port is done with it; 0: not shared
+    std::vector<double> free_;          // of each wire: from when on
     std::vector<Queue> queues_;
     std::vector<std::uint32_t> behind_; // of each message in a queue
     Port port_;
@@ -303,14 +305,18 @@ bool has_long_way(const Network& network) {
     return false;
 }
 
+double open_us(const Plan& plan, const Ways& ways, double limit_us) {
+    return ended(plan, ways, Connections::open, limit_us).end_us();
+}
+
 double expected_us(const Plan& plan, const Ways& ways, double limit_us) {
-    // With open connections first: this time is taken to be the lesser one, and the limit may end it.
-    const double open_us = ended(plan, ways, Connections::open, limit_us).end_us();
-    if (open_us >= limit_us) return kNever;
-    if (!ways.are_long) return open_us;
-    const double rest_us = 2 * limit_us - open_us;
+    const double open =
+        open_us(plan, ways, limit_us); // first: it is the lesser one, and the limit may end it
+    if (open >= limit_us) return kNever;
+    if (!ways.are_long) return open;
+    const double rest_us = 2 * limit_us - open;
     const double idle_us = ended(plan, ways, Connections::idle, rest_us).end_us();
-    return idle_us < rest_us ? (open_us + idle_us) / 2 : kNever;
+    return idle_us < rest_us ? (open + idle_us) / 2 : kNever;
 }
 
 double estimate_us(const Plan& plan, const Network& network, Connections connections) {

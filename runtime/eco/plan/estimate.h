@@ -26,6 +26,10 @@ struct Ways {
     bool are_long; ///< some: has_long_way()
 };
 
+/// estimate_us() with open connections, of a plan of our own. Some time from the limit on, where it is that
+/// or more. Never more than expected_us().
+double open_us(const Plan& plan, const Ways& ways, double limit_us = std::numeric_limits<double>::infinity());
+
 /// The mean of estimate_us() with idle and with open connections, of a plan of our own: calls may follow each
 /// other, or come after a pause. Infinity where it is `limit_us` at least.
 double expected_us(const Plan& plan, const Ways& ways,

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The port of a member that sends to several receivers at once: their connections share it. Pure; one thread.
+//
+// It knows the messages of one run of sends, which the member begins without a wait in between. What their
+// connections send at once leaves in order, so only earlier messages delay later ones. The rest of the large
+// ones shares the port, so there each delays each other one. All are taken to begin together: messages that
+// the member begins after a wait delay none that are still under way here.
 #pragma once
 
 #include "plexus/eco/plan.h"

@@ -6,6 +6,7 @@
 #include "support/eventually.h"
 #include "support/processor_time.h"
 
+#include "model/plan_eco.h"
 #include "plan/eco_tree.h"
 #include "plexus/eco/levels.h"
 #include "plexus/eco/network.h"
@@ -412,6 +413,38 @@ TEST_CASE("an all_to_all over two large subnets has no single root") {
         CHECK(across == Approx(all / 2)); // what is for the other subnet, and once
         CHECK(*std::max_element(received.begin(), received.end()) < 0.6 * all);
     }
+}
+
+TEST_CASE("two close hosts among a thousand make the search for a plan little dearer") {
+    const auto network = [](double close_us) {
+        CostMatrix costs = clusters({1000}, {{50}});
+        costs.set_both(3, 700, close_us);
+        return Network(map_of(costs), one_each(1000));
+    };
+    const Network even = network(50);
+    const Network with_pair = network(5);
+    REQUIRE(even.levels().size() == 1);
+    REQUIRE(with_pair.levels().front().size() == 2); // the pair, and all others
+    for (const Operation operation : kOperations)
+        for (const std::uint64_t bytes : {8, 1024}) {
+            if (operation == Operation::all_to_all && bytes > 8) continue; // a million messages
+            const auto work = [&](const Network& of) {
+                SearchWork out;
+                (void)plan_eco({operation, 1000, 3, bytes, 1, true}, of, out);
+                return out;
+            };
+            const SearchWork without = work(even);
+            const SearchWork with = work(with_pair);
+            INFO(to_string(operation) << " of " << bytes << " B: " << with.plans << " plans, "
+                                      << with.messages << " messages, " << with.ranges << " ranges; without "
+                                      << without.plans << ", " << without.messages << ", " << without.ranges);
+            CHECK(with.plans <= 40);
+            CHECK(with.messages + with.ranges <= 10 * (without.messages + without.ranges));
+            if (operation != Operation::all_to_all) continue;
+            // Everyone with everyone, as without the pair: levels would pass on many times the bytes.
+            CHECK(with.messages == without.messages);
+            CHECK(static_cast<double>(with.ranges) <= 1.1 * static_cast<double>(without.ranges));
+        }
 }
 
 TEST_CASE("in one subnet patterns that are no trees take part") {

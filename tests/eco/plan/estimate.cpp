@@ -3,6 +3,7 @@
 #include "eco/topology/networks.h"
 #include "support/catch.h"
 
+#include "plan/builder.h"
 #include "plan/estimate.h"
 #include "plan/port.h"
 #include "plexus/eco/network.h"
@@ -90,6 +91,39 @@ TEST_CASE("connections share a port evenly, each with its messages in order, and
         // 10, 10 and 5 at once. Then 20 of the first two each until 65, 10 each until 85, and 10 of the
         // second.
         CHECK(port.left_us() == std::vector<double>{65, 95, 85, 25});
+    }
+}
+
+TEST_CASE("the port that large messages share delays their receivers once, for any number of members") {
+    constexpr double kLatency = 20;
+    constexpr double kBytes = 1144.8;               // 114,480 B
+    constexpr double kBusy = kLatency / 2 + kBytes; // of the sender, with each message
+    for (const Rank members : {2, 3, 5, 9, 33, 128}) {
+        INFO(members << " members");
+        const Network network = flat(members, kLatency);
+        const double others = members - 1;
+        const double last = (others - 1) * kBusy + kLatency + kBytes;
+        const Plan star = plan({Operation::broadcast, members, 0, 114'480, 1, true}, {Pattern::star});
+        const std::vector<Flight> flights = timeline(star, network);
+        for (std::size_t at = 0; at < flights.size(); ++at) {
+            const double alone = static_cast<double>(at) * kBusy + kLatency + kBytes;
+            CHECK(flights[at].taken_us == Approx(std::max(alone, others * kBytes + kLatency)));
+        }
+        CHECK(estimate_us(star, network) == Approx(last));
+        // Everyone sends all its messages at once, in an order in which receivers are busy with one at a
+        // time: what shares a port where it leaves, and follows others where it arrives, waits for one of
+        // both.
+        Builder all({Operation::all_to_all, members, 0, 114'480, 1, true}, 1);
+        std::vector<std::uint32_t> sent;
+        for (Rank distance = 1; distance < members; ++distance)
+            for (Rank from = 0; from < members; ++from) {
+                const Rank to = (from + distance) % members;
+                sent.push_back(all.post(from, to, {{from * members + to, 1}}));
+            }
+        for (const std::uint32_t each : sent) all.take(each);
+        const Plan exchange = all.finish();
+        CHECK(prove(exchange));
+        CHECK(estimate_us(exchange, network) == Approx(last));
     }
 }
 
