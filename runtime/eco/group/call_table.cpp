@@ -96,18 +96,13 @@ Buffer CallTable::lend(std::size_t bytes) {
     return pool_.take(bytes);
 }
 
-void CallTable::give_back(Buffer buffer) {
-    const Lock hold(mutex);
-    pool_.give(std::move(buffer));
-}
-
 Consequence CallTable::arrive(const MessageHeader& head, Bytes bytes) {
     const Lock hold(mutex);
     if (broken_) return {};
     Execution* const call = find(head.call);
     if (call != nullptr && !call->replaying) return take_message(*call, head, bytes);
     if (call == nullptr && static_cast<std::int32_t>(head.call - next_) < 0)
-        return {Consequence::Kind::differ, nullptr, nullptr, head.sender, head.call};
+        return Consequence::differs(head.sender, head.call);
     return keep_early(head, bytes);
 }
 
@@ -115,14 +110,12 @@ Consequence CallTable::keep_early(const MessageHeader& head, Bytes bytes) {
     early_bytes_ += early_size(bytes.size());
     const std::size_t most = members_.options().ahead_bytes;
     if (early_bytes_ > most) {
-        Consequence what{Consequence::Kind::break_up};
-        what.status = Status::too_large;
-        what.why = fmt::format(
-            "member {} is {} calls ahead of member {}, which would have to keep more than {} "
-            "bytes of others' "
-            "(GroupOptions::ahead_bytes): let members meet at a barrier from time to time",
-            members_.name(head.sender), head.call - next_ + 1, members_.name(members_.me()), most);
-        return what;
+        return Consequence::breaks(
+            Status::too_large,
+            fmt::format(
+                "member {} is {} calls ahead of member {}, which would have to keep more than {} bytes of "
+                "others' (GroupOptions::ahead_bytes): let members meet at a barrier from time to time",
+                members_.name(head.sender), head.call - next_ + 1, members_.name(members_.me()), most));
     }
     early_[head.call].emplace_back(head, bytes);
     return {};
@@ -136,31 +129,23 @@ void CallTable::take_early(std::vector<EarlyMessage> early) {
     }
 }
 
-Consequence CallTable::broken_by_operation() const {
-    Consequence what{Consequence::Kind::break_up};
-    what.status = Status::bad_argument;
-    what.why = members_.text_of_throw();
-    return what;
-}
-
 /// Releases the lock while it writes to the call's memory.
 Consequence CallTable::take_message(Execution& call, const MessageHeader& head, Bytes bytes) {
     const Schedule& schedule = call.planned->schedule;
     const bool known = head.digest == call.planned->digest && head.slot < schedule.op_of_slot.size();
     const std::uint32_t at = known ? schedule.op_of_slot[head.slot] : 0;
     if (!known || schedule.ops[at].peer != head.sender || call.slots[head.slot].complete)
-        return {Consequence::Kind::differ, nullptr, nullptr, head.sender, head.call};
+        return Consequence::differs(head.sender, head.call);
     const ScheduleOp& op = schedule.ops[at];
     Execution::Slot& slot = call.slots[head.slot];
     const std::uint64_t from = slot.came;
     const bool last = from + bytes.size() == op.bytes;
     if (bytes.size() != std::min<std::uint64_t>(op.bytes - from, call.planned->whole_piece_bytes()) ||
         head.last != last) {
-        Consequence what{Consequence::Kind::break_up};
-        what.status = Status::bad_argument;
-        what.why = call.planned->signature.uneven(members_.name(head.sender), from + bytes.size(), !head.last,
-                                                  members_.name(members_.me()), op.bytes);
-        return what;
+        return Consequence::breaks(Status::bad_argument,
+                                   call.planned->signature.uneven(members_.name(head.sender),
+                                                                  from + bytes.size(), !head.last,
+                                                                  members_.name(members_.me()), op.bytes));
     }
     if (call.outcome.failed) return {};
     slot.came += bytes.size();
@@ -190,7 +175,8 @@ Consequence CallTable::take_message(Execution& call, const MessageHeader& head, 
             call.outcome.undone = true;
             // A group that broke meanwhile has left the call to this thread. Else nothing more is combined
             // until it is broken.
-            return std::exchange(call.outcome.failed, true) ? resume(call) : broken_by_operation();
+            if (std::exchange(call.outcome.failed, true)) return resume(call);
+            return Consequence::breaks(Status::bad_argument, members_.text_of_throw());
         }
         if (!last && !call.outcome.failed) return {};
     } else {
@@ -254,9 +240,8 @@ std::uint32_t CallTable::digest_of(std::uint32_t number) const {
 }
 
 Presence CallTable::presence(std::uint32_t number, std::uint32_t digest) const {
-    const Lock hold(mutex);
-    const Signature* const known = past_.find(number);
-    return known == nullptr || known->digest() == digest ? Presence::here : Presence::differs;
+    const std::uint32_t known = digest_of(number);
+    return known == 0 || known == digest ? Presence::here : Presence::differs;
 }
 
 void CallTable::show(ShownGroup& shown) const {

@@ -13,16 +13,30 @@
 
 namespace plexus::eco::detail {
 
-/// What a member calls that nobody knows, in error texts.
+/// In error texts: what a member calls, if nobody knows it.
 inline constexpr const char* kUnknownCall = "something else";
 inline constexpr const char* kGoneCall = "something else and has left the group";
 
 /// What must be done about a message that arrived, without the lock.
 struct Consequence {
     enum class Kind : std::uint8_t { none, resume, differ, break_up };
+    /// The sender calls something else by this number.
+    static Consequence differs(Rank sender, std::uint32_t number) {
+        Consequence out{Kind::differ};
+        out.sender = sender;
+        out.number = number;
+        return out;
+    }
+    static Consequence breaks(Status status, std::string why) {
+        Consequence out{Kind::break_up};
+        out.status = status;
+        out.why = std::move(why);
+        return out;
+    }
+
     Kind kind = Kind::none;
-    Execution* call = nullptr; ///< to be resumed by this thread; null: its thread goes on
-    std::shared_ptr<CompletionState> sleeper = nullptr; ///< that thread's, if it sleeps
+    Execution* call = nullptr; ///< this thread goes on with it; null: the thread that is blocked in it does
+    std::shared_ptr<CompletionState> sleeper = nullptr; ///< by which that thread is woken, if it sleeps
     Rank sender = 0;
     std::uint32_t number = 0;
     Status status = Status::ok;
@@ -67,7 +81,7 @@ class CallTable {
 
     /// Memory for a message.
     Buffer lend(std::size_t bytes) PLEXUS_EXCLUDES(mutex);
-    void give_back(Buffer buffer) PLEXUS_EXCLUDES(mutex);
+    void give_back(Buffer buffer) PLEXUS_REQUIRES(mutex) { pool_.give(std::move(buffer)); }
 
     Consequence arrive(const MessageHeader& head, Bytes bytes) PLEXUS_EXCLUDES(mutex);
     /// Messages that came before the group was made.
@@ -90,7 +104,6 @@ class CallTable {
   private:
     Consequence keep_early(const MessageHeader& head, Bytes bytes) PLEXUS_REQUIRES(mutex);
     Consequence take_message(Execution& call, const MessageHeader& head, Bytes bytes) PLEXUS_REQUIRES(mutex);
-    Consequence broken_by_operation() const;
     void wake_sleepers() PLEXUS_EXCLUDES(mutex);
     void check_whole() const PLEXUS_REQUIRES(mutex);
     std::string why_broken() const PLEXUS_REQUIRES(mutex);

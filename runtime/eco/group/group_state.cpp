@@ -24,6 +24,7 @@ GroupState::GroupState(Membership members)
   , planner_(size(), me())
   , calls_(members_)
   , failures_(*this)
+  , waiter_(*this)
   , messages_(*this)
   , memory_(*this)
   , multicast_(*this) {}
@@ -92,7 +93,7 @@ void GroupState::run_hierarchical(std::shared_ptr<const PlannedCall> planned, co
     const std::shared_ptr<const Hierarchy> parts = hierarchy();
     std::unique_ptr<Execution> fresh = calls_.make(parts->scratch_bytes(args));
     fresh->planned = std::move(planned);
-    Execution& call = messages_.enter(std::move(fresh));
+    Execution& call = enter(std::move(fresh));
     run_here(*this, call, [&] {
         parts->run(*call.planned, args, call.scratch.data(), deadline);
         return true;
@@ -107,7 +108,29 @@ Future<void> GroupState::start(std::shared_ptr<const PlannedCall> planned, const
 
 void GroupState::arrive(const MessageHeader& head, Bytes bytes) {
     Consequence what = calls_.arrive(head, bytes);
-    if (what.kind != Consequence::Kind::none) messages_.act(std::move(what));
+    if (what.kind != Consequence::Kind::none) act(std::move(what));
+}
+
+Execution& GroupState::enter(std::unique_ptr<Execution> fresh) {
+    std::vector<Consequence> consequences;
+    Execution& call = calls_.enter(std::move(fresh), consequences);
+    for (Consequence& each : consequences) act(std::move(each));
+    return call;
+}
+
+void GroupState::act(Consequence what) {
+    switch (what.kind) {
+    case Consequence::Kind::none:
+        return;
+    case Consequence::Kind::resume:
+        if (what.call != nullptr) return messages_.advance(*what.call);
+        if (what.sleeper != nullptr) settle(*what.sleeper, Status::ok, {});
+        return;
+    case Consequence::Kind::differ:
+        return failures_.differ(what.sender, what.number);
+    case Consequence::Kind::break_up:
+        return break_up(what.status, what.why, true);
+    }
 }
 
 ShownGroup GroupState::shown() const {

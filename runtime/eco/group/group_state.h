@@ -4,11 +4,13 @@
 //
 //   arguments -> Planner -> PlannedCall -> MessagePath, SharedMemoryPath, MulticastPath or Hierarchy
 //
-// The calls that are under way are in the CallTable, whatever their path. What ends a call early breaks the
-// group: break_up().
+// The calls that are under way are in the CallTable, whatever their path: enter(). A thread that is blocked
+// in one waits in the CallWaiter, or in a way of its path's own. What ends a call early breaks the group:
+// break_up().
 #pragma once
 
 #include "group/call_table.h"
+#include "group/call_waiter.h"
 #include "group/failure_detector.h"
 #include "group/hierarchy.h"
 #include "group/membership.h"
@@ -38,7 +40,7 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
     Planner& planner() noexcept { return planner_; }
     CallTable& calls() noexcept { return calls_; }
     FailureDetector& failures() noexcept { return failures_; }
-    MessagePath& messages() noexcept { return messages_; }
+    CallWaiter& waiter() noexcept { return waiter_; }
     SharedMemoryPath& memory() noexcept { return memory_; }
     MulticastPath& multicast() noexcept { return multicast_; }
 
@@ -68,6 +70,10 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
                        Clock::time_point deadline = Clock::time_point::max(),
                        std::shared_ptr<plexus::detail::CallState>* state = nullptr);
 
+    /// Enters a call of any path into the table, and does what the messages demand that came before it.
+    Execution& enter(std::unique_ptr<Execution> fresh);
+    /// Does what a message that arrived demands. @thread any, under no lock
+    void act(Consequence what);
     /// A message of a call. @thread any, under no lock
     void arrive(const MessageHeader& head, Bytes bytes);
     ShownGroup shown() const;
@@ -88,6 +94,7 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
     Planner planner_;
     CallTable calls_;
     FailureDetector failures_;
+    CallWaiter waiter_;
     MessagePath messages_;
     SharedMemoryPath memory_;
     MulticastPath multicast_;

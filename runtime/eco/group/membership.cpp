@@ -31,6 +31,10 @@ std::string Membership::text_of_throw() const {
     return fmt::format("the operation threw on member {}", name(me_));
 }
 
+std::string Membership::text_of_no_memory() const {
+    return fmt::format("member {} has no memory left for its call", name(me_));
+}
+
 void Membership::learn(std::vector<MemberFacts> facts) {
     const auto is_on = [&](const std::string& host) {
         return [&](const MemberFacts& each) { return each.host == host; };

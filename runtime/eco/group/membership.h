@@ -69,6 +69,8 @@ class Membership {
         return member < parent_.names.size() ? parent_.names[member] : member;
     }
     std::string text_of_throw() const;
+    /// This member has no memory for its part of a call.
+    std::string text_of_no_memory() const;
 
     /// By member. Before any call except the calls that gather them.
     void learn(std::vector<MemberFacts> facts);

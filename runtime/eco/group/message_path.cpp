@@ -10,15 +10,6 @@
 namespace plexus::eco::detail {
 namespace {
 
-/// Turns of the poll loop that a blocked caller makes before it sleeps.
-constexpr int kTurns = 64;
-/// The same if members share processors. Each idle turn then yields the processor, which the awaited member
-/// may need.
-constexpr int kCrowdedTurns = 1000;
-/// With more members than this on each processor the turns of all of them take longer than to sleep and to be
-/// woken, so a member makes few. For what was measured see runtime/notes/0008.
-constexpr int kManyPerProcessor = 16;
-constexpr int kFewTurns = 4;
 /// A handler that finds no room to send tries again after such a time, doubled up to the limit.
 constexpr std::chrono::milliseconds kRetry{1};
 constexpr unsigned kMostDoublings = 5;
@@ -48,14 +39,7 @@ Execution& MessagePath::begin(std::shared_ptr<const PlannedCall> planned, const 
     call.copy(schedule.before);
     if (future != nullptr) call.end.group = group_.shared_from_this();
     call.end.future = std::move(future); // the failure detector reads it once the call is entered
-    return enter(std::move(fresh));
-}
-
-Execution& MessagePath::enter(std::unique_ptr<Execution> fresh) {
-    std::vector<Consequence> consequences;
-    Execution& call = calls_.enter(std::move(fresh), consequences);
-    for (Consequence& each : consequences) act(std::move(each));
-    return call;
+    return group_.enter(std::move(fresh));
 }
 
 void MessagePath::run(std::shared_ptr<const PlannedCall> planned, const CollectiveArgs& args,
@@ -67,7 +51,7 @@ void MessagePath::run(std::shared_ptr<const PlannedCall> planned, const Collecti
             const Lock hold(calls_.mutex);
             if (call.at == call.ops().size() || (call.outcome.failed && !call.wait.parked)) break;
         }
-        wait(call);
+        group_.waiter().wait(call);
     }
     finish(call);
 }
@@ -137,7 +121,10 @@ bool MessagePath::send(Execution& call, const ScheduleOp& op) {
         }
     }
     if (all) call.step.sent = 0;
-    if (packed.memory != nullptr) calls_.give_back(std::move(packed));
+    if (packed.memory != nullptr) {
+        const Lock hold(calls_.mutex);
+        calls_.give_back(std::move(packed));
+    }
     if (!all) retry_later(call);
     return all;
 }
@@ -146,7 +133,7 @@ bool MessagePath::send(Execution& call, const ScheduleOp& op) {
 /// then; or the call has failed. A blocking call waits here.
 bool MessagePath::hold_back(Execution& call, const ScheduleOp& op) {
     const Clock::time_point due = call.step.started + std::chrono::nanoseconds(op.hold_ns);
-    if (call.end.future == nullptr) return sleep_until(call, due);
+    if (call.end.future == nullptr) return group_.waiter().sleep_until(call, due);
     const Clock::duration left = due - Clock::now();
     if (left <= Clock::duration::zero()) return true;
     bool failed = false;
@@ -175,25 +162,6 @@ bool MessagePath::hold_back(Execution& call, const ScheduleOp& op) {
     return false;
 }
 
-/// False: the blocking call has failed.
-bool MessagePath::sleep_until(Execution& call, Clock::time_point due) {
-    for (Clock::time_point now = Clock::now(); now < due; now = Clock::now()) {
-        if (now >= call.wait.deadline) failures_.expire(call);
-        const auto sleeper = std::make_shared<CompletionState>(members_.context().core());
-        {
-            const Lock hold(calls_.mutex);
-            if (call.outcome.failed) return false;
-            call.end.sleeper = sleeper; // break_up() wakes it
-        }
-        try {
-            (void)Future<void>(sleeper).wait_for(std::min(due, call.wait.deadline) - now);
-        } catch (const Error& error) { group_.break_up(error.status(), error.what(), true); }
-        const Lock hold(calls_.mutex);
-        call.end.sleeper.reset();
-    }
-    return true;
-}
-
 /// The call has a future, which keeps the group. It belongs to the timer now, and break_up() leaves it alone.
 void MessagePath::retry_later(Execution& call) {
     const auto pause = kRetry * (1u << std::min(call.step.refusals++, kMostDoublings));
@@ -218,9 +186,9 @@ bool MessagePath::take(Execution& call, const ScheduleOp& op) {
     std::uint64_t from = 0;
     for (;;) {
         bool failed = false;
-        if (kept.memory != nullptr) calls_.give_back(std::exchange(kept, {}));
         {
             const Lock hold(calls_.mutex);
+            calls_.give_back(std::exchange(kept, {}));
             failed = call.outcome.failed;
             if (!failed && slot.kept.size == 0) {
                 // `complete` is set before the last bytes are stored, which is done without the lock.
@@ -246,60 +214,6 @@ bool MessagePath::take(Execution& call, const ScheduleOp& op) {
                 call.outcome.thrown = std::current_exception();
             }
             group_.break_up(Status::bad_argument, members_.text_of_throw(), true);
-        }
-    }
-}
-
-void MessagePath::act(Consequence what) {
-    switch (what.kind) {
-    case Consequence::Kind::none:
-        return;
-    case Consequence::Kind::resume:
-        if (what.call != nullptr) return advance(*what.call);
-        if (what.sleeper != nullptr) settle(*what.sleeper, Status::ok, {});
-        return;
-    case Consequence::Kind::differ:
-        return failures_.differ(what.sender, what.number);
-    case Consequence::Kind::break_up:
-        return group_.break_up(what.status, what.why, true);
-    }
-}
-
-void MessagePath::wait(Execution& call) {
-    const auto is_ready = [&] {
-        return call.end.ready.exchange(false, std::memory_order_acquire);
-    }; // pairs with [ready]
-    const int turns = !members_.crowded()                             ? kTurns
-                      : members_.per_processor() <= kManyPerProcessor ? kCrowdedTurns
-                                                                      : kFewTurns;
-    for (int turn = 0; turn < turns; ++turn) {
-        if (is_ready()) return;
-        if (members_.context().progress() == 0 && members_.crowded()) std::this_thread::yield();
-    }
-    for (;;) {
-        std::shared_ptr<CompletionState> sleeper;
-        Rank peer = 0;
-        {
-            const Lock hold(calls_.mutex);
-            if (is_ready()) return;
-            if (call.end.sleeper == nullptr)
-                call.end.sleeper = std::make_shared<CompletionState>(members_.context().core());
-            sleeper = call.end.sleeper;
-            peer = call.awaited();
-        }
-        const auto left =
-            std::max<Clock::duration>(call.wait.deadline - Clock::now(), Clock::duration::zero());
-        try {
-            if (Future<void>(sleeper).wait_for(std::min<Clock::duration>(members_.options().watch, left)))
-                continue;
-        } catch (const Error& error) {
-            group_.break_up(error.status(), error.what(), true);
-            continue;
-        }
-        if (Clock::now() >= call.wait.deadline) {
-            failures_.expire(call);
-        } else if (peer != Execution::kNobody) {
-            failures_.ask_after(peer, call.number, call.planned->digest);
         }
     }
 }

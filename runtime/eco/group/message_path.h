@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls by messages, from their beginning to their end: operations, arrivals, waiting.
+// Calls by messages, from their beginning to their end: who owns a call executes its operations in order,
+// until one has to wait.
 #pragma once
 
 #include "group/call_table.h"
@@ -20,24 +21,14 @@ class MessagePath {
     Future<void> start(std::shared_ptr<const PlannedCall> planned, const CollectiveArgs& args,
                        Clock::time_point deadline, std::shared_ptr<plexus::detail::CallState>* state);
 
-    /// Does what a message that arrived demands. @thread any, under no lock
-    void act(Consequence what);
+    /// A call that was parked goes on. @thread its owner
+    void advance(Execution& call);
     /// Ends a call of which all operations are done, or that has failed. @thread its owner
     void finish(Execution& call);
-
-    // For other paths, on the thread that is blocked in the call.
-
-    /// Enters a call, and does what the messages demand that came before it.
-    Execution& enter(std::unique_ptr<Execution> fresh);
-    /// Returns when the call may go on or has failed; may return early.
-    void wait(Execution& call);
-    /// False: the call has failed.
-    bool sleep_until(Execution& call, Clock::time_point due);
 
   private:
     Execution& begin(std::shared_ptr<const PlannedCall> planned, const CollectiveArgs& args,
                      Clock::time_point deadline, std::shared_ptr<CompletionState> future = {});
-    void advance(Execution& call);
     bool send(Execution& call, const ScheduleOp& op);
     bool take(Execution& call, const ScheduleOp& op);
     bool hold_back(Execution& call, const ScheduleOp& op);

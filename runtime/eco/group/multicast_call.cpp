@@ -18,7 +18,7 @@ constexpr std::size_t kBurst = multicast::Budget::kDatagrams / 2;
 constexpr std::uint32_t kReorder = 3;
 /// Idle turns of a member before it sleeps, and how long it sleeps at most.
 constexpr std::uint32_t kIdleTurns = 64;
-constexpr std::chrono::milliseconds kAsleep{1};
+constexpr std::chrono::milliseconds kLongestSleep{1};
 
 std::uint64_t nanoseconds(Clock::time_point time) noexcept {
     return static_cast<std::uint64_t>(
@@ -42,7 +42,7 @@ class MulticastCall {
     MulticastCall(GroupState& group, multicast::Channel& channel, Execution& call, std::span<std::byte> data)
       : members_(group.members())
       , calls_(group.calls())
-      , messages_(group.messages())
+      , waiter_(group.waiter())
       , failures_(group.failures())
       , channel_(channel)
       , call_(call)
@@ -90,7 +90,7 @@ class MulticastCall {
             drain(budget);
             if (is_late(Clock::now())) continue;
             if (burst.empty())
-                messages_.wait(call_);
+                waiter_.wait(call_);
             else
                 members_.context().progress();
         }
@@ -136,7 +136,7 @@ class MulticastCall {
             const std::uint64_t pause = channel_.delay(part.size(), now);
             if (pause == 0) break;
             const Clock::time_point due = Clock::now() + std::chrono::nanoseconds(pause);
-            if (!messages_.sleep_until(call_, due)) return false;
+            if (!waiter_.sleep_until(call_, due)) return false;
         }
         if (!channel_.send(header, part)) // a full buffer; lost datagrams are asked for
             std::this_thread::yield();
@@ -269,15 +269,15 @@ class MulticastCall {
             }
             failures_.ask_after(root, call_.number, call_.planned->digest);
         } else if (answer_) {
-            (void)answer_->wait_for(kAsleep);
+            (void)answer_->wait_for(kLongestSleep);
         } else {
-            channel_.sleep(kAsleep);
+            channel_.sleep(kLongestSleep);
         }
     }
 
     const Membership& members_;
     CallTable& calls_;
-    MessagePath& messages_;
+    CallWaiter& waiter_;
     FailureDetector& failures_;
     multicast::Channel& channel_;
     Execution& call_;

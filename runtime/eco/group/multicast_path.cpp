@@ -258,7 +258,7 @@ void MulticastPath::run(std::shared_ptr<const PlannedCall> planned, const Collec
     if (members_.me() == root)
         fresh->by_multicast.window = std::make_unique<multicast::SendWindow>(
             members_.size(), members_.me(), static_cast<std::uint32_t>(count), channel_->agreed().window);
-    Execution& call = group_.messages().enter(std::move(fresh));
+    Execution& call = group_.enter(std::move(fresh));
     run_here(group_, call, [&] {
         return members_.me() == root ? send_by_multicast(group_, *channel_, call, data)
                                      : receive_by_multicast(group_, *channel_, call, data, root);
@@ -274,19 +274,20 @@ void MulticastPath::hear_confirmed(std::uint32_t number, std::uint32_t digest, R
         if (call == nullptr || call->by_multicast.window == nullptr)
             return; // it has failed, or the member lies
         if (digest != call->planned->digest) {
-            what = {Consequence::Kind::differ, nullptr, nullptr, member, number};
+            what = Consequence::differs(member, number);
         } else if (!call->by_multicast.window->confirm(member, below)) {
-            what.kind = Consequence::Kind::break_up;
-            what.status = Status::bad_argument;
-            what.why = fmt::format("member {} says that it has {} datagrams of {}, which can't be. Run the "
-                                   "same version of Plexus on all members",
-                                   members_.name(member), below, call->planned->signature.text());
+            what = Consequence::breaks(
+                Status::bad_argument,
+                fmt::format(
+                    "member {} says that it has {} datagrams of {}, which can't be. Run the same version "
+                    "of Plexus on all members",
+                    members_.name(member), below, call->planned->signature.text()));
         } else {
             what = calls_.resume(*call);
             call->wait.parked = true; // so break_up() sets `ready`
         }
     }
-    group_.messages().act(std::move(what));
+    group_.act(std::move(what));
 }
 
 std::vector<std::byte> MulticastPath::repair(std::uint32_t number, std::uint32_t digest,

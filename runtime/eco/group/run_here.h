@@ -12,7 +12,7 @@
 
 namespace plexus::eco::detail {
 
-/// Runs a call on this thread, and gives it back. `body` gives true if the call is whole; what it throws
+/// Runs a call on this thread, and releases it. `body` gives true if the call is complete; what it throws
 /// breaks the group. @error what broke it, or what the user's operation threw here (thrown)
 template <class Body>
 void run_here(GroupState& group, Execution& call, Body body) {
@@ -28,9 +28,7 @@ void run_here(GroupState& group, Execution& call, Body body) {
     } catch (const Error& error) {
         group.break_up(error.status(), error.what(), true); // the same
     } catch (const std::bad_alloc&) {
-        group.break_up(Status::too_large,
-                       fmt::format("member {} has no memory left for its call", members.name(members.me())),
-                       true);
+        group.break_up(Status::too_large, members.text_of_no_memory(), true);
     } catch (const std::exception& error) { // such as a thread that the system does not give
         group.break_up(Status::runtime_lost,
                        fmt::format("member {} failed: {}", members.name(members.me()), error.what()), true);

@@ -92,7 +92,7 @@ void SharedMemoryPath::run(std::shared_ptr<const PlannedCall> planned, const Col
     std::unique_ptr<Execution> fresh = group_.calls().make(0);
     fresh->planned = std::move(planned);
     fresh->wait.deadline = deadline;
-    Execution& call = group_.messages().enter(std::move(fresh));
+    Execution& call = group_.enter(std::move(fresh));
     ArenaWait waiting(group_, *arena_, call);
     arena_->begin(call.planned->digest, waiting);
     run_here(group_, call, [&] {
@@ -111,7 +111,7 @@ void SharedMemoryPath::run(std::shared_ptr<const PlannedCall> planned, const Col
             static_assert(CallHistory::kCalls > host::kSlots);
             group_.failures().find_difference(found.member, call.number - std::min(call.number, kBack),
                                               call.number);
-            group_.messages().wait(call); // until the group breaks
+            group_.waiter().wait(call); // until the group breaks
         } catch (const host::LengthMismatch& found) {
             const Signature& call_of_all = call.planned->signature;
             group_.break_up(Status::bad_argument,
