@@ -55,7 +55,7 @@ class Algorithm {
     /// By a pattern for each level of the members' network, the widest first: between sites, between
     /// clusters, between hosts, between the sockets of a host, inside a socket. As plan_by_level() with
     /// Network::levels() of the group's map; without a map the levels are the sockets of each host, the hosts
-    /// and all. Of v forms, for all_gather_v and reduce_scatter_v alone.
+    /// and all. Of v forms not for all_to_all_v, and for gather_v and scatter_v only in blocking calls.
     /// @error bad_argument no pattern; otherwise as plan_by_level() (thrown by the call)
     static Algorithm by_level(std::vector<AlgorithmOptions> widest_first) {
         Algorithm algorithm;

@@ -3,6 +3,9 @@
 #include "group/schedule.h"
 #include "topology/refuse.h"
 
+#include <cstdint>
+#include <numeric>
+
 namespace plexus::eco::detail {
 namespace {
 
@@ -50,9 +53,24 @@ void check_whole(const CollectiveArgs& args, const Layout& layout, std::uint64_t
     }
 }
 
+/// Of the elements of all parts; 0: not every member knows it.
+std::uint64_t mean_if_known(const Layout& layout, Rank members, Lengths lengths) {
+    if (lengths == Lengths::of_root) return 0;
+    return std::accumulate(layout.counts.begin(), layout.counts.end(), std::uint64_t{0}) / members;
+}
+
 } // namespace
 
-std::uint64_t check(const CollectiveArgs& args, Rank members, Rank me) {
+bool fit_into_memory(std::span<const std::uint64_t> counts, std::uint32_t element_bytes) noexcept {
+    std::uint64_t left = PTRDIFF_MAX / 2 / element_bytes;
+    for (const std::uint64_t count : counts) {
+        if (count > left) return false;
+        left -= count;
+    }
+    return true;
+}
+
+std::uint64_t check(const CollectiveArgs& args, Rank members, Rank me, Lengths lengths) {
     if (args.root >= members)
         refuse(Status::bad_argument, "{}: there is no root {} among {} members", to_string(args.operation),
                args.root, members);
@@ -64,19 +82,17 @@ std::uint64_t check(const CollectiveArgs& args, Rank members, Rank me) {
         return args.receive_elements;
     case Operation::scatter:
         if (root) check_whole(args, args.send_layout, args.send_elements, args.receive_elements, members, me);
-        return args.varied ? 0 : args.receive_elements;
+        return !args.varied ? args.receive_elements : mean_if_known(args.send_layout, members, lengths);
     case Operation::gather:
         if (root)
             check_whole(args, args.receive_layout, args.receive_elements, args.send_elements, members, me);
-        return args.varied ? 0 : args.send_elements;
+        return !args.varied ? args.send_elements : mean_if_known(args.receive_layout, members, lengths);
     case Operation::all_gather:
         if (args.varied) {
             check_layout("the whole", args.receive_layout, args.receive_elements, members, args);
             if (!args.in_place)
                 same("the member's own part", args.send_elements, args.receive_layout.counts[me], args);
-            std::uint64_t total = 0;
-            for (const std::uint64_t count : args.receive_layout.counts) total += count;
-            return total / members;
+            return mean_if_known(args.receive_layout, members, Lengths::told);
         }
         if (!args.in_place) {
             check_whole(args, {}, args.receive_elements, args.send_elements, members, me);

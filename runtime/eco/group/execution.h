@@ -9,6 +9,7 @@
 #include "group/pool.h"
 #include "group/schedule.h"
 #include "multicast/window.h"
+#include "plexus/eco/algorithm.h"
 #include "plexus/future.h"
 #include "plexus/pointer.h"
 #include "plexus/shown_group.h"
@@ -52,8 +53,10 @@ struct Signature {
     std::uint64_t plan = 0;    ///< hash of the plan: each member computes its own, and all must be equal
     bool probes = false;       ///< no operation, but an exchange between pairs of members, to measure it
     std::uint32_t epoch = 0;   ///< how often the group's map was refined
+    bool tells = false; ///< v form: the root tells all lengths by a call of its own, before the call itself
 
-    bool by_messages() const noexcept { return !memory && !hierarchical && !multicast; }
+    /// By messages alone, in one call.
+    bool by_messages() const noexcept { return !memory && !hierarchical && !multicast && !tells; }
     std::uint32_t digest() const noexcept;
     std::string text() const;
     /// The error text if one member sends another length than the receiver expects.
@@ -66,8 +69,9 @@ struct PlannedCall {
     std::uint32_t digest = 0;
     std::size_t piece_bytes = 0; ///< Planner::piece_bytes()
     Schedule schedule;           ///< of calls by messages
-    std::vector<std::shared_ptr<const PlannedCall>> steps =
-        {}; ///< of hierarchical calls: this member's parts
+    /// Of hierarchical calls: this member's parts. Of one that tells lengths: the call that does so.
+    std::vector<std::shared_ptr<const PlannedCall>> steps = {};
+    Algorithm algorithm = {}; ///< of one that tells lengths: what the call itself follows
 
     /// Messages above this size are sent in pieces of this size: whole elements.
     std::size_t whole_piece_bytes() const noexcept;

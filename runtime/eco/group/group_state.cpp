@@ -5,6 +5,7 @@
 #include "group/run_here.h"
 
 #include <fmt/format.h>
+#include <new>
 #include <utility>
 
 namespace plexus::eco::detail {
@@ -85,6 +86,7 @@ void GroupState::run(std::shared_ptr<const PlannedCall> planned, const Collectiv
     if (call.memory) return memory_.run(std::move(planned), args, deadline);
     if (call.multicast) return multicast_.run(std::move(planned), args, deadline);
     if (call.hierarchical) return run_hierarchical(std::move(planned), args, deadline);
+    if (call.tells) return run_telling(*planned, args, deadline);
     messages_.run(std::move(planned), args, deadline);
 }
 
@@ -98,6 +100,38 @@ void GroupState::run_hierarchical(std::shared_ptr<const PlannedCall> planned, co
         parts->run(*call.planned, args, call.scratch.data(), deadline);
         return true;
     });
+}
+
+/// A gather_v or scatter_v in which members pass on what is others': first the root tells how many elements
+/// each part has, then all plan the call for these lengths.
+void GroupState::run_telling(const PlannedCall& planned, CollectiveArgs args, Clock::time_point deadline) {
+    const bool scatters = args.operation == Operation::scatter;
+    Layout& layout = scatters ? args.send_layout : args.receive_layout;
+    const std::uint64_t mine = scatters ? args.receive_elements : args.send_elements;
+    std::vector<std::uint64_t> counts(size());
+    if (me() == args.root) counts.assign(layout.counts.begin(), layout.counts.end());
+    CollectiveArgs telling;
+    telling.receive = reinterpret_cast<std::byte*>(counts.data());
+    messages_.run(planned.steps.front(), telling, deadline);
+    if (me() != args.root) layout = {counts, {}};
+    std::string wrong;
+    if (!fit_into_memory(counts, args.element_bytes))
+        wrong = fmt::format("member {} tells lengths that no memory has, in its {}", members_.name(args.root),
+                            planned.signature.text());
+    else if (const std::uint64_t told = counts[me()]; told != mine)
+        wrong = planned.signature.uneven(
+            members_.name(scatters ? args.root : me()), (scatters ? told : mine) * args.element_bytes, false,
+            members_.name(scatters ? me() : args.root), (scatters ? mine : told) * args.element_bytes);
+    if (!wrong.empty()) {
+        break_up(Status::bad_argument, wrong, true);
+        calls_.throw_broken();
+    }
+    try {
+        messages_.run(planner_.prepare(args, planned.algorithm, true, Lengths::told), args, deadline);
+    } catch (const std::bad_alloc&) {
+        break_up(Status::too_large, members_.text_of_no_memory(), true);
+        calls_.throw_broken();
+    }
 }
 
 Future<void> GroupState::start(std::shared_ptr<const PlannedCall> planned, const CollectiveArgs& args,

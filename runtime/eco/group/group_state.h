@@ -88,6 +88,8 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
   private:
     void run_hierarchical(std::shared_ptr<const PlannedCall> planned, const CollectiveArgs& args,
                           Clock::time_point deadline) PLEXUS_EXCLUDES(mutex_);
+    void run_telling(const PlannedCall& planned, CollectiveArgs args, Clock::time_point deadline)
+        PLEXUS_EXCLUDES(mutex_);
     std::shared_ptr<const Hierarchy> hierarchy() const PLEXUS_EXCLUDES(mutex_);
 
     Membership members_;

@@ -16,7 +16,7 @@ class PersistentCollective::State {
       , deadline_(deadline)
       , args_(args)
       , blocking_(group_->prepare(args, algorithm, true)) {
-        if (!algorithm.uses_memory() && !algorithm.uses_multicast())
+        if (!algorithm.uses_memory() && !algorithm.uses_multicast() && !blocking_->signature.tells)
             async_ = blocking_->signature.by_messages() ? blocking_ : group_->prepare(args, algorithm, false);
         keep(args_.send_layout, send_layout_);
         keep(args_.receive_layout, receive_layout_);
@@ -25,7 +25,8 @@ class PersistentCollective::State {
     Future<void> start() {
         refuse_second_run();
         if (async_ == nullptr)
-            refuse(Status::unsupported, "{}: only run() uses shared memory or multicast, see Algorithm",
+            refuse(Status::unsupported,
+                   "{}: only run() uses shared memory or multicast, or tells lengths: see Algorithm",
                    blocking_->signature.text());
         return group_->start(async_, args_, group_->ends_at(deadline_), &last_);
     }

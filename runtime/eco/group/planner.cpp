@@ -4,9 +4,11 @@
 #include "group/hierarchy.h"
 #include "host/collective.h"
 #include "plan/builder.h"
+#include "plan/tree.h"
 #include "plexus/eco/poly_model.h"
 #include "topology/refuse.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace plexus::eco::detail {
@@ -55,18 +57,30 @@ std::uint64_t least_of_class(const PlanRequest& request) {
     return std::max<std::uint64_t>(1, least / request.element_bytes);
 }
 
+/// Every member of such a v form has the lengths of all parts; of others, each has those of its own messages.
+bool knows_all(Operation operation, Lengths lengths) {
+    return operation == Operation::all_gather || operation == Operation::reduce_scatter ||
+           lengths == Lengths::told;
+}
+
 /// Of lengths that all members know: what they compare. Of others: nothing.
-void describe_layout(Signature& signature, const CollectiveArgs& args) {
+void describe_layout(Signature& signature, const CollectiveArgs& args, Lengths lengths) {
     signature.elements = 0;
-    const bool known = args.operation == Operation::all_gather || args.operation == Operation::reduce_scatter;
-    if (!known) return;
-    const Layout& layout = args.operation == Operation::all_gather ? args.receive_layout : args.send_layout;
+    if (!knows_all(args.operation, lengths)) return;
+    const bool collects = args.operation == Operation::all_gather || args.operation == Operation::gather;
+    const Layout& layout = collects ? args.receive_layout : args.send_layout;
     std::uint64_t hash = 0xcbf29ce484222325ull;
     for (const std::uint64_t count : layout.counts) {
         hash = plexus::detail::mix(hash, count);
         signature.elements += count;
     }
     signature.parts = hash | 1;
+}
+
+/// Nothing in `algorithm` asks for another pattern than `only`.
+bool goes_directly(const Algorithm& algorithm, Pattern only) {
+    return !algorithm.follows_map() && algorithm.levels() == nullptr &&
+           (!algorithm.options() || algorithm.options()->pattern == only);
 }
 
 } // namespace
@@ -152,9 +166,12 @@ void Planner::learn_map(Network network, std::uint64_t map_number, std::uint32_t
 }
 
 std::shared_ptr<const PlannedCall> Planner::prepare(const CollectiveArgs& args, const Algorithm& algorithm,
-                                                    bool blocking) {
-    const std::uint64_t elements = check(args, members_, me_);
+                                                    bool blocking, Lengths lengths) {
+    const std::uint64_t elements = check(args, members_, me_, lengths);
     const bool memory = goes_through_memory(args, algorithm, blocking);
+    const bool direct = args.varied && algorithm.schedule() == nullptr && !knows_all(args.operation, lengths);
+    const bool tells = direct && blocking && !memory && args.operation != Operation::all_to_all &&
+                       !goes_directly(algorithm, Pattern::star);
     const bool multicast = !memory && goes_by_multicast(args, algorithm, blocking);
     const bool hierarchical =
         !multicast && hierarchy_ != nullptr && blocking && is_free(algorithm) && hierarchy_->supports(args);
@@ -185,11 +202,17 @@ std::shared_ptr<const PlannedCall> Planner::prepare(const CollectiveArgs& args, 
     out->signature.memory = memory;
     out->signature.hierarchical = hierarchical;
     out->signature.multicast = multicast;
-    if (args.varied) describe_layout(out->signature, args);
+    if (args.varied) describe_layout(out->signature, args, lengths);
     if (hierarchical) out->steps = hierarchy_->prepare(args, out->signature);
+    if (tells) {
+        plan_for(request, algorithm, false); // refuses what it would refuse for any lengths
+        out->steps = {prepare_telling(args, out->signature)};
+        out->algorithm = algorithm;
+        out->signature.tells = true;
+    }
     if (out->signature.by_messages()) {
-        const auto part = plan_for(request, algorithm, args.varied);
-        out->schedule = make_schedule(*part, args);
+        const auto part = plan_for(request, algorithm, direct);
+        out->schedule = make_schedule(*part, args, lengths);
         out->signature.plan = part->plan;
     }
     out->digest = out->signature.digest();
@@ -202,8 +225,26 @@ std::shared_ptr<const PlannedCall> Planner::prepare(const CollectiveArgs& args, 
     return out;
 }
 
+/// The call by which the root tells all members how many elements each part has. Its signature is that of the
+/// whole call.
+std::shared_ptr<const PlannedCall> Planner::prepare_telling(const CollectiveArgs& args,
+                                                            const Signature& whole) {
+    CollectiveArgs counts;
+    counts.operation = Operation::broadcast;
+    counts.root = args.root;
+    counts.element_bytes = sizeof(std::uint64_t);
+    counts.receive_elements = members_;
+    auto out = std::make_shared<PlannedCall>(*prepare(counts, Algorithm::messages(), true));
+    const std::uint64_t plan = out->signature.plan;
+    out->signature = whole;
+    out->signature.plan = plan;
+    out->digest = out->signature.digest();
+    return out;
+}
+
+/// What is sent goes from its first owner to its last one, of whom alone both know its length.
 std::shared_ptr<const MemberPlan> Planner::plan_for(PlanRequest request, const Algorithm& algorithm,
-                                                    bool varied) {
+                                                    bool direct) {
     if (!is_paced(algorithm)) request.elements = least_of_class(request);
     const Key key{request.operation,
                   request.root,
@@ -211,33 +252,38 @@ std::shared_ptr<const MemberPlan> Planner::plan_for(PlanRequest request, const A
                   request.elements,
                   number_of(algorithm),
                   request.commutative,
-                  varied,
+                  direct,
                   false,
                   false,
                   false,
                   false};
     const Lock hold(mutex_);
     if (const auto found = plans_.find(key); found != plans_.end()) return found->second;
-    Plan made;
-    const bool pairs = varied && algorithm.schedule() == nullptr &&
-                       request.operation != Operation::all_gather &&
-                       request.operation != Operation::reduce_scatter;
-    if (pairs) {
-        // Who passes on what is not his own does not know its length.
-        const Pattern only = request.operation == Operation::all_to_all ? Pattern::pairwise : Pattern::star;
-        if (algorithm.follows_map() || algorithm.levels() != nullptr ||
-            (algorithm.options() && algorithm.options()->pattern != only))
-            refuse(Status::unsupported,
-                   "{}_v goes by {} alone: only the two ends of a message know its length",
-                   to_string(request.operation), to_string(only));
-        made = plan(request, {only});
-    } else {
-        made = make(request, algorithm);
-    }
-    auto out = std::make_shared<const MemberPlan>(part(made, me_));
+    auto out = std::make_shared<const MemberPlan>(
+        part(direct ? direct_plan(request, algorithm) : make(request, algorithm), me_));
     if (plans_.size() >= kMostSchedules) plans_.clear();
     plans_.emplace(key, out);
     return out;
+}
+
+Plan Planner::direct_plan(const PlanRequest& request, const Algorithm& algorithm) const {
+    const bool is_exchange = request.operation == Operation::all_to_all;
+    const Pattern only = is_exchange ? Pattern::pairwise : Pattern::star;
+    if (!goes_directly(algorithm, only))
+        refuse(Status::unsupported, "{}_v goes by {} alone: only the two ends of a message know its length{}",
+               to_string(request.operation), to_string(only),
+               is_exchange ? "" : ". In a blocking call the root tells all lengths first");
+    if (is_exchange || !network_) return plan(request, {only});
+    Tree tree(members_); // the farthest first
+    tree.root = request.root;
+    std::vector<Rank>& others = tree.children[request.root];
+    for (Rank member = 0; member < members_; ++member)
+        if (member != request.root) others.push_back(member);
+    const Network& network = *network_;
+    std::stable_sort(others.begin(), others.end(), [&](Rank one, Rank other) {
+        return network.latency_us(request.root, one) > network.latency_us(request.root, other);
+    });
+    return along(tree, request, 1);
 }
 
 Plan Planner::plan_of(const PlanRequest& request, const Algorithm& algorithm) const {

@@ -61,7 +61,7 @@ class Planner {
 
     /// `blocking`: a thread waits in the call. @error as Collectives (thrown)
     std::shared_ptr<const PlannedCall> prepare(const CollectiveArgs& args, const Algorithm& algorithm,
-                                               bool blocking);
+                                               bool blocking, Lengths lengths = Lengths::of_root);
     /// By the map, if there is one.
     std::optional<double> latency_us(Rank a, Rank b) const {
         const Lock hold(mutex_);
@@ -92,7 +92,9 @@ class Planner {
         auto operator<=>(const Key&) const = default;
     };
     Plan make(const PlanRequest& request, const Algorithm& algorithm) const PLEXUS_REQUIRES(mutex_);
-    std::shared_ptr<const MemberPlan> plan_for(PlanRequest request, const Algorithm& algorithm, bool varied);
+    std::shared_ptr<const MemberPlan> plan_for(PlanRequest request, const Algorithm& algorithm, bool direct);
+    Plan direct_plan(const PlanRequest& request, const Algorithm& algorithm) const PLEXUS_REQUIRES(mutex_);
+    std::shared_ptr<const PlannedCall> prepare_telling(const CollectiveArgs& args, const Signature& whole);
     AlgorithmOptions options_for(const PlanRequest& request) const;
     bool goes_through_memory(const CollectiveArgs& args, const Algorithm& algorithm, bool blocking) const;
     bool goes_by_multicast(const CollectiveArgs& args, const Algorithm& algorithm, bool blocking) const;

@@ -63,9 +63,10 @@ namespace {
 /// Where each block of one member is.
 class ScheduleBuilder {
   public:
-    ScheduleBuilder(const MemberPlan& part, const CollectiveArgs& args)
+    ScheduleBuilder(const MemberPlan& part, const CollectiveArgs& args, Lengths lengths)
       : part_(part)
       , args_(args)
+      , lengths_(lengths)
       , element_(args.element_bytes)
       , in_place_(args.send == args.receive) {
         switch (part.operation) {
@@ -214,8 +215,15 @@ class ScheduleBuilder {
         return found->second;
     }
 
-    /// Block lengths of those that only pass through are those of its own: patterns that pass
-    /// parts on are taken for equal lengths alone, or where everyone knows all.
+    /// Of a block that lies by itself: patterns that pass blocks on are for equal lengths, and for lengths
+    /// that every member knows.
+    std::uint64_t length_of(std::uint32_t block) const {
+        const bool scatters = part_.operation == Operation::scatter;
+        const std::uint64_t own = scatters ? args_.receive_elements : args_.send_elements;
+        if (lengths_ == Lengths::of_root) return own;
+        return count_of(scatters ? args_.send_layout : args_.receive_layout, own, block);
+    }
+
     Segment place_of(std::uint32_t block) {
         switch (part_.operation) {
         case Operation::broadcast:
@@ -237,9 +245,7 @@ class ScheduleBuilder {
                 return part_in(whole_,
                                whole_.space == Space::send ? args_.send_elements : args_.receive_elements,
                                block);
-            const std::uint64_t own =
-                part_.operation == Operation::scatter ? args_.receive_elements : args_.send_elements;
-            return lend(block, own * element_);
+            return lend(block, length_of(block) * element_);
         }
         case Operation::all_to_all: {
             const Rank from = block / part_.members;
@@ -271,6 +277,7 @@ class ScheduleBuilder {
 
     const MemberPlan& part_;
     const CollectiveArgs& args_;
+    const Lengths lengths_;
     const std::uint64_t element_;
     const bool in_place_;
     Space vector_ = Space::receive;
@@ -284,8 +291,8 @@ class ScheduleBuilder {
 
 } // namespace
 
-Schedule make_schedule(const MemberPlan& part, const CollectiveArgs& args) {
-    return ScheduleBuilder(part, args).finish();
+Schedule make_schedule(const MemberPlan& part, const CollectiveArgs& args, Lengths lengths) {
+    return ScheduleBuilder(part, args, lengths).finish();
 }
 
 } // namespace plexus::eco::detail

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What one member does by one plan: part() takes its steps out of the plan, lay_out() says which
-// bytes each of them means for spans of given lengths. Values; they know no context, no memory.
+// What one member does by one plan: part() takes its steps out of the plan, make_schedule() says
+// which bytes each of them means for spans of given lengths. Values; they know no context, no memory.
 #pragma once
 
 #include "plexus/eco/collectives.h"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace plexus::eco::detail {
@@ -73,10 +74,18 @@ struct Schedule {
     bool early = true;
 };
 
-Schedule make_schedule(const MemberPlan& part, const CollectiveArgs& args);
+/// Who knows how long the parts of a gather_v or scatter_v are: the root, and each member its own part; or
+/// every member, each of which has the root's counts in its layout.
+enum class Lengths : std::uint8_t { of_root, told };
 
-/// Refuses what the spans of one member show to be wrong. Elements as PlanRequest has them.
+Schedule make_schedule(const MemberPlan& part, const CollectiveArgs& args, Lengths lengths);
+
+/// False: no span can have parts of so many elements.
+bool fit_into_memory(std::span<const std::uint64_t> counts, std::uint32_t element_bytes) noexcept;
+
+/// Refuses what the spans of one member show to be wrong. Elements as PlanRequest has them; of lengths that
+/// all members know: their mean.
 /// @error bad_argument (thrown)
-std::uint64_t check(const CollectiveArgs& args, Rank members, Rank me);
+std::uint64_t check(const CollectiveArgs& args, Rank members, Rank me, Lengths lengths);
 
 } // namespace plexus::eco::detail

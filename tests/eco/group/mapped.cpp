@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Groups on a map: plans that follow it, neighbours on it, and maps that do not fit.
 #include "eco/group/party.h"
+#include "group/planner.h"
 #include "plexus/eco/grid.h"
 #include "plexus/eco/network.h"
 
 #include <numeric>
+#include <utility>
 
 namespace mapped_test {
 
@@ -164,6 +166,154 @@ TEST_CASE("a map that lacks a member's host is refused by all, and names it") {
     const auto said = party.run_with([&](Rank rank) { return on(map, rank == 1 ? 11 : rank); },
                                      [](const Group&) -> std::string { return "met"; });
     for (const std::string& each : said) CHECK(each.find("host11") != std::string::npos);
+}
+
+TEST_CASE("gather_v and scatter_v by any plan give what they give directly") {
+    const auto map = two_subnets();
+    Party party(8, "local, tcp");
+    const auto said = party.run_with(
+        [&](Rank rank) { return on(map, rank); },
+        [](const Group& all) -> std::string {
+            const Rank me = all.rank();
+            std::vector<std::uint64_t> counts;
+            std::vector<std::uint64_t> displacements(8); // back to front, with gaps
+            for (Rank member = 0; member < 8; ++member)
+                counts.push_back(member * 5003 % 7001 * (member != 2));
+            std::uint64_t total = 0;
+            for (Rank member = 8; member-- > 0; total += counts[member] + 1) displacements[member] = total;
+            const std::vector<std::uint32_t> mine(counts[me], me + 1);
+            const std::pair<const char*, Algorithm> algorithms[] = {
+                {"eco", Algorithm::eco()},
+                {"messages", Algorithm::messages()},
+                {"star", Pattern::star},
+                {"binomial", Pattern::binomial},
+                {"chain", Pattern::chain},
+                {"levels", Algorithm::by_level({{Pattern::binomial}, {Pattern::star}})}};
+            for (const auto& [text, algorithm] : algorithms) {
+                const Group by = all.with(algorithm);
+                for (const Rank root : {0u, 3u}) {
+                    std::vector<std::uint32_t> whole(me == root ? total : 0);
+                    // What other members than the root say of the lengths does not count.
+                    const Layout layout = me == root ? Layout{counts, displacements} : Layout{{}, counts};
+                    PersistentCollective gather =
+                        by.prepare().gather_v(std::span(mine), std::span(whole), layout, root);
+                    std::vector<std::uint32_t> back(counts[me]);
+                    for (int run = 0; run < 2; ++run) {
+                        std::fill(whole.begin(), whole.end(), 0);
+                        std::fill(back.begin(), back.end(), 0);
+                        gather.run();
+                        for (Rank member = 0; me == root && member < 8; ++member)
+                            for (std::uint64_t i = 0; i < counts[member]; ++i)
+                                if (whole[displacements[member] + i] != member + 1)
+                                    return std::string("gather_v by ") + text;
+                        by.scatter_v(std::span(whole), layout, std::span(back), root);
+                        if (back != mine) return std::string("scatter_v by ") + text;
+                    }
+                }
+            }
+            return {};
+        });
+    CHECK(complaints(said) == "");
+}
+
+TEST_CASE("with futures, without a map and by exchanges of pairs lengths are not told") {
+    Party party(3, "local");
+    CHECK(complaints(party.run([](const Group& all) -> std::string {
+              const std::vector<std::uint64_t> counts{1, 1, 1};
+              const int mine = 0;
+              std::vector<int> whole(3);
+              const auto refuses = [&](const Algorithm& algorithm, auto&& call, Status status) {
+                  try {
+                      call(all.with(algorithm));
+                      return false;
+                  } catch (const Error& error) { return error.status() == status; }
+              };
+              const auto blocking = [&](const Group& by) {
+                  by.gather_v(std::span(&mine, 1), std::span(whole), Layout{counts, {}}, 0);
+              };
+              const auto starts = [&](const Group& by) {
+                  (void)by.async().gather_v(std::span(&mine, 1), std::span(whole), Layout{counts, {}}, 0);
+              };
+              const auto starts_prepared = [&](const Group& by) {
+                  PersistentCollective call =
+                      by.prepare().gather_v(std::span(&mine, 1), std::span(whole), Layout{counts, {}}, 0);
+                  (void)call.start();
+              };
+              const auto exchange = [&](const Group& by) {
+                  std::vector<int> in(3);
+                  by.all_to_all_v(std::span(whole), Layout{counts, {}}, std::span(in), Layout{counts, {}});
+              };
+              if (!refuses(Algorithm::eco(), blocking, Status::bad_argument)) return "eco without a map";
+              if (!refuses(Pattern::ring, blocking, Status::unsupported)) return "ring";
+              if (!refuses(Pattern::binomial, starts, Status::unsupported)) return "a future";
+              if (!refuses(Pattern::binomial, starts_prepared, Status::unsupported)) return "start()";
+              if (!refuses(Pattern::bruck, exchange, Status::unsupported)) return "all_to_all_v";
+              all.barrier(); // the group is whole
+              return {};
+          })) == "");
+}
+
+TEST_CASE("a member whose part is not as long as the root tells breaks the group, and both are named") {
+    const bool scatters = GENERATE(false, true);
+    CAPTURE(scatters);
+    const auto late = expect_warning("plexus.eco.arrive");
+    Party party(4, "local");
+    const auto said = party.run([&](const Group& all) -> std::string {
+        const Group by = all.with(Pattern::binomial);
+        const std::vector<std::uint64_t> counts{1, 2, 3, 4};
+        std::vector<std::uint32_t> mine(counts[all.rank()] + (all.rank() == 3 ? 1 : 0));
+        std::vector<std::uint32_t> whole(all.rank() == 0 ? 10 : 0);
+        if (scatters)
+            by.scatter_v(std::span(whole), Layout{counts, {}}, std::span(mine), 0);
+        else
+            by.gather_v(std::span(mine), std::span(whole), Layout{counts, {}}, 0);
+        all.barrier();
+        return "done";
+    });
+    const std::string words = scatters ? "member 0 sends 16 bytes, and member 3 expects 20"
+                                       : "member 3 sends 20 bytes, and member 0 expects 16";
+    for (const std::string& each : said) {
+        CAPTURE(each);
+        CHECK(each.find(words) != std::string::npos);
+    }
+}
+
+TEST_CASE("v forms follow the levels of the map, and where they go directly, the farthest is served first") {
+    using eco::detail::CollectiveArgs;
+    using eco::detail::Lengths;
+    const Network network(*two_subnets(), {0, 1, 2, 3, 4, 5, 6, 7});
+    eco::detail::Planner planner(8, 0);
+    planner.learn_hosts(false, network.levels());
+    planner.learn_map(network, 1, 0);
+    const std::vector<std::uint64_t> counts(8, 1000);
+    const auto args_of = [&](Operation operation, bool varied) {
+        CollectiveArgs args;
+        args.operation = operation;
+        args.varied = varied;
+        args.send_elements = operation == Operation::gather ? 1000 : 8000;
+        args.receive_elements = operation == Operation::gather ? 8000 : 1000;
+        if (varied) (operation == Operation::gather ? args.receive_layout : args.send_layout) = {counts, {}};
+        return args;
+    };
+    for (const Operation operation : {Operation::gather, Operation::scatter}) {
+        INFO(to_string(operation));
+        const CollectiveArgs args = args_of(operation, true);
+        const auto by_level = Algorithm::by_level({{Pattern::star}, {Pattern::star}});
+        CHECK(planner.prepare(args, by_level, true)->signature.tells);
+        CHECK_FALSE(planner.prepare(args, Algorithm(), true)->signature.tells);
+        const auto told = planner.prepare(args, by_level, true, Lengths::told);
+        std::size_t far = 0;
+        for (const auto& op : told->schedule.ops) far += op.peer % 2 == 1;
+        CHECK(far == 1);
+        CHECK(told->schedule.ops.size() == 4);
+        // By the map: the plan of the operation with equal parts of the mean length.
+        CHECK(planner.prepare(args, Algorithm::eco(), true, Lengths::told)->signature.plan ==
+              planner.prepare(args_of(operation, false), Algorithm::eco(), true)->signature.plan);
+    }
+    std::vector<Rank> served;
+    const auto directly = planner.prepare(args_of(Operation::scatter, true), Algorithm(), true);
+    for (const auto& op : directly->schedule.ops) served.push_back(op.peer);
+    CHECK(served == std::vector<Rank>{1, 3, 5, 7, 2, 4, 6});
 }
 
 TEST_CASE("a group may follow its map from its beginning") {

@@ -26,4 +26,16 @@ TEST_CASE("plans have different numbers if they differ in anything, be it only i
     CHECK(differs([](Plan& other) { std::swap(other.steps[2].front(), other.steps[2].back()); }));
 }
 
+TEST_CASE("lengths that a member is told are those of a span that can be") {
+    const auto fit = [](std::vector<std::uint64_t> counts, std::uint32_t element_bytes) {
+        return detail::fit_into_memory(counts, element_bytes);
+    };
+    CHECK(fit({}, 1));
+    CHECK(fit({0, 1'000'000'000'000, 7}, 8));
+    CHECK_FALSE(fit({std::uint64_t{1} << 63}, 1));
+    CHECK_FALSE(fit({std::uint64_t{1} << 60}, 8));
+    CHECK_FALSE(fit({std::uint64_t{1} << 61, std::uint64_t{1} << 61, std::uint64_t{1} << 61}, 1));
+    CHECK_FALSE(fit({UINT64_MAX, 1}, 1)); // their sum has no place in 64 bits
+}
+
 } // namespace schedule_test
