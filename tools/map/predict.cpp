@@ -153,6 +153,23 @@ std::string json_of(const PlanTime& time) {
     return out.raw("idle", json::exact(time.idle_s)).raw("open", json::exact(time.open_s)).text();
 }
 
+void add_schedules(json::Object& out, const PolyRequest& request, const PolyPrediction& made) {
+    const eco::InterclusterSchedule& chosen = made.schedules[made.chosen];
+    json::Object schedules;
+    for (const eco::InterclusterSchedule& each : made.schedules)
+        schedules.raw(to_string(*each.rule), to_json(each));
+    out.raw("between", json_of(made.between)).raw("schedules", schedules.text());
+    out.add("chosen", to_string(*chosen.rule));
+    out.raw("completion", json::exact(chosen.completion_s(request.completion)));
+}
+
+void add_patterns(json::Object& out, const PolyRequest& request, const PolyPrediction& made) {
+    std::vector<std::string> patterns;
+    for (const PatternTime& each : made.patterns) patterns.push_back(json_of(each, request.operation));
+    out.raw("patterns_between", json::list(patterns)).add("chosen", algorithm_of(made.fastest.options));
+    out.raw("completion", json::exact(made.fastest.time_s));
+}
+
 void print_json(const MapOptions& options, const Map& map, const PolyRequest& request,
                 const PolyPrediction& made) {
     std::vector<std::string> clusters;
@@ -167,13 +184,7 @@ void print_json(const MapOptions& options, const Map& map, const PolyRequest& re
     out.add("root", map.hosts()[request.root]).raw("clusters", json::list(clusters));
     out.raw("links", json::list(links)).raw("remarks", json::list(remarks));
     if (made.missing.empty()) {
-        const eco::InterclusterSchedule& chosen = made.schedules[made.chosen];
-        json::Object schedules;
-        for (const eco::InterclusterSchedule& each : made.schedules)
-            schedules.raw(to_string(*each.rule), to_json(each));
-        out.raw("between", json_of(made.between)).raw("schedules", schedules.text());
-        out.add("chosen", to_string(*chosen.rule));
-        out.raw("completion", json::exact(chosen.completion_s(request.completion)));
+        made.patterns.empty() ? add_schedules(out, request, made) : add_patterns(out, request, made);
         if (const auto plans = estimate(map, request, made)) {
             json::Object estimated;
             estimated.raw("chosen", json_of(plans->chosen)).raw("eco", json_of(plans->groups));
@@ -205,6 +216,13 @@ void print_links(const PolyPrediction& made, const Map& map, std::uint64_t bytes
     table.print(stdout);
 }
 
+void print_patterns(const std::vector<PatternTime>& all, Operation operation) {
+    TextTable table({"pattern", "s"});
+    for (const PatternTime& each : all)
+        table.add({name_of(each, operation), fmt::format("{:.6g}", each.time_s)});
+    table.print(stdout);
+}
+
 void print_cluster(const ClusterPrediction& cluster, std::size_t number, const Map& map,
                    const PolyRequest& request) {
     const std::size_t hosts = cluster.hosts.size();
@@ -221,10 +239,7 @@ void print_cluster(const ClusterPrediction& cluster, std::size_t number, const M
     }
     models.print(stdout);
     if (cluster.patterns.empty()) return;
-    TextTable patterns({"pattern", "s"});
-    for (const PatternTime& time : cluster.patterns)
-        patterns.add({name_of(time, request.operation), fmt::format("{:.6g}", time.time_s)});
-    patterns.print(stdout);
+    print_patterns(cluster.patterns, request.operation);
     std::printf("chosen: %s, %s\n", std::string(to_string(cluster.models[*cluster.model].kind)).c_str(),
                 name_of(cluster.fastest, request.operation).c_str());
 }
@@ -243,10 +258,16 @@ void print_text(const Map& map, const PolyRequest& request, const PolyPrediction
                                               ? ", each send the other way and in reverse order"
                                               : "");
     print_links(made, map, request.bytes);
-    print(made.schedules);
-    const eco::InterclusterSchedule& chosen = made.schedules[made.chosen];
-    std::printf("chosen: %s, %.6g s\n", std::string(to_string(*chosen.rule)).c_str(),
-                chosen.completion_s(request.completion));
+    if (made.patterns.empty()) {
+        print(made.schedules);
+        const eco::InterclusterSchedule& chosen = made.schedules[made.chosen];
+        std::printf("chosen: %s, %.6g s\n", std::string(to_string(*chosen.rule)).c_str(),
+                    chosen.completion_s(request.completion));
+    } else {
+        print_patterns(made.patterns, request.operation);
+        std::printf("chosen: %s, %.6g s\n", name_of(made.fastest, request.operation).c_str(),
+                    made.fastest.time_s);
+    }
     const auto plans = estimate(map, request, made);
     if (!plans) return;
     TextTable table({"plan, played on the map", "first call s", "further calls s"});

@@ -58,27 +58,35 @@ struct PolyPrediction {
     std::vector<LinkPrediction> links;
     /// Of a reduction: the links the other way, since its schedule is that of a broadcast, run backwards.
     InterclusterInstance between;
-    std::vector<InterclusterSchedule> schedules;
-    std::size_t chosen = 0;           ///< a place in `schedules`
+    std::vector<InterclusterSchedule> schedules; ///< of other operations between several clusters: none
+    std::size_t chosen = 0;                      ///< a place in `schedules`
+    /// Of other operations between several clusters: the completion by each pattern between coordinators, as
+    /// plan_by_level().
+    std::vector<PatternTime> patterns;
+    PatternTime fastest;              ///< of `patterns`
     std::vector<std::string> remarks; ///< on what the prediction rests, in sentences
-    /// Why there is no choice, and then no instance or schedule; empty: there is one.
+    /// Why there is no choice, and then no instance, schedule or pattern; empty: there is one.
     std::string missing;
 };
 
 /// What a map holds counts as a sample: messages of each size between each two hosts, both ways, and
 /// overheads and gaps that pLogP's procedure found. Where the map has acquired parameters of a model for two
 /// hosts of a cluster, or for a host of each of two clusters in either order, they take the place of a fit.
-/// Operations inside clusters are those of the request, from or to the coordinator; between clusters there
-/// are schedules of broadcast and reduce alone. A link that was measured in one direction counts so in both,
-/// one that was not measured as the slowest of all.
+/// Operations inside clusters are those of the request, from or to the coordinator. Between clusters
+/// broadcast and reduce have schedules. Other operations have patterns between coordinators: the plan that
+/// plan_by_level() makes of each, with the fastest patterns inside clusters, is played with the cost of every
+/// message by the model of its cluster or link. Scans go by rank and have neither, and neither has an
+/// all_to_all of more than 256 hosts, whose plans have blocks for each pair of hosts. A link that was
+/// measured in one direction counts so in both, one that was not measured as the slowest of all.
 /// @error bad_argument no such root, or the operation has too many blocks (thrown)
 /// @error bad_config   the map differs by direction and `symmetry` is refuse (thrown)
 PLEXUS_API PolyPrediction predict(const Map& map, const PolyRequest& request);
 
-/// The plan that was chosen: between clusters the chosen schedule, inside each cluster its fastest pattern.
-/// Members are the hosts of the map, in its order. A coordinator serves other clusters before the members of
-/// its own. Where all patterns are trees and one of them is a chain in segments, coordinators do so for each
-/// segment: such a plan ends earlier than predicted. `request` is that of the prediction, in elements.
+/// The plan that was chosen: between clusters the chosen schedule or the fastest pattern, inside each cluster
+/// its fastest pattern. Members are the hosts of the map, in its order. A coordinator serves other clusters
+/// before the members of its own. Where all patterns are trees and one of them is a chain in segments,
+/// coordinators do so for each segment: such a plan ends earlier than predicted. `request` is that of the
+/// prediction, in elements.
 /// @error bad_argument another operation, root or number of members (thrown)
 /// @error unsupported  there is no choice: PolyPrediction::missing says why; or the order of contributions
 /// counts and there are several clusters (thrown)

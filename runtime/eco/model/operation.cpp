@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "plexus/eco/model.h"
 
-#include "plan/run.h"
+#include "model/play.h"
 #include "topology/refuse.h"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <map>
-#include <tuple>
 
 namespace plexus::eco {
 namespace {
@@ -19,58 +17,31 @@ std::size_t processor_count(const Model& model) {
     return 0;
 }
 
-/// A model's cost for each kind of message that a plan has, computed once.
-class KnownCosts {
-  public:
-    KnownCosts(const Model& model, const Plan& plan)
-      : model_(model)
-      , plan_(plan)
-      , has_each_member_(processor_count(model) >= plan.members) {}
-
-    LinkCost of(const Message& message) {
-        ModelMessage asked{plan_.bytes_of(message)};
-        if (has_each_member_) {
-            asked.sender = message.from;
-            asked.receiver = message.to;
-        }
-        const auto [place, is_new] = known_.try_emplace({asked.bytes, asked.sender, asked.receiver});
-        if (is_new) place->second = cost(model_, asked);
-        return place->second;
-    }
-
-  private:
-    const Model& model_;
-    const Plan& plan_;
-    bool has_each_member_;
-    std::map<std::tuple<std::uint64_t, std::size_t, std::size_t>, LinkCost> known_;
-};
-
 } // namespace
+
+KnownCosts::KnownCosts(const Model& model, std::size_t members, std::size_t level)
+  : model_(&model)
+  , has_each_member_(processor_count(model) >= members)
+  , level_(level) {}
+
+LinkCost KnownCosts::of(std::uint64_t bytes, std::size_t sender, std::size_t receiver) {
+    ModelMessage asked{bytes, level_};
+    if (has_each_member_) {
+        asked.sender = sender;
+        asked.receiver = receiver;
+    }
+    const auto [place, is_new] = known_.try_emplace({asked.bytes, asked.sender, asked.receiver});
+    if (is_new) place->second = cost(*model_, asked);
+    return place->second;
+}
 
 double predict_s(const Model& model, const PlanRequest& request, const AlgorithmOptions& options) {
     check(model);
     const Plan made = plan(request, options);
-    KnownCosts costs(model, made);
-    std::vector<double> clock_s(made.members, 0);
-    std::vector<double> taken_s(made.members, 0);
-    std::vector<double> arrival_s(made.messages.size(), 0);
-    run(
-        made,
-        [&](std::uint32_t place) {
-            const Message& message = made.messages[place];
-            const LinkCost cost = costs.of(message);
-            clock_s[message.from] += cost.spacing_s;
-            arrival_s[place] = clock_s[message.from] + cost.latency_s;
-            return true;
-        },
-        [&](std::uint32_t place) {
-            const Message& message = made.messages[place];
-            double& taken = taken_s[message.to];
-            taken = std::max(arrival_s[place], taken + costs.of(message).spacing_s);
-            clock_s[message.to] = std::max(clock_s[message.to], taken);
-            return true;
-        });
-    return *std::max_element(taken_s.begin(), taken_s.end());
+    KnownCosts costs(model, made.members);
+    return play_s(made, [&](const Message& message) {
+        return costs.of(made.bytes_of(message), message.from, message.to);
+    });
 }
 
 BroadcastTimes predict_broadcast(const BroadcastTask& task) {

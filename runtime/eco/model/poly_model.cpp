@@ -2,6 +2,7 @@
 #include "plexus/eco/poly_model.h"
 
 #include "model/cluster_tree.h"
+#include "model/play.h"
 #include "plan/builder.h"
 #include "plan/by_level.h"
 #include "plexus/eco/acquire.h"
@@ -12,6 +13,7 @@
 #include <map>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 namespace plexus::eco {
 namespace {
@@ -134,7 +136,12 @@ class ClusterLinks {
     /// Why they give no instance; empty: they do.
     const std::string& missing() const { return missing_; }
     const std::vector<std::string>& remarks() const { return remarks_; }
-    std::vector<LinkPrediction> take_predictions() { return std::move(predictions_); }
+    const std::vector<LinkPrediction>& predictions() const { return predictions_; }
+    /// By the model that counts for this link. Nothing is missing.
+    KnownCosts costs(std::size_t from, std::size_t to) const {
+        const Model& model = model_of(*links_[from][to].prediction);
+        return {model, SIZE_MAX, widest_level(model)};
+    }
 
     /// Of links of which nothing is missing.
     InterclusterInstance instance() const {
@@ -159,8 +166,18 @@ class ClusterLinks {
   private:
     struct Link {
         std::optional<LinkCost> cost;
-        std::string words; ///< why something that was measured gives no cost
+        std::optional<std::size_t> prediction; ///< a place in `predictions_`: whose model gives the cost
+        std::string words;                     ///< why something that was measured gives no cost
     };
+
+    const Model& model_of(std::size_t prediction) const {
+        const LinkPrediction& link = predictions_[prediction];
+        return *link.models[*link.model].model;
+    }
+    static std::size_t widest_level(const Model& model) {
+        const auto* levels = std::get_if<Steffenel>(&model);
+        return levels != nullptr ? levels->levels.size() - 1 : 0;
+    }
 
     const std::string& name(std::size_t cluster) const {
         return map_.hosts()[clusters_[cluster].coordinator];
@@ -190,29 +207,32 @@ class ClusterLinks {
             links_[from][to].words = words;
             return;
         }
-        const Model& model = *link.models[*link.model].model;
-        const auto* levels = std::get_if<Steffenel>(&model);
-        const std::size_t level = levels != nullptr ? levels->levels.size() - 1 : 0;
-        links_[from][to].cost = cost(model, ModelMessage{request_.bytes, level});
+        const std::size_t place = predictions_.size() - 1;
+        const Model& model = model_of(place);
+        links_[from][to].cost = cost(model, ModelMessage{request_.bytes, widest_level(model)});
+        links_[from][to].prediction = place;
     }
 
-    std::optional<LinkCost> slowest() const {
-        std::optional<LinkCost> out;
+    /// Null: none has a cost.
+    const Link* slowest() const {
+        const Link* out = nullptr;
         for (const auto& row : links_)
-            for (const auto& [cost, words] : row)
-                if (cost && (!out || cost->message_s() > out->message_s())) out = cost;
+            for (const Link& link : row)
+                if (link.cost && (out == nullptr || link.cost->message_s() > out->cost->message_s()))
+                    out = &link;
         return out;
     }
 
     /// Gives each link a cost, or says why one has none.
     void complete() {
-        const auto in_place = slowest();
+        const Link* const known = slowest();
+        const std::optional<Link> in_place = known == nullptr ? std::nullopt : std::optional(*known);
         for (std::size_t from = 0; from < clusters_.size() && missing_.empty(); ++from)
             for (std::size_t to = from + 1; to < clusters_.size() && missing_.empty(); ++to)
                 complete(from, to, in_place);
     }
 
-    void complete(std::size_t one, std::size_t other, const std::optional<LinkCost>& in_place) {
+    void complete(std::size_t one, std::size_t other, const std::optional<Link>& in_place) {
         Link& there = links_[one][other];
         Link& back = links_[other][one];
         if (!there.cost && !back.cost) {
@@ -227,13 +247,13 @@ class ClusterLinks {
                                        name(other));
                 return;
             }
-            there.cost = in_place;
+            there = *in_place;
             remarks_.push_back(fmt::format("Between the clusters of {} and {} nothing was measured: this "
                                            "link counts as the slowest of all.",
                                            name(one), name(other)));
         }
-        if (!there.cost) there.cost = back.cost;
-        if (!back.cost) back.cost = there.cost;
+        if (!there.cost) there = back;
+        if (!back.cost) back = there;
     }
 
     const Map& map_;
@@ -259,6 +279,87 @@ bool has_schedules(Operation operation) {
     return operation == Operation::broadcast || operation == Operation::reduce;
 }
 
+/// Why the operation has no patterns between clusters; empty: it has some.
+std::string without_patterns(const PolyRequest& request, std::size_t hosts) {
+    constexpr std::size_t kMostHostsToAll = 256;
+    if (scans(request.operation)) return "a scan goes by rank, not by clusters";
+    if (request.operation == Operation::all_to_all && hosts > kMostHostsToAll)
+        return fmt::format("an all_to_all between clusters is predicted for up to {} hosts", kMostHostsToAll);
+    return {};
+}
+
+/// A plan for all hosts: `between` coordinators, and inside each cluster its fastest pattern.
+Plan compose(const PlanRequest& request, const std::vector<ClusterPrediction>& clusters,
+             const GroupPattern& between) {
+    Levels levels(2);
+    levels[1].resize(1);
+    for (const ClusterPrediction& each : clusters) {
+        levels[0].push_back(each.hosts);
+        levels[1][0].insert(levels[1][0].end(), each.hosts.begin(), each.hosts.end());
+    }
+    return plan_of_groups(request, levels, [&](std::size_t level, std::size_t group) {
+        return level == 0 ? GroupPattern{clusters[group].fastest.options} : between;
+    });
+}
+
+/// What models say of an operation by each pattern between coordinators: its plan for all hosts, played.
+class BetweenClusters {
+  public:
+    BetweenClusters(const PolyRequest& request, const std::vector<ClusterPrediction>& clusters,
+                    const ClusterLinks& links)
+      : clusters_(clusters) {
+        std::size_t hosts = 0;
+        for (const ClusterPrediction& each : clusters) hosts += each.hosts.size();
+        places_.resize(hosts);
+        request_ = inside(request, static_cast<Rank>(hosts), static_cast<Rank>(request.root));
+        for (std::size_t from = 0; from < clusters.size(); ++from) {
+            for (std::size_t host = 0; host < clusters[from].hosts.size(); ++host)
+                places_[clusters[from].hosts[host]] = {from, host};
+            for (std::size_t to = 0; to < clusters.size(); ++to) {
+                if (from != to) costs_.try_emplace({from, to}, links.costs(from, to));
+                if (from == to && clusters[from].model)
+                    costs_.try_emplace({from, from}, *clusters[from].models[*clusters[from].model].model,
+                                       clusters[from].hosts.size());
+            }
+        }
+    }
+
+    std::vector<PatternTime> times() {
+        constexpr std::size_t kMostClustersInRounds = 128; // as predict_patterns() inside clusters
+        std::vector<PatternTime> out;
+        for (const Pattern pattern : kPatterns) {
+            const bool is_long = pattern == Pattern::ring || pattern == Pattern::pairwise;
+            if (!supports(pattern, request_.operation) ||
+                (is_long && clusters_.size() > kMostClustersInRounds))
+                continue;
+            out.push_back(timed({pattern, 2, 0, 0}));
+            if (pattern == Pattern::butterfly && request_.operation == Operation::all_reduce)
+                out.push_back(timed({pattern, 2, 0, UINT64_MAX}));
+        }
+        return out;
+    }
+
+  private:
+    struct Place {
+        std::size_t cluster;
+        std::size_t host; ///< in the cluster
+    };
+
+    PatternTime timed(const AlgorithmOptions& options) {
+        const Plan plan = compose(request_, clusters_, GroupPattern{options});
+        return {options, play_s(plan, [&](const Message& message) {
+                    const auto [from, sender] = places_[message.from];
+                    const auto [to, receiver] = places_[message.to];
+                    return costs_.at({from, to}).of(plan.bytes_of(message), sender, receiver);
+                })};
+    }
+
+    const std::vector<ClusterPrediction>& clusters_;
+    PlanRequest request_;
+    std::vector<Place> places_;                                       ///< by host
+    std::map<std::pair<std::size_t, std::size_t>, KnownCosts> costs_; ///< from cluster to cluster
+};
+
 bool is_segmented_without_gaps(const ClusterPrediction& cluster) {
     return !cluster.patterns.empty() && cluster.fastest.options.pattern == Pattern::chain &&
            !cluster.has_gaps;
@@ -267,15 +368,20 @@ bool is_segmented_without_gaps(const ClusterPrediction& cluster) {
 void schedule_between(const Map& map, const PolyRequest& request, const AcquiredModels& acquired,
                       PolyPrediction& out) {
     out.missing = without_model(map, out.clusters);
-    if (out.missing.empty() && out.clusters.size() > 1 && !has_schedules(request.operation))
-        out.missing = "between clusters there are schedules of broadcast and reduce alone";
+    const bool has_patterns = out.clusters.size() > 1 && !has_schedules(request.operation);
+    if (out.missing.empty() && has_patterns) out.missing = without_patterns(request, map.hosts().size());
     if (!out.missing.empty()) return;
-    ClusterLinks links(map, request, acquired, out.clusters);
-    out.links = links.take_predictions();
+    const ClusterLinks links(map, request, acquired, out.clusters);
+    out.links = links.predictions();
     out.missing = links.missing();
     if (!out.missing.empty()) return;
-    out.between = links.instance();
     out.remarks.insert(out.remarks.end(), links.remarks().begin(), links.remarks().end());
+    if (has_patterns) {
+        out.patterns = BetweenClusters(request, out.clusters, links).times();
+        out.fastest = earliest(out.patterns);
+        return;
+    }
+    out.between = links.instance();
     out.schedules = schedules(out.between, request.completion);
     const InterclusterSchedule& best = earliest(out.schedules, request.completion);
     out.chosen = static_cast<std::size_t>(&best - out.schedules.data());
@@ -324,19 +430,12 @@ Plan to_plan(const PolyPrediction& prediction, const PlanRequest& request) {
     if (prediction.clusters.size() == 1 && hosts > 1)
         return plan(request, prediction.clusters.front().fastest.options);
     check_order(request);
-    Levels levels(2);
-    for (const ClusterPrediction& each : prediction.clusters) {
-        levels[0].push_back(each.hosts);
-        levels[1].resize(1);
-        levels[1][0].insert(levels[1][0].end(), each.hosts.begin(), each.hosts.end());
-    }
-    return plan_of_groups(request, levels, [&](std::size_t level, std::size_t group) {
-        if (level == 0) return GroupPattern{prediction.clusters[group].fastest.options};
-        // Clusters stand in the order of their first hosts, as the places of the level do.
-        return GroupPattern{{},
-                            tree_of(prediction.schedules[prediction.chosen], prediction.between.root,
-                                    prediction.clusters.size())};
-    });
+    if (prediction.schedules.empty())
+        return compose(request, prediction.clusters, GroupPattern{prediction.fastest.options});
+    // Clusters stand in the order of their first hosts, as the places of the level do.
+    const Tree between =
+        tree_of(prediction.schedules[prediction.chosen], prediction.between.root, prediction.clusters.size());
+    return compose(request, prediction.clusters, GroupPattern{{}, between});
 }
 
 } // namespace plexus::eco

@@ -207,9 +207,11 @@ TEST_CASE("sizes 0 and 1, one host, clusters of one host and every operation hav
         CHECK(inside.schedules[inside.chosen].after_s == inside.clusters[0].fastest.time_s);
         CHECK(inside.clusters[0].fastest.time_s > 0);
         const bool goes_between = operation == Operation::broadcast || operation == Operation::reduce;
+        const bool goes_by_rank = operation == Operation::scan || operation == Operation::exclusive_scan;
         const PolyPrediction made = predict(map, asked);
-        CHECK(made.missing.empty() == goes_between);
+        CHECK(made.missing.empty() != goes_by_rank);
         CHECK(made.schedules.empty() != goes_between);
+        CHECK(made.patterns.empty() == (goes_between || goes_by_rank));
         CHECK(made.clusters[0].model);
     }
     PolyRequest barrier = request(1000);
@@ -293,6 +295,86 @@ TEST_CASE("what a map does not hold is said, and links that were not measured co
     CHECK(has_remark(predict(without([](auto...) { return false; }), request(1 << 21)), "up to 1048576 B"));
 }
 
+TEST_CASE("operations without schedules have patterns between clusters, timed by the plans that they give") {
+    // A message of 1,000 B keeps its sender, and who takes it in, for 0.1 ms between clusters, and arrives 1
+    // ms later.
+    const auto predicted = [](const std::vector<std::size_t>& clusters, Operation operation,
+                              std::size_t root = 0) {
+        PolyRequest asked = request(1000, root);
+        asked.operation = operation;
+        return predict(map_of(clusters, kSizes, two_levels_us), asked);
+    };
+    const auto time_by = [](const PolyPrediction& made, Pattern pattern) {
+        for (const PatternTime& each : made.patterns)
+            if (each.options.pattern == pattern) return each.time_s;
+        return -1.0;
+    };
+    // Two pairs and the root; inside a pair 1,000 B take 10 us and arrive 20 us later.
+    const PolyPrediction gather = predicted({2, 2, 1}, Operation::gather, 4);
+    REQUIRE(gather.clusters.size() == 3);
+    // Both pairs' parts are there at 0.03 + 1.2 ms, and those of the second are taken in behind the first's.
+    CHECK(time_by(gather, Pattern::star) == Approx(1.43e-3));
+    // From pair to pair, and four parts from there.
+    CHECK(time_by(gather, Pattern::chain) == Approx(1.23e-3 + 1.4e-3));
+    CHECK(gather.fastest.time_s == Approx(1.43e-3));
+    CHECK(time_by(gather, Pattern::ring) < 0); // it makes no gather
+    CHECK(time_by(predicted({2, 2, 1}, Operation::scatter, 4), Pattern::star) == Approx(1.43e-3));
+    // Inside, across and inside.
+    CHECK(predicted({2, 2}, Operation::barrier).fastest.time_s == Approx(0.02e-3 + 1e-3 + 0.02e-3));
+    const PolyPrediction all_reduce = predicted({2, 1}, Operation::all_reduce);
+    CHECK(all_reduce.fastest.options.pattern == Pattern::butterfly);
+    CHECK(all_reduce.fastest.options.halve_from_bytes > 0); // whole vectors: once over the long way
+    CHECK(all_reduce.fastest.time_s > 1.1e-3);
+    CHECK(all_reduce.fastest.time_s < 1.25e-3);
+    CHECK(time_by(all_reduce, Pattern::butterfly) > 2.1e-3); // the first: halves, there and back
+
+    // Three hosts and the root: they collect inside, then one message has the parts of all.
+    const PolyPrediction joined = predicted({3, 1}, Operation::gather, 3);
+    REQUIRE(joined.missing.empty());
+    CHECK(joined.clusters[0].fastest.time_s == Approx(40e-6));
+    CHECK(joined.fastest.time_s == Approx(40e-6 + 1e-3 + 3 * 0.1e-3));
+    CHECK(joined.schedules.empty());
+
+    // A link that was measured one way counts so both ways, for messages of any size.
+    const Map one_way = map_of({2, 2}, kSizes, [](std::uint64_t bytes, std::size_t from, std::size_t to) {
+        return from <= to ? two_levels_us(bytes, from, to) : -1;
+    });
+    PolyRequest asked = request(1000);
+    asked.operation = Operation::all_gather;
+    CHECK(predict(one_way, asked).fastest.time_s == predicted({2, 2}, Operation::all_gather).fastest.time_s);
+    CHECK(predict(one_way, asked).fastest.time_s > 1.2e-3);
+
+    const PolyPrediction scan = predicted({3, 2}, Operation::scan);
+    CHECK(scan.missing == "a scan goes by rank, not by clusters");
+    PolyRequest exchange = request(8);
+    exchange.operation = Operation::all_to_all;
+    CHECK(predict(map_of({200, 57}, {8, 1024}, two_levels_us), exchange).missing ==
+          "an all_to_all between clusters is predicted for up to 256 hosts");
+    CHECK(predict(map_of({20, 17}, {8, 1024}, two_levels_us), exchange).missing.empty());
+}
+
+TEST_CASE("a pattern between clusters is a plan that can be carried out, and the fastest of all") {
+    const Map map = grid5000_map();
+    for (const Operation operation :
+         {Operation::scatter, Operation::gather, Operation::all_gather, Operation::all_reduce,
+          Operation::all_to_all, Operation::barrier, Operation::reduce_scatter})
+        for (const std::uint64_t bytes : {std::uint64_t{8}, std::uint64_t{64} << 10}) {
+            INFO(to_string(operation) << " of " << bytes << " B");
+            PolyRequest asked = request(bytes, 35);
+            asked.operation = operation;
+            const PolyPrediction made = predict(map, asked);
+            REQUIRE(made.missing.empty());
+            for (const PatternTime& each : made.patterns) {
+                CHECK(std::isfinite(each.time_s));
+                CHECK(made.fastest.time_s <= each.time_s * (1 + 1e-9));
+            }
+            const Plan plan = to_plan(made, {operation, 78, 35, bytes, 1, true});
+            CHECK(prove(plan));
+            // No message takes less than the way to the other sites.
+            CHECK(made.fastest.time_s > 2e-3);
+        }
+}
+
 TEST_CASE("what the models choose is a plan that can be carried out") {
     const Map map = grid5000_map();
     for (const Operation operation : {Operation::broadcast, Operation::reduce})
@@ -345,10 +427,10 @@ TEST_CASE("a prediction gives a plan of its own operation, root and hosts alone"
         CHECK(prove(
             to_plan(predict(map_of({4}, kSizes, two_levels_us), any), {operation, 4, 0, 1000, 1, true})));
     }
-    PolyRequest gather = request(100);
-    gather.operation = Operation::gather;
-    const PolyPrediction none = predict(map_of({3, 2}, kSizes, two_levels_us), gather);
-    CHECK_THROWS_WITH(to_plan(none, {Operation::gather, 5, 0, 100, 1, true}), Contains("between clusters"));
+    PolyRequest scan = request(100);
+    scan.operation = Operation::scan;
+    const PolyPrediction none = predict(map_of({3, 2}, kSizes, two_levels_us), scan);
+    CHECK_THROWS_WITH(to_plan(none, {Operation::scan, 5, 0, 100, 1, true}), Contains("goes by rank"));
 }
 
 TEST_CASE("a plan by a rule sends between clusters what the rule says") {

@@ -118,6 +118,33 @@ TEST_CASE("predict prints models, patterns and schedules of every cluster, and t
     CHECK(!value_of(json.out, "missing"));
 }
 
+TEST_CASE("predict prints the patterns of other operations between clusters, and the fastest") {
+    const TmpDir folder;
+    const auto file = folder.file("net", map_text(kHosts, kSizes, two_sites));
+    for (const std::string name :
+         {"scatter", "gather", "all_gather", "all_reduce", "all_to_all", "barrier", "reduce_scatter"}) {
+        INFO(name);
+        const Answer text = predict(file, {"--operation", name, "--size", "1000"});
+        CHECK(text.code == 0);
+        const auto between = text.out.find("between clusters\n");
+        REQUIRE(between != std::string::npos);
+        CHECK(text.out.find("binomial", between) != std::string::npos);
+        CHECK(text.out.find("chosen: ", between) != std::string::npos);
+        CHECK(text.out.find("of groups with this map", between) != std::string::npos);
+        const Answer json = predict(file, {"--operation", name, "--size", "1000", "--json"});
+        CHECK(json.code == 0);
+        REQUIRE(is_json(json.out));
+        const auto patterns = value_of(json.out, "patterns_between");
+        REQUIRE(patterns);
+        CHECK(value_of(*patterns, "algorithm") == "\"star\"");
+        CHECK(value_of(json.out, "chosen"));
+        CHECK(number_of(json.out, "completion").value_or(0) > 1e-3);
+        CHECK(number_of(json.out, "completion").value_or(1) <= number_of(*patterns, "s").value_or(0));
+        CHECK(!value_of(json.out, "schedules"));
+        CHECK(value_of(json.out, "estimate"));
+    }
+}
+
 TEST_CASE("predict names algorithms as groups take them, and both butterflies") {
     const TmpDir folder;
     const std::vector<std::string> nine{"a1", "a2", "a3", "a4", "a5", "a6", "a7", "a8", "a9"};
@@ -192,10 +219,10 @@ TEST_CASE("a map that does not suffice ends with 1, what there is, and why there
     CHECK(value_of(json.out, "model") == "null");
     CHECK(!value_of(json.out, "chosen"));
     const auto file = folder.file("net", map_text(kHosts, kSizes, two_sites));
-    const Answer scatter = predict(file, {"--operation", "scatter"});
-    CHECK(scatter.code == 1);
-    CHECK(scatter.out.find("schedules of broadcast and reduce alone") != std::string::npos);
-    CHECK(scatter.out.find("binomial") != std::string::npos);
+    const Answer scan = predict(file, {"--operation", "scan"});
+    CHECK(scan.code == 1);
+    CHECK(scan.out.find("no choice: a scan goes by rank, not by clusters") != std::string::npos);
+    CHECK(scan.out.find("bruck") != std::string::npos);
     const auto apart = folder.file("apart", map_text(kHosts, kSizes, [](auto bytes, char from, char to) {
                                        return from == to ? two_sites(bytes, from, to) : -1;
                                    }));
