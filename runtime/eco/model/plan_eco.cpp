@@ -7,6 +7,7 @@
 #include "plan/by_level.h"
 #include "plan/eco_tree.h"
 #include "plan/estimate.h"
+#include "plan/exchange.h"
 #include "plan/rename.h"
 #include "topology/refuse.h"
 
@@ -21,7 +22,8 @@ constexpr std::uint64_t kLeastPartBytes = 1448; // a full segment on most wires
 constexpr std::uint64_t kMostParts = 64;
 constexpr std::uint64_t kFewParts = 4; // fewer may not pay yet where more do
 constexpr std::size_t kMostTrees = 16;
-constexpr std::uint64_t kWidePlan = 4096; // messages: above this, a few parts say what is worth a look
+constexpr std::size_t kMostExchangers = 16; // of a cluster, among many members: their plans are long
+constexpr std::uint64_t kWidePlan = 4096;   // messages: above this, a few parts say what is worth a look
 /// Clusters up to which schedules by rule are tried: they cost the cube of the number.
 constexpr std::size_t kMostByRule = 128;
 /// Members up to which an all_to_all by level is tried: its plan grows with the square of the number.
@@ -59,6 +61,7 @@ class Search {
         }
         try_patterns();
         try_levels();
+        try_exchanges();
         try_rules();
         if (best_) return std::move(*best_);
         return plan(request_, {Pattern::binomial, 2, 0, 0});
@@ -304,6 +307,26 @@ class Search {
                 most = std::max(most, parts);
             }
         return most;
+    }
+
+    /// Between the groups of each level, by all of their members or by a fraction; among many members by a
+    /// few.
+    void try_exchanges() {
+        if (request_.operation != Operation::all_to_all || request_.members > kMostToAll) return;
+        if (is_large_group() && one_has_most()) return;
+        const std::size_t most = is_large_group() ? kMostExchangers : request_.members;
+        for (std::size_t level = 0; level + 1 < network_.levels().size(); ++level) {
+            const Partition& groups = network_.levels()[level];
+            std::size_t widest = 0;
+            for (const Subnet& each : groups) widest = std::max(widest, each.size());
+            for (std::size_t count = is_large_group() ? step() : 1;; count *= step()) {
+                const std::size_t exchangers = std::min({count, widest, most});
+                offer(plan_exchange(request_, groups, {exchangers, false}));
+                if (groups.size() > 2 && !is_large_group())
+                    offer(plan_exchange(request_, groups, {exchangers, true}));
+                if (exchangers < count || exchangers == widest) break;
+            }
+        }
     }
 
     /// A schedule between clusters, and chains in segments or the patterns of long vectors inside.
