@@ -20,7 +20,7 @@ void Listener::take(Port& port, ByteView body) {
     Opening opening(host);
     const auto verdict = opening.take_hello(body, hello);
     if (verdict.status == PLEXUS_AGAIN) return turn_away(verdict.why);
-    const StrangerShares::Source source = source_of(hello.descriptor);
+    const ConnectionCounts::Source source = source_of(hello.descriptor);
     if (strangers_.size() >= kMostStrangers && !make_room(source)) // a hello is said once
         return let_wait(source, {&port, {body.begin(), body.end()}, Clock::now()});
     auto made = std::make_unique<Link>(engine_, port, nullptr, plexus_id{}, Bytes{});
@@ -45,16 +45,16 @@ void Listener::opening_is_over(const Link& link) {
     strangers_.remove([&](const Link* each) { return each == &link; });
 }
 
-bool Listener::make_room(const StrangerShares::Source& source) {
-    Link** const first = strangers_.who_makes_room(source);
+bool Listener::make_room(const ConnectionCounts::Source& source) {
+    Link** const first = strangers_.eviction_victim(source);
     if (first == nullptr) return false;
     (*first)->lose(PLEXUS_LINK_LOST, "its member said hello many times, and did not prove itself");
     return true;
 }
 
-void Listener::let_wait(const StrangerShares::Source& source, Waiting waiting) {
+void Listener::let_wait(const ConnectionCounts::Source& source, Waiting waiting) {
     if (waiting_.size() >= kMostWaiting) {
-        const Waiting* const first = waiting_.who_makes_room(source);
+        const Waiting* const first = waiting_.eviction_victim(source);
         if (first == nullptr) return;
         waiting_.remove([&](const Waiting& each) { return &each == first; });
     }

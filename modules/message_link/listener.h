@@ -4,9 +4,9 @@
 // makes room for those of others, and else hellos wait. @thread progress
 #pragma once
 
-#include "message_link/crowd.h"
 #include "message_link/link_table.h"
 #include "message_link/timeouts.h"
+#include "message_link/unproven.h"
 
 namespace plexus::message_link {
 
@@ -38,15 +38,15 @@ class Listener {
     };
 
     /// False: `source` has as many strangers as any other.
-    bool make_room(const StrangerShares::Source& source);
-    void let_wait(const StrangerShares::Source& source, Waiting waiting);
+    bool make_room(const ConnectionCounts::Source& source);
+    void let_wait(const ConnectionCounts::Source& source, Waiting waiting);
     void turn_away(const std::string& why);
 
     Engine& engine_;
     LinkTable& links_;
     Timeouts& timeouts_;
-    Crowd<Link*> strangers_;
-    Crowd<Waiting> waiting_; // hellos of members
+    Unproven<Link*> strangers_;
+    Unproven<Waiting> waiting_; // hellos of members
     Clock::time_point quiet_until_{};
 };
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Those who have said hello and not proved themselves yet, oldest first, and who of them makes room for
-// another: the oldest of the source with most, if that has more than the newcomer's would have. So who
-// repeats hellos crowds out its own only, and members with one hello each wait for each other. Not
-// thread-safe.
+// Those that have said hello and have not proved the job's key yet, oldest first, and which of them makes
+// room for another: the oldest of the source with the most, if that source has more than the newcomer's would
+// have. So a source that repeats hellos evicts its own only, and members with one hello each wait for each
+// other. Not thread-safe.
 #pragma once
 
-#include "base/strangers.h"
+#include "base/connection_counts.h"
 #include "message_link/wire.h"
 
 #include <algorithm>
@@ -20,21 +20,21 @@ namespace plexus::message_link {
 
 /// Where a hello is from: the port whose descriptor is in it. The job's key signs that, so a hello that is
 /// repeated counts for the member that said it first.
-inline StrangerShares::Source source_of(ByteView descriptor) {
+inline ConnectionCounts::Source source_of(ByteView descriptor) {
     const std::size_t hash =
         std::hash<std::string_view>{}({reinterpret_cast<const char*>(descriptor.data()), descriptor.size()});
-    StrangerShares::Source source{};
+    ConnectionCounts::Source source{};
     std::memcpy(source.data(), &hash, sizeof hash);
     return source;
 }
 
 template <class Each>
-class Crowd {
+class Unproven {
   public:
     struct Member {
-        StrangerShares::Source from;
+        ConnectionCounts::Source from;
         Each what;
-        const StrangerShares::Source& source() const noexcept { return from; }
+        const ConnectionCounts::Source& source() const noexcept { return from; }
         bool is_silent() const noexcept { return true; }
     };
 
@@ -42,9 +42,9 @@ class Crowd {
     bool empty() const noexcept { return all_.empty(); }
     const Each& front() const noexcept { return all_.front()->what; }
 
-    void add(const StrangerShares::Source& from, Each what) {
+    void add(const ConnectionCounts::Source& from, Each what) {
         all_.push_back(std::make_unique<Member>(Member{from, std::move(what)}));
-        shares_.add(from);
+        counts_.add(from);
     }
     Each take_front() { return take(all_.begin()); }
     /// The first that `is_it` holds for, if there is one.
@@ -55,8 +55,8 @@ class Crowd {
         if (found != all_.end()) take(found);
     }
     /// Who makes room for one from `source`; null: nobody. Some are here.
-    Each* who_makes_room(const StrangerShares::Source& source) {
-        Member* const first = shares_.first_to_go(all_);
+    Each* eviction_victim(const ConnectionCounts::Source& source) {
+        Member* const first = counts_.eviction_victim(all_);
         return share_of(first->from) > share_of(source) + 1 ? &first->what : nullptr;
     }
 
@@ -66,16 +66,16 @@ class Crowd {
     Each take(typename List::iterator at) {
         const std::unique_ptr<Member> member = std::move(*at);
         all_.erase(at);
-        shares_.remove(member->from);
+        counts_.remove(member->from);
         return std::move(member->what);
     }
-    std::size_t share_of(const StrangerShares::Source& source) const {
+    std::size_t share_of(const ConnectionCounts::Source& source) const {
         return static_cast<std::size_t>(
             std::count_if(all_.begin(), all_.end(), [&](const auto& each) { return each->from == source; }));
     }
 
     List all_;
-    StrangerShares shares_;
+    ConnectionCounts counts_;
 };
 
 } // namespace plexus::message_link
