@@ -27,7 +27,7 @@ constexpr int kMostRetries = 8;
 
 std::vector<asio::ip::tcp::endpoint> in_order(Module& module, const Descriptor& target) {
     std::vector<asio::ip::tcp::endpoint> out;
-    for (const auto& address : nearest_first(target.reachable_from(module.here()), module.interfaces()))
+    for (const auto& address : nearest_first(module.reachable(target), module.interfaces()))
         out.emplace_back(address, target.port);
     return out;
 }
@@ -50,6 +50,8 @@ Attempt::Attempt(Dial& dial, asio::ip::tcp::endpoint endpoint)
 int Attempt::start() {
     UniqueFd socket(make_socket(endpoint_.address().is_v4()));
     if (!socket) return errno;
+    if (dial_.module().options().subnet && !keep_in_subnet(socket.get(), endpoint_.address().is_v4()))
+        return errno;
     apply(socket.get(), dial_.link().writer().options());
     const int done = ::connect(socket.get(), endpoint_.data(), static_cast<socklen_t>(endpoint_.size()));
     if (done != 0 && errno != EINPROGRESS && errno != EINTR) return errno;

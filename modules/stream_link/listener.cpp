@@ -29,14 +29,14 @@ std::uint16_t port_of(int socket) {
 }
 
 // Errno, or 0 and a listening socket.
-int listen_on(const asio::ip::address& address, std::uint16_t port, const SocketOptions& options,
-              UniqueFd& out) {
+int listen_on(const asio::ip::address& address, std::uint16_t port, const Options& options, UniqueFd& out) {
     UniqueFd socket(make_socket(address.is_v4()));
     if (!socket) return errno;
     const int yes = 1;
     (void)::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     if (address.is_v6()) (void)::setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &yes, sizeof yes);
-    apply(socket.get(), options); // accepted sockets inherit it, and window scaling needs it early
+    if (options.subnet && !keep_in_subnet(socket.get(), address.is_v4())) return errno; // accepted ones, too
+    apply(socket.get(), options.socket); // accepted sockets inherit it, and window scaling needs it early
     const asio::ip::tcp::endpoint endpoint(address, port);
     if (::bind(socket.get(), endpoint.data(), static_cast<socklen_t>(endpoint.size())) != 0) return errno;
     if (::listen(socket.get(), kBacklog) != 0) return errno;
@@ -208,7 +208,7 @@ int Listener::bind_all(const std::vector<Interface>& where, std::uint16_t port, 
     port_ = port;
     for (const Interface& one : where) {
         UniqueFd socket;
-        const int error = listen_on(one.address, port_, module_.options().socket, socket);
+        const int error = listen_on(one.address, port_, module_.options(), socket);
         if (is_missing_address(error)) continue;
         if (error != 0) {
             failed = text_of(one.address, port_);

@@ -85,9 +85,22 @@ std::int32_t Module::describe(plexus_rows& rows) const {
 
 std::int32_t Module::applies(plexus_view descriptor, plexus_text& why) const {
     const auto there = Descriptor::decode(descriptor);
-    if (there && !there->reachable_from(here_).empty()) return PLEXUS_OK;
-    module::write(why, there ? there->why_not(here_) : "the descriptor is damaged");
+    if (there && !reachable(*there).empty()) return PLEXUS_OK;
+    const bool outside = there && !there->reachable_from(here_).empty();
+    module::write(why, outside ? "only within this subnet; the peer has no address in a network of this host"
+                       : there ? there->why_not(here_)
+                               : "the descriptor is damaged");
     return PLEXUS_NO_METHOD;
+}
+
+std::vector<asio::ip::address> Module::reachable(const Descriptor& there) const {
+    std::vector<asio::ip::address> addresses = there.reachable_from(here_);
+    if (options_.subnet)
+        std::erase_if(addresses, [&](const asio::ip::address& address) {
+            return std::none_of(interfaces_.begin(), interfaces_.end(),
+                                [&](const Interface& one) { return neighbours(one, address); });
+        });
+    return addresses;
 }
 
 std::int32_t Module::connect(plexus_view descriptor, const plexus_id& peer, void* cookie, plexus_link** out) {

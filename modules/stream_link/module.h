@@ -54,6 +54,9 @@ class Module {
     /// A stranger was turned away for this reason, which its greeting gave. @thread progress
     virtual void tell_refusal(const std::string& line) { log(PLEXUS_DEBUG, line); }
 
+    /// The addresses of a peer that its links may lead to.
+    std::vector<asio::ip::address> reachable(const Descriptor& there) const;
+
     // For links, listeners and dials.
     const plexus_host& host() const noexcept { return host_; }
     const Options& options() const noexcept { return options_; }

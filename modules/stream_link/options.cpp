@@ -34,6 +34,7 @@ void read_socket_options(module::Parameters& parameters, Options& out) {
     out.handshake_timeout = parameters.duration("handshake_timeout");
     out.linger = parameters.duration("linger");
     out.max_message = parameters.size("max_message", 0, std::uint64_t{1} << 55);
+    out.subnet = parameters.text("within") == "subnet";
     out.socket.nodelay = parameters.boolean("nodelay");
     out.socket.dead_after = parameters.duration("dead_after");
     const auto dead_after = out.socket.dead_after;

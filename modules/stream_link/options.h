@@ -35,6 +35,7 @@ struct Options {
     std::chrono::nanoseconds connect_timeout{0};
     std::chrono::nanoseconds handshake_timeout{0};
     std::chrono::nanoseconds linger{0};
+    bool subnet = false;     ///< only to and from hosts on this host's own networks
     std::uint64_t eager = 0; ///< largest message that is copied, and delivered out of the receive buffer
     std::uint64_t queue = 0; ///< bytes of such messages that a link holds when its socket is full
     std::uint64_t max_message = 0; ///< 0: none

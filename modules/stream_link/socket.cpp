@@ -41,6 +41,12 @@ int make_socket(bool v4) {
     return ::socket(v4 ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP);
 }
 
+bool keep_in_subnet(int socket, bool v4) {
+    const int hops = 1; // the first router would make it 0
+    return ::setsockopt(socket, v4 ? IPPROTO_IP : IPPROTO_IPV6, v4 ? IP_TTL : IPV6_UNICAST_HOPS, &hops,
+                        sizeof hops) == 0;
+}
+
 void drop_unread(int socket) {
     constexpr std::size_t kMost = 1024 * 1024; // in one call
     for (int i = 0; i < 16 && ::recv(socket, nullptr, kMost, MSG_TRUNC | MSG_DONTWAIT) > 0; ++i) {}

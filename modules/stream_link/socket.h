@@ -19,6 +19,9 @@ using module::system_text;
 std::string peer_text(int socket);
 /// A non-blocking socket; below 0: errno says why not.
 int make_socket(bool v4);
+/// No router passes on what this socket sends, nor what those send that it accepts. False: errno says why.
+bool keep_in_subnet(int socket, bool v4);
+
 /// Drops what has arrived, within a bound: a socket that is closed with unread bytes resets the connection,
 /// and the peer may lose what it was told last.
 void drop_unread(int socket);

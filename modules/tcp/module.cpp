@@ -28,6 +28,7 @@ std::unique_ptr<stream_link::Greeting> Module::accepting() {
     return std::make_unique<Greeting>(module::Handshake::accepting(host(), limits().most));
 }
 
-const plexus_ops kOps = module::table_of<Module, stream_link::Link, PLEXUS_CAP_SLEEP | PLEXUS_CAP_FRAGILE>();
+const plexus_ops kOps =
+    module::table_of<Module, stream_link::Link, PLEXUS_CAP_SLEEP | PLEXUS_CAP_FRAGILE | PLEXUS_CAP_SUBNET>();
 
 } // namespace plexus::tcp

@@ -16,7 +16,8 @@ std::vector<Key> lane_keys(std::string_view method) {
         {fmt::format("method.{}.blocking", method), Type::boolean, "false",
          "a thread of its own sleeps until this method has work, instead of polling it"},
         {fmt::format("method.{}.within", method), Type::list, "any",
-         "how far this method may reach: any, site, host, or names of sites; beyond, another method is "
+         "how far this method may reach: any, site, subnet, host, or names of sites; beyond, another method "
+         "is "
          "taken"},
     };
 }

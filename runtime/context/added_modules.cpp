@@ -36,7 +36,8 @@ Result<void> AddedModules::open(const loader::Module& module, const Parameters& 
     if (excluded(module.name))
         return fail(Status::bad_config, "{}: the list of methods \"{}\" excludes {}",
                     settings->origin("methods"), method::to_text(order), module.name);
-    const auto within = transport::boundary_in(*settings, module.name, endpoint().options().place, true);
+    const auto within =
+        transport::boundary_in(*settings, module.name, module.ops.caps, endpoint().options().place, true);
     if (!within) return within.failure();
     const config::Settings* kept = nullptr;
     {

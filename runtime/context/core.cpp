@@ -96,8 +96,10 @@ void Core::configure(const std::vector<std::string>& arguments, const Options& o
 
 void Core::open_methods(const std::vector<method::ListItem>& wanted, bool chosen_by_user) {
     for (const method::ListItem& item : wanted) {
-        transport::boundary_in(settings_, item.method, endpoint().options().place, true).value();
-        const auto opened = stack_.transport->open(*modules_.find(item.method), settings_, modules_);
+        const loader::Module& module = *modules_.find(item.method);
+        transport::boundary_in(settings_, item.method, module.ops.caps, endpoint().options().place, true)
+            .value();
+        const auto opened = stack_.transport->open(module, settings_, modules_);
         if (opened) continue;
         added_.note_refused(item.method, opened.failure().why);
         const bool forbidden = settings_.text("fallback") == "forbid";

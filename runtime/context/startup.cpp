@@ -140,7 +140,7 @@ Place find_place(const config::Settings& settings, const loader::Modules& module
         throw Error(Status::bad_config,
                     fmt::format("{}: site: {}", settings.origin("site"), good.failure().why));
     for (const loader::Module* module : modules.all())
-        transport::boundary_in(settings, module->name, place, false).value();
+        transport::boundary_in(settings, module->name, module->ops.caps, place, false).value();
     return place;
 }
 

@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::uint32_t kMaxTable = 4096;
 constexpr std::uint32_t kKnownCaps = PLEXUS_CAP_SLEEP | PLEXUS_CAP_FRAGILE | PLEXUS_CAP_LOCAL |
-                                     PLEXUS_CAP_REMOTE_MEMORY | PLEXUS_CAP_ENCRYPTS | PLEXUS_CAP_UNRELIABLE;
+                                     PLEXUS_CAP_REMOTE_MEMORY | PLEXUS_CAP_ENCRYPTS | PLEXUS_CAP_UNRELIABLE |
+                                     PLEXUS_CAP_SUBNET;
 
 // Up to the last slot that every module must have: a shorter table is none.
 constexpr std::size_t least_table() {

@@ -9,7 +9,7 @@
 namespace plexus::method {
 namespace {
 
-constexpr std::string_view kAccepted = "write \"any\", \"site\", \"host\", or names of sites";
+constexpr std::string_view kAccepted = "write \"any\", \"site\", \"subnet\", \"host\", or names of sites";
 
 bool is_word(std::string_view text) noexcept {
     return text == "any" || text == "site" || text == "host" || text == "subnet";
@@ -63,6 +63,8 @@ std::string parted(const Boundary& boundary, const Sides& of) {
         if (is_known(of.owner) && of.owner.host == of.other.host) return {};
         return is_known(of.other) ? fmt::format("{} on another", of.other_is)
                                   : fmt::format("{} no host", of.other_names);
+    case Boundary::Kind::subnet: // a network of the same addresses at another site is another network
+        return of.owner.site == of.other.site ? std::string() : at(of.other, of.other_is, of.other_names);
     case Boundary::Kind::site:
         if (!of.owner.site.empty() && of.owner.site == of.other.site) return {};
         return at(of.other, of.other_is, of.other_names);
@@ -76,6 +78,7 @@ std::string parted(const Boundary& boundary, const Sides& of) {
 
 std::string extent(const Boundary& boundary, const Place& owner, const char* whose) {
     if (boundary.kind == Boundary::Kind::host) return fmt::format("{} host", whose);
+    if (boundary.kind == Boundary::Kind::subnet) return fmt::format("{} subnet", whose);
     if (boundary.kind == Boundary::Kind::site)
         return owner.site.empty() ? std::string("a site") : "site " + owner.site;
     return (boundary.sites.size() == 1 ? "site " : "sites ") + listed(boundary.sites);
@@ -100,10 +103,6 @@ Result<Boundary> parse_boundary(std::string_view text) {
     Boundary boundary;
     std::vector<std::string> words = words_of(text);
     for (const std::string& word : words) {
-        if (word == "subnet")
-            return fail(Status::bad_config,
-                        "\"subnet\" can't be told: only its module knows a row's addresses, and different "
-                        "networks use the same private ones: name the network as a site of its own");
         if (is_word(word) && words.size() > 1)
             return fail(Status::bad_config, "\"{}\" stands alone, or names of sites stand there: {}", word,
                         kAccepted);
@@ -113,6 +112,8 @@ Result<Boundary> parse_boundary(std::string_view text) {
     if (words[0] == "any") return boundary;
     if (words[0] == "site") {
         boundary.kind = Boundary::Kind::site;
+    } else if (words[0] == "subnet") {
+        boundary.kind = Boundary::Kind::subnet;
     } else if (words[0] == "host") {
         boundary.kind = Boundary::Kind::host;
     } else {
@@ -134,6 +135,8 @@ std::string to_text(const Boundary& boundary) {
         return "any";
     case Boundary::Kind::site:
         return "site";
+    case Boundary::Kind::subnet:
+        return "subnet";
     case Boundary::Kind::host:
         return "host";
     case Boundary::Kind::sites:
@@ -151,8 +154,8 @@ Result<void> check_boundary(const Boundary& boundary, const Place& here) {
     if (boundary.kind != Boundary::Kind::sites || contains(boundary.sites, here.site)) return {};
     if (here.site.empty())
         return fail(Status::bad_config,
-                    "names of sites (or a misspelt \"any\", \"site\" or \"host\") need to know where this "
-                    "context is: set the key `site`");
+                    "names of sites (or a misspelt \"any\", \"site\", \"subnet\" or \"host\") need to know "
+                    "where this context is: set the key `site`");
     return fail(
         Status::bad_config,
         "\"{}\" leaves out this context's own site {}, so the method would reach nobody: add {}, write "
@@ -171,6 +174,18 @@ std::string why_outside(const Boundary& boundary, const Place& here, const Place
     const std::string parts = parted(
         boundary, {here, there, "this context is", "the peer is", "this context names", "the peer names"});
     return parts.empty() ? parts : fmt::format("only within {}; {}", extent(boundary, here, "this"), parts);
+}
+
+std::string why_one_sided(const Boundary& ours, std::string_view theirs, const Place& here,
+                          const Place& there) {
+    const auto said = parse_boundary(theirs.empty() ? "any" : theirs);
+    const bool we_keep = ours.kind == Boundary::Kind::subnet;
+    const bool they_keep = said && said->kind == Boundary::Kind::subnet;
+    if (we_keep == they_keep || (is_known(here) && here.host == there.host)) return {};
+    return we_keep
+               ? "only within this subnet; the peer does not keep to its own: set within to \"subnet\" there"
+               : "the peer takes it only within its subnet; this context does not keep to its own: set "
+                 "within to \"subnet\" here";
 }
 
 std::string why_not_for_us(std::string_view within, const Place& here, const Place& there) {

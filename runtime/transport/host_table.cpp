@@ -52,7 +52,11 @@ int32_t setting(void* self, const char* key, plexus_text* value) {
     if (std::string_view(key) == "limits.max_message")
         return tell_setting(std::to_string(interface.calls.endpoint->options().max_message), value);
     // A module that opened another asks on its behalf: "tcp.port" is that module's key.
-    const bool inner = std::string_view(key).find('.') != std::string_view::npos;
+    const std::size_t dot = std::string_view(key).find('.');
+    const bool inner = dot != std::string_view::npos;
+    if (inner && std::string_view(key).substr(dot + 1) == method::kWithin &&
+        !interface.shows(std::string_view(key).substr(0, dot)))
+        return tell_setting("any", value);
     const std::string name = inner ? std::string("method.") + key : "method." + interface.name + "." + key;
     const config::Settings& settings = *interface.calls.settings;
     if (!settings.has(name)) return PLEXUS_BAD_ARGUMENT;

@@ -45,19 +45,17 @@ Status describe(Interface& interface) {
 Result<method::Boundary> boundary_of(const Interface& interface) {
     const Host& calls = interface.calls;
     method::Boundary all;
-    const auto take = [&](const std::string& name) -> Result<void> {
+    const auto take = [&](const std::string& name, std::uint32_t caps) -> Result<void> {
         if (!calls.settings->has(fmt::format("method.{}.{}", name, method::kWithin))) return {};
-        const auto one = boundary_in(*calls.settings, name, calls.endpoint->options().place, true);
+        const auto one = boundary_in(*calls.settings, name, caps, calls.endpoint->options().place, true);
         if (!one) return one.failure();
         all = method::narrower(all, *one);
         return {};
     };
-    if (auto own = take(interface.name); !own) return own.failure();
-    bool readable = (interface.ops.caps & PLEXUS_CAP_ENCRYPTS) == 0;
+    if (auto own = take(interface.name, interface.ops.caps); !own) return own.failure();
     for (const loader::Module* inner : interface.opening.inner) {
-        if (!readable) break;
-        if (auto one = take(inner->name); !one) return one.failure();
-        readable = (inner->ops.caps & PLEXUS_CAP_ENCRYPTS) == 0;
+        if (!interface.shows(inner->name)) break;
+        if (auto one = take(inner->name, inner->ops.caps); !one) return one.failure();
     }
     return all;
 }
@@ -93,9 +91,7 @@ Result<std::unique_ptr<Interface>> Interface::open(const loader::Module& module,
                             to_string(described)));
     auto within = boundary_of(*made);
     if (!within) return give_up(within.failure());
-    made->within = std::move(*within);
-    if (made->within.limits())
-        for (Descriptor& row : made->rows) row.within = method::to_text(made->within);
+    made->limit(*within);
     made->limits.eager_bytes = made->query(nullptr, PLEXUS_QUERY_EAGER_BYTES);
     made->limits.max_message = made->query(nullptr, PLEXUS_QUERY_MAX_MESSAGE);
     if ((made->ops.caps & PLEXUS_CAP_REMOTE_MEMORY) != 0)
@@ -114,6 +110,21 @@ const std::string& Interface::row_of(plexus_link* link) const {
     std::uint32_t row = 0;
     const bool told = rows.size() > 1 && ops.row_of(link, &row) == PLEXUS_OK && row < rows.size();
     return rows[told ? row : 0].method;
+}
+
+bool Interface::shows(std::string_view inner) const {
+    bool readable = (ops.caps & PLEXUS_CAP_ENCRYPTS) == 0;
+    for (const loader::Module* each : opening.inner) {
+        if (each->name == inner) break;
+        readable = readable && (each->ops.caps & PLEXUS_CAP_ENCRYPTS) == 0;
+    }
+    return readable;
+}
+
+void Interface::limit(const method::Boundary& boundary) {
+    within = method::narrower(within, boundary);
+    if (within.limits())
+        for (Descriptor& row : rows) row.within = method::to_text(within);
 }
 
 std::uint64_t Interface::query(plexus_link* link, plexus_query what) const {

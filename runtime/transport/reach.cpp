@@ -17,7 +17,8 @@ method::Boundary boundary_for(const Interface& interface, const Descriptor& row)
 std::string why_apart(const method::Boundary& ours, std::string_view theirs, const Place& here,
                       const Place& there) {
     std::string why = method::why_outside(ours, here, there);
-    return why.empty() ? method::why_not_for_us(theirs, here, there) : why;
+    if (why.empty()) why = method::why_not_for_us(theirs, here, there);
+    return why.empty() ? method::why_one_sided(ours, theirs, here, there) : why;
 }
 
 method::Applicable reaches(const Endpoint& here, const Interface& interface, const Peer* peer,
@@ -39,12 +40,17 @@ method::Applicable reaches(const Endpoint& here, const Interface& interface, con
 } // namespace
 
 Result<method::Boundary> boundary_in(const config::Settings& settings, std::string_view method,
-                                     const Place& here, bool used) {
+                                     std::uint32_t caps, const Place& here, bool used) {
     const std::string key = fmt::format("method.{}.{}", method, method::kWithin);
     auto boundary = method::parse_boundary(settings.text(key));
     Result<void> kept;
     if (!boundary)
         kept = boundary.failure();
+    else if (boundary->kind == method::Boundary::Kind::subnet &&
+             (caps & (PLEXUS_CAP_SUBNET | PLEXUS_CAP_LOCAL)) == 0)
+        kept = fail(Status::bad_config,
+                    "this method can't keep to a subnet: set it for the method under it, if there is one, or "
+                    "name the network as a site of its own");
     else if (used || (here.site.empty() && boundary->kind != method::Boundary::Kind::host))
         kept = method::check_boundary(*boundary, here);
     if (!kept) return fail(Status::bad_config, "{}: {}: {}", settings.origin(key), key, kept.failure().why);
@@ -60,6 +66,11 @@ Result<void> check_parameters(const Interface& method, const Parameters& paramet
             if (!boundary)
                 return fail(Status::bad_config, "the parameter within of the method {}: {}", method.name,
                             boundary.failure().why);
+            if (boundary->kind == method::Boundary::Kind::subnet && method.within.kind < boundary->kind)
+                return fail(Status::bad_config,
+                            "the parameter within of the method {}: a pointer can't ask for \"subnet\", "
+                            "which a method keeps to from its start, or not: set method.{}.within",
+                            method.name, method.name);
             continue;
         }
         const std::string name = "method." + method.name + "." + key;

@@ -21,10 +21,11 @@ method::Applicable applicable_to_unreliable(const Endpoint& here, const Peer* pe
 /// The same question to all rows of a table.
 method::Surroundings surroundings(const Endpoint& here, const Peer* peer, const DescriptorTable& table);
 
-/// What the file says of a method's boundary. `used`: the method is one of this context's; of the others only
-/// what can't be right whichever methods are used is refused. @error bad_config with the key and its origin
+/// What the file says of the boundary of a method with these abilities. `used`: the method is one of this
+/// context's; of the others only what can't be right whichever methods are used is refused. @error bad_config
+/// with the key and its origin
 Result<method::Boundary> boundary_in(const config::Settings& settings, std::string_view method,
-                                     const Place& here, bool used);
+                                     std::uint32_t caps, const Place& here, bool used);
 /// Whether a method has such parameters of a connection, each with such a value.
 /// @error bad_config with what it has, or what would be accepted
 Result<void> check_parameters(const Interface& method, const Parameters& parameters);

@@ -54,10 +54,11 @@ struct BareHost::Calls {
         BareHost& h = host(self);
         const std::string name = key;
         const auto given = h.options_.settings.find(name);
-        const bool is_limit = name == "limits.max_message"; // of the host, which need not know it
-        if (is_limit && given == h.options_.settings.end()) return PLEXUS_BAD_ARGUMENT;
+        // Of the host, which need not know it.
+        const bool is_hosts = name == "limits.max_message" || name == "within";
+        if (is_hosts && given == h.options_.settings.end()) return PLEXUS_BAD_ARGUMENT;
         const std::size_t dot = name.find('.');
-        const char* preset = is_limit ? ""
+        const char* preset = is_hosts ? ""
                              : dot == std::string::npos
                                  ? h.method_.preset(name)
                                  : find_method(name.substr(0, dot)).preset(name.substr(dot + 1));

@@ -23,7 +23,7 @@ extern "C" {
 
 #define PLEXUS_ABI_MAGIC 0x315355584c504c50ull
 #define PLEXUS_ABI_MAJOR 2u
-#define PLEXUS_ABI_MINOR 0u
+#define PLEXUS_ABI_MINOR 1u
 #define PLEXUS_EXPORT __attribute__((visibility("default")))
 
 /* What is broken for good, smallest thing first. */
@@ -176,6 +176,8 @@ struct plexus_host {
    copies until the peer has confirmed them. LOCAL: reaches contexts of this very host only.
    REMOTE_MEMORY: moves bytes to and from a peer's memory without the peer's host.
    ENCRYPTS: nobody between the two ends of a link reads or changes what it carries.
+   SUBNET: if the setting "within" is "subnet", links lead to hosts on this host's own networks only, and no
+   router passes their packets on (ABI 2.1).
    UNRELIABLE: links lose and reorder messages, but bring none twice and none that the peer did not send.
    They carry only requests that a program has marked so. `send` says OK or AGAIN (the host then drops
    the message, and waits for no `writable`), and TOO_LARGE above PLEXUS_QUERY_MAX_MESSAGE, which may differ
@@ -186,6 +188,7 @@ struct plexus_host {
 #define PLEXUS_CAP_REMOTE_MEMORY (1u << 3)
 #define PLEXUS_CAP_ENCRYPTS (1u << 4)
 #define PLEXUS_CAP_UNRELIABLE (1u << 5)
+#define PLEXUS_CAP_SUBNET (1u << 6)
 
 enum plexus_query {
     PLEXUS_QUERY_MAX_MESSAGE,   /* bytes; 0: no limit of its own                            */
@@ -307,7 +310,7 @@ struct plexus_ops {
                    void* token);
     int32_t (*put)(plexus_link* link, plexus_remote_key* remote, uint64_t offset, const void* from,
                    size_t size, void* token);
-    /* -- ABI 2.0 ends here; append below and to PLEXUS_OPS_SLOTS, note the version -- */
+    /* -- ABI 2.1 ends here; append below and to PLEXUS_OPS_SLOTS, note the version -- */
 };
 
 /* Every slot of plexus_ops, in its order, and the modules that must have it: all, those that claim

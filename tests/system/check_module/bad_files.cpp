@@ -43,7 +43,7 @@ TEST_CASE("what is no shared object, or cannot be loaded, is refused with the sy
 TEST_CASE("a shared object that is no module of this ABI is refused by its passport") {
     check_refused({nearly("no_passport")}, "a library without a passport (plexus_passport)");
     check_refused({nearly("wrong_magic")}, "magic number");
-    check_refused({nearly("wrong_major")}, "built for ABI 99.0, this library has 2.0");
+    check_refused({nearly("wrong_major")}, "built for ABI 99.0, this library has 2.1");
     check_refused({nearly("newer_minor")}, "newer ABI 2.99");
 }
 
@@ -71,7 +71,7 @@ TEST_CASE("a module in two parts is refused where the second is missing or of an
     for (const auto& [which, part] :
          {std::pair{"nothing", "impl_in_two.so, is no part of a module: install both parts"},
           std::pair{"bare_pointer", "is of another version of Plexus"},
-          std::pair{"older_abi", "was built for ABI 1.1, this part for 2.0"},
+          std::pair{"older_abi", "was built for ABI 1.1, this part for 2.1"},
           std::pair{"shorter_table", "has a function table of "},
           std::pair{"other_abilities", "claims other abilities than this part: install both parts"},
           std::pair{"hole", " in its function table: install both parts"}}) {

@@ -230,7 +230,7 @@ TEST_CASE("a pointer may ask for a narrower boundary, never for a wider one") {
         }
         CHECK(refusal_of([&] { far.set_table(edited); }).status == Status::bad_config);
     }
-    CHECK(refusal_of([&] { far.use("tcp", {{"within", "subnet"}}); }).says("network as a site"));
+    CHECK(refusal_of([&] { far.use("tcp", {{"within", "subnet"}}); }).says("set method.tcp.within"));
     CHECK(refusal_of([&] { far.use("tcp", {{"sndbfu", "1 MiB"}}); }).says("within")); // what there is
     CHECK(within(far.call(pass, 3)) == 4);
 }
@@ -245,6 +245,42 @@ TEST_CASE("a pointer with a boundary of its own takes the next row within it") {
     CHECK(within(far.call(pass, 1)) == 2);
 }
 
+TEST_CASE("a method within a subnet reaches the hosts of this network, if they keep to theirs as well") {
+    const Values near{{"method.tcp.within", "subnet"}};
+    Member kiel("kiel", "tcp", near);
+    Member same("kiel", "tcp", near);
+    CHECK(kiel.context.table()[0].within == "subnet");
+    CHECK(within(kiel.to(same).call(pass, 1)) == 2); // by loopback
+    Member oslo("oslo", "tcp", near);
+    CHECK(kiel.to(oslo).explain() == "tcp: only within this subnet; the peer is at oslo");
+    CHECK(refusal_of(kiel.to(oslo).call(pass, 1)).status == Status::no_method);
+
+    const Member loose("kiel", "tcp");
+    auto far = kiel.to(loose);
+    strip(far, {"kiel", {1, 2, 3}});
+    CHECK(far.explain() == "tcp: only within this subnet; the peer does not keep to its own: set within to "
+                           "\"subnet\" there");
+    CHECK(within(kiel.to(loose).call(pass, 1)) == 2); // on one host nothing leaves it
+    Member open("kiel", "tcp");
+    auto guarded = open.to(kiel);
+    DescriptorTable elsewhere = guarded.table();
+    elsewhere.set_place({"kiel", {1, 2, 3}});
+    guarded.set_table(elsewhere);
+    CHECK(guarded.explain() ==
+          "tcp: the peer takes it only within its subnet; this context does not keep to its "
+          "own: set within to \"subnet\" here");
+}
+
+TEST_CASE("a method that can't keep to a subnet says so at the start, and one of a host need not") {
+    CHECK(start("shm", {{"method.shm.within", "subnet"}}).status == Status::ok);
+    if (refusal_of([] { const Context zstd(by("zstd")); }).status != Status::ok) return;
+    const Refusal refusal = start("zstd", {{"method.zstd.within", "subnet"}});
+    CHECK(refusal.status == Status::bad_config);
+    CHECK(refusal.says("method.zstd.within"));
+    CHECK(refusal.says("can't keep to a subnet: set it for the method under it"));
+    CHECK(Context(by("zstd", {{"method.tcp.within", "subnet"}})).table()[0].within == "subnet");
+}
+
 TEST_CASE("bad boundaries stop the start, with the key and what would be right") {
     const std::pair<Values, const char*> cases[] = {
         {{{"method.tcp.within", "site"}}, "set the key `site`"},
@@ -252,7 +288,7 @@ TEST_CASE("bad boundaries stop the start, with the key and what would be right")
         {{{"site", "kiel"}, {"method.tcp.within", "sight"}}, "add kiel"},
         {{{"site", "kiel"}, {"method.tcp.within", "oslo, bergen"}},
          "leaves out this context's own site kiel"},
-        {{{"site", "kiel"}, {"method.tcp.within", "subnet"}}, "name the network as a site"},
+        {{{"site", "kiel"}, {"method.tcp.within", "subnet, oslo"}}, "\"subnet\" stands alone"},
         {{{"site", "kiel"}, {"method.tcp.within", "site, oslo"}}, "\"site\" stands alone"},
         {{{"site", "kiel"}, {"method.tcp.within", ""}}, "names of sites"},
         {{{"site", "kiel"}, {"method.tcp.within", "the harbour"}}, "\"the harbour\" is no boundary"},

@@ -53,7 +53,7 @@ TEST_CASE("the version decides before anything else is read") {
                        s.passport.ops = reinterpret_cast<const plexus_ops*>(std::uintptr_t{8});
                        s.passport.name = reinterpret_cast<const char*>(std::uintptr_t{8});
                    }),
-                   "built for ABI 1.1, this library has 2.0: rebuild the module"));
+                   "built for ABI 1.1, this library has 2.1: rebuild the module"));
     CHECK(mentions(refusal([](Sample& s) { s.passport.abi_minor = PLEXUS_ABI_MINOR + 1; }), "newer ABI"));
 }
 

@@ -190,7 +190,7 @@ TEST_CASE("a claimed ability demands its slots") {
     CHECK(refusal(raw) == "it claims that one can sleep on it, but lacks arm");
     raw = full_table();
     raw.caps = 1u << 17;
-    CHECK(refusal(raw).find("abilities that ABI 2.0 does not know (bits 0x20000)") != std::string::npos);
+    CHECK(refusal(raw).find("abilities that ABI 2.1 does not know (bits 0x20000)") != std::string::npos);
 }
 
 } // namespace seal_test

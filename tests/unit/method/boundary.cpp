@@ -39,6 +39,10 @@ TEST_CASE("whoever is within a boundary is not kept out, and whoever is outside 
     CHECK(outside("host", at("kiel"), at("oslo")).empty());
     CHECK(outside("host", at("kiel"), at("kiel", 2)) == "only within this host; the peer is on another");
     CHECK(outside("host", at("kiel"), at("kiel", 0)) == "only within this host; the peer names no host");
+    CHECK(outside("subnet", at("kiel"), at("kiel", 2)).empty());
+    CHECK(outside("subnet", at(""), at("", 2)).empty());
+    CHECK(outside("subnet", at("kiel"), at("oslo", 2)) == "only within this subnet; the peer is at oslo");
+    CHECK(outside("subnet", at("kiel"), at("")) == "only within this subnet; the peer names no site");
     CHECK(outside("oslo, kiel", at("kiel"), at("oslo", 2)).empty());
     CHECK(outside("oslo, kiel", at("kiel"), at("bergen")) ==
           "only within sites kiel, oslo; the peer is at bergen");
@@ -64,17 +68,42 @@ TEST_CASE("what the owner of a row has written holds for whoever uses the row") 
           "the peer takes it only within site oslo; this context names no site");
     CHECK(why_not_for_us("host", kiel, oslo) ==
           "the peer takes it only within its host; this context is on another");
+    CHECK(why_not_for_us("subnet", kiel, oslo) ==
+          "the peer takes it only within its subnet; this context is at kiel");
+    CHECK(why_not_for_us("subnet", kiel, at("kiel", 2)).empty());
     CHECK(why_not_for_us("bergen,oslo", kiel, oslo) ==
           "the peer takes it only within sites bergen, oslo; this context is at kiel");
     CHECK(why_not_for_us("kiel", kiel, oslo) ==
           "the peer takes it only within site kiel; the peer is at oslo");
     // A word of a later release.
     CHECK_FALSE(why_not_for_us("continent", kiel, oslo).empty());
-    CHECK_FALSE(why_not_for_us("subnet", kiel, oslo).empty());
+}
+
+TEST_CASE("a subnet is kept to by both sides, or on one host") {
+    const Place here = at("kiel", 1);
+    const Place there = at("kiel", 2);
+    const auto one_sided = [](std::string_view ours, std::string_view theirs, const Place& one,
+                              const Place& other) {
+        return why_one_sided(boundary(ours), theirs, one, other);
+    };
+    CHECK(one_sided("subnet", "subnet", here, there).empty());
+    CHECK(one_sided("site", "", here, there).empty());
+    CHECK(one_sided("any", "kiel", here, there).empty());
+    for (const char* theirs : {"", "any", "site", "kiel", "host", "continent"})
+        CHECK(one_sided("subnet", theirs, here, there) ==
+              "only within this subnet; the peer does not keep to its own: set within to \"subnet\" there");
+    for (const char* ours : {"any", "site", "kiel", "host"})
+        CHECK(
+            one_sided(ours, "subnet", here, there) ==
+            "the peer takes it only within its subnet; this context does not keep to its own: set within to "
+            "\"subnet\" here");
+    CHECK(one_sided("subnet", "", here, here).empty());
+    CHECK(one_sided("host", "subnet", here, here).empty());
+    CHECK_FALSE(one_sided("subnet", "", at("", 0), at("", 0)).empty()); // hosts that are not known
 }
 
 TEST_CASE("a boundary comes back from its text") {
-    for (const char* text : {"any", "site", "host", "kiel", "bergen, kiel, oslo"}) {
+    for (const char* text : {"any", "site", "subnet", "host", "kiel", "bergen, kiel, oslo"}) {
         CAPTURE(text);
         CHECK(to_text(boundary(text)) == text);
         CHECK(boundary(to_text(boundary(text))) == boundary(text));
@@ -87,7 +116,7 @@ TEST_CASE("what is no boundary is refused with what would be one") {
     CHECK(says(parse_boundary("kiel,,oslo"), "names of sites"));
     CHECK(says(parse_boundary("k iel"), "\"k iel\""));
     CHECK(says(parse_boundary("site, oslo"), "\"site\" stands alone"));
-    CHECK(says(parse_boundary("subnet"), "name the network as a site"));
+    CHECK(says(parse_boundary("kiel, subnet"), "\"subnet\" stands alone"));
     CHECK(says(parse_boundary(std::string(64, 'x')), "is no boundary"));
     std::string many;
     for (int i = 100; i < 300; ++i)
@@ -108,6 +137,7 @@ TEST_CASE("a rule that contradicts where a context is can't be kept") {
     CHECK(check_boundary(boundary("site"), at("kiel")));
     CHECK(check_boundary(boundary("kiel, oslo"), at("kiel")));
     CHECK(check_boundary(boundary("any"), at("", 0)));
+    CHECK(check_boundary(boundary("subnet"), at("", 0)));
     CHECK_FALSE(check_boundary(boundary("site"), at("")));
     CHECK_FALSE(check_boundary(boundary("host"), at("kiel", 0)));
     CHECK_FALSE(check_boundary(boundary("kiel"), at("")));
@@ -117,7 +147,7 @@ TEST_CASE("a rule that contradicts where a context is can't be kept") {
 }
 
 TEST_CASE("of two boundaries both hold") {
-    const char* const rising[] = {"any", "bergen, kiel, oslo", "kiel, oslo", "site", "host"};
+    const char* const rising[] = {"any", "bergen, kiel, oslo", "kiel, oslo", "site", "subnet", "host"};
     for (std::size_t wide = 0; wide < std::size(rising); ++wide)
         for (std::size_t narrow = wide; narrow < std::size(rising); ++narrow) {
             CHECK(narrower(boundary(rising[wide]), boundary(rising[narrow])) == boundary(rising[narrow]));

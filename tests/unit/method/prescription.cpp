@@ -60,7 +60,7 @@ TEST_CASE("what is asked of prescribed rows adds parameters and narrows boundari
     CHECK(prescription_of(*named("tcp?within=host")) == "tcp?sndbuf=4MiB&within=host");
     CHECK(prescription_of(*named("tcp?within=site")) == "tcp?sndbuf=4MiB&within=site");
     CHECK(named("libfabric, carrier_pigeon")->empty());
-    for (const char* wider : {"tcp?within=any", "tcp?within=kiel", "tcp?within=subnet"}) {
+    for (const char* wider : {"tcp?within=any", "tcp?within=kiel", "tcp?within=continent one"}) {
         CAPTURE(wider);
         const auto refused = named(wider);
         REQUIRE_FALSE(refused);
@@ -106,7 +106,7 @@ TEST_CASE("a prescription that is none leaves no row, and its check says what is
         CHECK(check_prescription(good));
     }
     for (const char* bad : {"tcp,shm", "tcp, ", "^tcp", "tcp?", "TCP", "tcp?within=everywhere at once",
-                            "tcp?within=subnet", "tcp?a", " tcp", ","}) {
+                            "tcp?within=site%2C subnet", "tcp?a", " tcp", ","}) {
         CAPTURE(bad);
         const auto checked = check_prescription(bad);
         CHECK_FALSE(checked);

@@ -13,6 +13,7 @@
 #include <arpa/inet.h>
 #include <cstring>
 #include <net/if.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -52,6 +53,28 @@ bool enter_own_network(const char* address) {
         return ::ioctl(control.get(), what, &request) == 0;
     };
     return set(SIOCSIFADDR, address) && set(SIOCSIFNETMASK, "255.255.255.0");
+}
+
+// How many TCP sockets this process has; -1 if a router would pass on what one of them sends.
+int sockets_of_subnet() {
+    int count = 0;
+    for (int fd = 0; fd < 256; ++fd) {
+        int domain = 0;
+        int type = 0;
+        socklen_t size = sizeof(int);
+        if (::getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) != 0 ||
+            ::getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || type != SOCK_STREAM ||
+            (domain != AF_INET && domain != AF_INET6))
+            continue;
+        int hops = 0;
+        const bool v4 = domain == AF_INET;
+        if (::getsockopt(fd, v4 ? IPPROTO_IP : IPPROTO_IPV6, v4 ? IP_TTL : IPV6_UNICAST_HOPS, &hops, &size) !=
+                0 ||
+            hops != 1)
+            return -1;
+        ++count;
+    }
+    return count;
 }
 
 std::string open_error(std::map<std::string, std::string> settings, std::int32_t status = PLEXUS_BAD_CONFIG) {
@@ -235,6 +258,36 @@ TEST_CASE("a link is tried at an address of our own network first") {
         return why.find("10.77.0.5") < why.find("10.99.0.1") && why.find("10.99.0.1") != std::string::npos
                    ? 0
                    : 2;
+    });
+    const auto code = child.wait(20s);
+    if (code == 77) SKIP_TEST("no network namespace can be made here");
+    CHECK(code == 0);
+}
+
+TEST_CASE("a method within a subnet leads to addresses of this host's networks, and says why to no other") {
+    Process child([](Channel&) {
+        if (!enter_own_network("10.77.0.1")) return 77;
+        const auto within = with({{"within", "subnet"}, {"listen", "all"}});
+        BareHost target(tcp(), within);
+        BareHost from(tcp(), within);
+        if (link_up(from, target) == nullptr) return 1;
+        if (sockets_of_subnet() < 4) return 8; // both listen, one dials, one accepts
+        Descriptor there = descriptor_of(target);
+        there.where.boot[0] ^= 1; // another host, whose loopback is no way
+        there.addresses = {asio::ip::make_address("10.99.0.1"), asio::ip::make_address("127.0.0.1")};
+        std::string why;
+        if (from.applies(bytes_of(there), &why) != PLEXUS_NO_METHOD) return 2;
+        if (why != "only within this subnet; the peer has no address in a network of this host") return 3;
+        BareHost wide(tcp());
+        if (wide.applies(bytes_of(there)) != PLEXUS_OK) return 4;
+        there.addresses.push_back(asio::ip::make_address("10.77.0.5"));
+        if (from.applies(bytes_of(there)) != PLEXUS_OK) return 5;
+        End* const end = from.connect(bytes_of(there), target.id()); // nobody is at either
+        if (end == nullptr || !pump({&from}, 10s, [&] { return end->is_lost(); })) return 6;
+        const std::string tried = end->lost_why();
+        return tried.find("10.77.0.5") != std::string::npos && tried.find("10.99.0.1") == std::string::npos
+                   ? 0
+                   : 7;
     });
     const auto code = child.wait(20s);
     if (code == 77) SKIP_TEST("no network namespace can be made here");
