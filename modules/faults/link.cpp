@@ -50,7 +50,7 @@ std::int32_t Link::send(const plexus_view* pieces, std::uint32_t count, void* to
         if (messages_carried_ > 0) --messages_carried_;
     } else if (swallowing_since_ == 0) {
         swallowing_since_ = now_ns();
-        owe_turn();
+        module_.owe(*this);
     }
     if (messages_until_cut_ != 0 && --messages_until_cut_ == 0) cut(PLEXUS_LINK_LOST, kCut);
     return status;

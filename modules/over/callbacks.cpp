@@ -86,7 +86,7 @@ struct Callbacks {
     static void sent(void* cookie, void* token, std::int32_t status) {
         Link& l = link(cookie);
         l.on_sent(token, status);
-        if (--l.posted_ == 0 && l.is_cut_) l.owe_turn(); // `lost` waited for it
+        if (--l.posted_ == 0 && l.is_cut_) l.owner_.owe(l); // `lost` waited for it
     }
 
     static void writable(void* cookie) {

@@ -28,7 +28,7 @@ void Link::disconnect() {
         const Lock hold(border_);
         given_up_ = true;
     }
-    if (!let_go()) owe_turn();
+    if (!let_go()) owner_.owe(*this);
 }
 
 // False: something is still to be sent.
@@ -75,6 +75,13 @@ std::uint32_t Link::row() const {
     std::uint32_t row = 0;
     if (inner_ != nullptr) (void)owner_.inner_ops().row_of(inner_, &row);
     return row;
+}
+
+std::int32_t Link::check_claim(plexus_claim what, const char* said, plexus_text& why) {
+    const Lock hold(calls_);
+    if (inner_ != nullptr) return owner_.inner_ops().check_claim(inner_, what, said, &why);
+    module::write(why, "the link has ended");
+    return PLEXUS_LINK_LOST;
 }
 
 std::int32_t Link::query(plexus_query what, std::uint64_t& value) const {
@@ -136,8 +143,6 @@ void Link::owe_writable() {
     owes_writable_ = true;
     owner_.owe(*this);
 }
-
-void Link::owe_turn() { owner_.owe(*this); }
 
 std::string text_of(const plexus_id& id) {
     constexpr char kDigits[] = "0123456789abcdef";

@@ -36,6 +36,7 @@ class Link {
     /// Default: the method's own parameters are set at open only; others are the inner method's.
     virtual std::int32_t set(const char* key, const char* value, plexus_text& why);
     std::uint32_t row() const;
+    virtual std::int32_t check_claim(plexus_claim what, const char* said, plexus_text& why);
     /// Changes what goes out. Default: send_inner().
     virtual std::int32_t send(const plexus_view* pieces, std::uint32_t count, void* token);
     std::int32_t query(plexus_query what, std::uint64_t& value) const;
@@ -76,7 +77,8 @@ class Link {
     /// given up keeps its inner link, and each poll asks again: the method sees to it that this ends.
     /// @thread progress, or the one that disconnects
     virtual bool has_unsent() { return false; }
-    /// What a method owes beside `writable` and `lost`. False: asks again in the next poll.
+    /// What a method owes beside `writable` and `lost`: asked in a poll after Module::owe(). False: asks
+    /// again in the next poll.
     virtual bool on_turn() { return true; }
 
     // ---- for the hooks --------------------------------------------------------------------------
@@ -91,8 +93,6 @@ class Link {
     void cut(std::int32_t status, std::string why);
     /// The host hears `writable` from the next poll. @thread any
     void owe_writable();
-    /// Asks for on_turn() by the next poll. @thread any
-    void owe_turn();
 
     /// Held while a method writes to a place of the host's, after is_over() was asked under it: a disconnect
     /// waits, and nothing is written there after it.

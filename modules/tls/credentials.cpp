@@ -100,9 +100,7 @@ Session Credentials::make_session(bool is_client) {
     Session session(SSL_new(context_.get()));
     if (session == nullptr) return nullptr;
     for (std::size_t i = 0; i < options_.names.size(); ++i) {
-        // As the library writes it, ".example" is any name below.
-        const std::string& allowed = options_.names[i];
-        const char* const name = allowed.c_str() + (allowed.starts_with("*.") ? 1 : 0);
+        const char* const name = library_name(options_.names[i]).data(); // to the end of the text
         if ((i == 0 ? SSL_set1_host(session.get(), name) : SSL_add1_host(session.get(), name)) != 1)
             return nullptr;
     }

@@ -8,6 +8,7 @@
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <openssl/x509v3.h>
 #include <utility>
 
 namespace plexus::tls {
@@ -106,6 +107,14 @@ std::optional<std::array<std::byte, 32>> Engine::binding() {
         return value;
     fail();
     return std::nullopt;
+}
+
+bool Engine::has_name(const std::string& name) const {
+    const Lock hold(mutex_);
+    const X509* const certificate = SSL_get0_peer_certificate(session_.get());
+    const std::string_view looked_for = library_name(name);
+    return certificate != nullptr && X509_check_host(const_cast<X509*>(certificate), looked_for.data(),
+                                                     looked_for.size(), 0, nullptr) == 1;
 }
 
 bool Engine::write(std::span<const std::byte> plain, Block& out) {

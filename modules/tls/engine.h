@@ -43,6 +43,9 @@ class Engine {
     /// After the handshake: a value that both sides of this session have, and no other session.
     std::optional<std::array<std::byte, 32>> binding();
 
+    /// Whether the peer's certificate has this name, or one below "*.example".
+    bool has_name(const std::string& name) const;
+
     /// Appends `plain`, at most kRecord bytes, to `out` as one record. False: see why().
     bool write(std::span<const std::byte> plain, Block& out);
 

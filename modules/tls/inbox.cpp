@@ -55,7 +55,7 @@ void Inbox::placed(void* token, std::int32_t status) {
     while (!comings_.empty() && comings_.front()->is_there) {
         const std::unique_ptr<Coming> coming = std::move(comings_.front());
         comings_.pop_front();
-        if (!link_.is_done()) take(coming->block);
+        if (!link_.is_over()) take(coming->block);
         module_.blocks().give_back(std::move(coming->block));
     }
 }
@@ -77,7 +77,7 @@ bool Inbox::open_whole(std::span<const std::byte> block, std::span<std::byte> me
 void Inbox::open(std::span<const std::byte> block) {
     engine_.arrived(block);
     for (bool is_empty = false; !is_empty;)
-        if (link_.is_done() || !go_on(is_empty)) return;
+        if (link_.is_over() || !go_on(is_empty)) return;
     if (!engine_.is_read_up()) return link_.break_off("a block ends within a record");
     if (landing_.left > 0) tell_arriving(link_);
 }
@@ -91,8 +91,8 @@ bool Inbox::go_on(bool& is_empty) {
         if (size && *size > 0) return begin(room.first(*size));
     } else {
         const auto most = static_cast<std::size_t>(std::min<std::uint64_t>(landing_.left, room.size()));
-        const Lock hold(link_.landing_border());
-        if (link_.is_done()) return false;
+        const Lock hold(link_.border());
+        if (link_.is_over()) return false;
         size = engine_.read(landing_.where != nullptr ? std::span(landing_.where, most) : room.first(most));
     }
     if (!size) {
@@ -131,8 +131,8 @@ bool Inbox::begin(std::span<const std::byte> record) {
     landing_.where = status == PLEXUS_OK ? static_cast<std::byte*>(where) : nullptr;
     if (landing_.where == nullptr) return true;
     {
-        const Lock hold(link_.landing_border());
-        if (link_.is_done()) return false;
+        const Lock hold(link_.border());
+        if (link_.is_over()) return false;
         if (message.size() > head) std::memcpy(where, message.data() + head, message.size() - head);
     }
     landing_.where += message.size() - head;

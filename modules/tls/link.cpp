@@ -168,6 +168,18 @@ std::int32_t Link::send(const plexus_view* pieces, std::uint32_t count, void* to
     return parts_->outbox.send(std::span(pieces, count), token);
 }
 
+std::int32_t Link::check_claim(plexus_claim what, const char* said, plexus_text& why) {
+    const bool is_site = what == PLEXUS_CLAIM_SITE;
+    const std::vector<Grant>& grants = is_site ? module_.options().sites : module_.options().contexts;
+    const bool allowed = std::any_of(grants.begin(), grants.end(), [&](const Grant& each) {
+        return each.claim == said && parts_->engine.has_name(each.certificate);
+    });
+    if (grants.empty() || allowed) return over::Link::check_claim(what, said, why);
+    module::write(why, is_site ? "its certificate has no name that may say so (method.tls.sites)"
+                               : "its certificate has no name that may say so (method.tls.contexts)");
+    return PLEXUS_DENIED;
+}
+
 std::uint64_t Link::own_queued() const noexcept { return is_open_ ? parts_->outbox.queued() : 0; }
 
 void Link::break_off(std::string why) {

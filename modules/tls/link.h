@@ -29,6 +29,8 @@ class Link final : public over::Link {
     explicit Link(Module& owner);
 
     std::int32_t send(const plexus_view* pieces, std::uint32_t count, void* token) override;
+    /// What the peer's certificate allows it to say of itself. @thread progress
+    std::int32_t check_claim(plexus_claim what, const char* said, plexus_text& why) override;
     /// Accepted, and not yet with the inner link. @thread any
     std::uint64_t own_queued() const noexcept;
 
@@ -42,8 +44,8 @@ class Link final : public over::Link {
     void break_off(std::string why);              ///< @thread any
     void shake(std::span<const std::byte> block); ///< @thread progress
     bool is_open() const noexcept { return is_open_; }
-    bool is_done() const noexcept { return is_over(); }
-    Mutex& landing_border() noexcept { return border(); }
+    using over::Link::border;
+    using over::Link::is_over;
     void hand_over(plexus_view message) { over::Link::on_deliver(message); }
     std::int32_t ask_place(plexus_view head, std::size_t rest, void** where, void** token) {
         return over::Link::on_place(head, rest, where, token);

@@ -5,6 +5,7 @@
 #include "over/module.h"
 #include "tls/records.h"
 
+#include <algorithm>
 #include <arpa/inet.h>
 #include <string_view>
 
@@ -21,6 +22,16 @@ bool is_name(std::string_view name) {
     return !name.empty() && name.size() <= kMost && name.front() != '.' &&
            name.find_first_not_of(kLetters) == std::string_view::npos &&
            ::inet_pton(AF_INET, std::string(name).c_str(), &address) != 1;
+}
+
+std::vector<Grant> read_grants(module::Parameters& given, const char* key, const char* wanted) {
+    std::vector<Grant> grants;
+    for (const std::string& item : given.list(key)) {
+        const std::size_t sign = std::min(item.find('='), item.size());
+        grants.push_back({item.substr(0, sign), item.substr(std::min(sign + 1, item.size()))});
+        if (!is_name(grants.back().certificate) || grants.back().claim.empty()) given.refuse(key, wanted);
+    }
+    return grants;
 }
 
 } // namespace
@@ -51,6 +62,9 @@ std::optional<Options> read_options(const plexus_host& host) {
     options.key = given.text("key");
     options.crl = given.text("crl");
     options.names = given.list("names");
+    options.sites = read_grants(given, "sites", "names of certificates, each with = and a site behind it");
+    options.contexts =
+        read_grants(given, "contexts", "names of certificates, each with = and a context's name behind it");
     options.update_after = given.size("update_after", kLeastUpdate, kMostUpdate);
     options.handshake_timeout = given.duration("handshake_timeout");
     options.linger = given.duration("linger");
@@ -63,6 +77,8 @@ std::optional<Options> read_options(const plexus_host& host) {
         given.refuse("key", has_ca ? "a file, as ca is given" : "empty, as no ca is given");
     if (!has_ca && !options.crl.empty()) given.refuse("crl", "empty, as no ca is given");
     if (!has_ca && !options.names.empty()) given.refuse("names", "empty, as no ca is given");
+    if (!has_ca && !options.sites.empty()) given.refuse("sites", "empty, as no ca is given");
+    if (!has_ca && !options.contexts.empty()) given.refuse("contexts", "empty, as no ca is given");
     if (given.failed() || (options.over.empty() && !has_socket)) return std::nullopt;
     return options;
 }

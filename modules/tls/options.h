@@ -8,9 +8,21 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace plexus::tls {
+
+/// Who shows a certificate of this name may say this of itself.
+struct Grant {
+    std::string certificate; ///< a name, or "*.example" for any below
+    std::string claim;
+};
+
+/// The name as the library writes it: ".example" is any name below.
+constexpr std::string_view library_name(std::string_view name) noexcept {
+    return name.substr(name.starts_with("*.") ? 1 : 0);
+}
 
 struct Options {
     std::string over;               ///< the inner method; empty: none, TCP connections of its own
@@ -19,6 +31,8 @@ struct Options {
     std::string key;                ///< file: the certificate's private key; PEM, without a passphrase
     std::string crl;                ///< file: revocation lists of the authorities; PEM; empty: none
     std::vector<std::string> names; ///< a peer's certificate has one of them; empty: any
+    std::vector<Grant> sites;       ///< at which site a peer may say it is; empty: at any
+    std::vector<Grant> contexts;    ///< how a peer may be called; empty: anyhow
     std::uint64_t update_after = 0; ///< bytes of records that a link sends under one key
     std::chrono::nanoseconds handshake_timeout{};
     std::chrono::nanoseconds

@@ -240,7 +240,7 @@ void Server::take_declare(transport::Link& from, wire::View frame) {
     if (!declare)
         return reporter_.report_error(Status::bad_archive,
                                       from.peer->text() + " sent a declaration that is none");
-    from.peer->learn_name(declare->sender);
+    if (!from.interface.calls.demux->learn_name(from, declare->sender)) return;
     requests_of(*from.peer).declared.declare(*declare);
 }
 

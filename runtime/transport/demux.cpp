@@ -166,6 +166,7 @@ void Demux::take_hello(Link& link, wire::View frame) {
     if (!table) return break_rules(link, "a descriptor table that is none");
     if (!table->prescribed().empty()) return break_rules(link, "a table of its own that prescribes methods");
     auto known = KnownTable::make(std::move(*table));
+    if (!believes(link, PLEXUS_CLAIM_SITE, known->table.place().site)) return;
     const std::string apart = forbids(endpoint_, link.interface, link.channel->row_name(), known->table);
     if (!apart.empty()) {
         peer.learn(known, true);
@@ -255,6 +256,21 @@ void Demux::take_replay_request(Link& link, std::uint32_t stream) {
     const std::size_t waiting =
         link.channel->on_outbox([&](Outbox& outbox) { return outbox.control(link, std::move(bytes)); });
     if (waiting > kMostControls) break_rules(link, "more questions than it reads answers");
+}
+
+bool Demux::believes(Link& link, plexus_claim what, const std::string& said) {
+    const std::string why = disbelieves(link, what, said);
+    if (why.empty()) return true;
+    warn_of_refusal(endpoint_, *link.peer, link.channel->row_name(), why);
+    link.peer->relation.disbelieving.push_back(&link.interface);
+    failover_.reject(link, why, Status::denied);
+    return false;
+}
+
+bool Demux::learn_name(Link& link, std::string_view name) {
+    if (!believes(link, PLEXUS_CLAIM_NAME, std::string(name))) return false;
+    link.peer->learn_name(name);
+    return true;
 }
 
 void Demux::learn_table(Link& link, const ContextId& owner, DescriptorTable table) {

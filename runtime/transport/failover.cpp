@@ -178,6 +178,12 @@ int32_t Failover::accepted(Interface& interface, plexus_link* handle, const Cont
     if (presence == Presence::gone) return PLEXUS_PEER_LOST;
     // While this context closes, only for what was begun before.
     if (endpoint_.closing() && presence == Presence::unknown) return PLEXUS_AGAIN;
+    // Without a word of this side: who hears none on one link after the other gives up.
+    const auto& disbelieving = peer->relation.disbelieving;
+    if (std::find(disbelieving.begin(), disbelieving.end(), &interface) != disbelieving.end()) {
+        MethodCounts::one_more(interface.counts.refusals);
+        return PLEXUS_DENIED;
+    }
     if (const auto said = peer->said_table()) {
         const std::string& row = interface.row_of(handle);
         if (const std::string why = forbids(endpoint_, interface, row, said->table); !why.empty()) {

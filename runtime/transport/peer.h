@@ -27,6 +27,7 @@ class Route;
 namespace plexus::transport {
 
 class Channel;
+struct Interface;
 
 /// True if the names of two ends' rows allow a link between them: a context that has but one way by
 /// a method gives it no label.
@@ -104,6 +105,8 @@ struct Relation {
     std::uint64_t their_drops = 0;           ///< answers to us that the peer has dropped, as it said last
     std::uint64_t their_dropped_reports = 0; ///< the same of reports on one-way requests
     PastStreams past;
+    /// Its links would believe no better what the peer says of itself than the one that did not.
+    std::vector<const Interface*> disbelieving;
     std::chrono::steady_clock::time_point
         idle_since{}; ///< without any link since; see Failover::forget_idle()
 };

@@ -190,6 +190,12 @@ struct plexus_host {
 #define PLEXUS_CAP_UNRELIABLE (1u << 5)
 #define PLEXUS_CAP_SUBNET (1u << 6)
 
+/* What a peer says of itself. */
+enum plexus_claim {
+    PLEXUS_CLAIM_SITE, /* at which site it is  */
+    PLEXUS_CLAIM_NAME  /* how it is called     */
+};
+
 enum plexus_query {
     PLEXUS_QUERY_MAX_MESSAGE,   /* bytes; 0: no limit of its own                            */
     PLEXUS_QUERY_INLINE_BYTES,  /* largest message that travels with its header             */
@@ -204,8 +210,8 @@ enum plexus_query {
     PLEXUS_QUERY_DROPPED        /* messages that came and found no room, since `open`       */
 };
 
-/* What the host calls. The host serialises calls about one link, except `query` and `row_of`, by a
-   lock that it holds during the call. */
+/* What the host calls. The host serialises calls about one link, except `query`, `row_of` and
+   `check_claim`, by a lock that it holds during the call. */
 struct plexus_ops {
     uint32_t size; /* bytes of the table that the module was built with                     */
     uint32_t caps; /* PLEXUS_CAP_* bits                                                     */
@@ -310,6 +316,12 @@ struct plexus_ops {
                    void* token);
     int32_t (*put)(plexus_link* link, plexus_remote_key* remote, uint64_t offset, const void* from,
                    size_t size, void* token);
+    /* -- ABI 2.0 ends here -- */
+
+    /* The peer of an open link says this of itself, never "". OK if what the module knows of the peer (its
+       certificate) allows that, else DENIED and a reason in *why. Never blocks. Thread `progress`. */
+    int32_t (*check_claim)(plexus_link* link, enum plexus_claim what, const char* said,
+                           struct plexus_text* why);
     /* -- ABI 2.1 ends here; append below and to PLEXUS_OPS_SLOTS, note the version -- */
 };
 
@@ -339,7 +351,8 @@ struct plexus_ops {
     SLOT(attach, PLEXUS_CAP_REMOTE_MEMORY)                                                                   \
     SLOT(detach, PLEXUS_CAP_REMOTE_MEMORY)                                                                   \
     SLOT(get, PLEXUS_CAP_REMOTE_MEMORY)                                                                      \
-    SLOT(put, PLEXUS_CAP_REMOTE_MEMORY)
+    SLOT(put, PLEXUS_CAP_REMOTE_MEMORY)                                                                      \
+    SLOT(check_claim, PLEXUS_SLOT_OPTIONAL)
 
 /* A parameter of [method.<name>]. Types: "bool", "count", "size" ("4 MiB"), "duration"
    ("50 us"), "text", "list" (of text, comma between). */

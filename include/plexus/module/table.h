@@ -118,6 +118,12 @@ struct Slots {
                             std::size_t size, void* token) {
         return of(l).put(of(remote), offset, from, size, token);
     }
+
+    static std::int32_t check_claim(L* l, plexus_claim what, const char* said, plexus_text* why) {
+        if constexpr (requires { of(l).check_claim(what, said, *why); })
+            return of(l).check_claim(what, said, *why);
+        return PLEXUS_OK;
+    }
 };
 
 } // namespace detail

@@ -50,6 +50,7 @@ TEST_CASE("every hole has an answer") {
     raw.query = nullptr;
     raw.set = nullptr;
     raw.row_of = nullptr;
+    raw.check_claim = nullptr;
     const plexus_ops ops = seal(raw).value();
     std::uint64_t value = 7;
     CHECK(ops.arm(nullptr, &value) == PLEXUS_UNSUPPORTED);
@@ -67,7 +68,8 @@ TEST_CASE("every hole has an answer") {
     CHECK(ops.attach(nullptr, {}, nullptr) == PLEXUS_UNSUPPORTED);
     CHECK(ops.get(nullptr, nullptr, 0, nullptr, 0, nullptr) == PLEXUS_UNSUPPORTED);
     CHECK(ops.put(nullptr, nullptr, 0, nullptr, 0, nullptr) == PLEXUS_UNSUPPORTED);
-    ops.deregister_memory(nullptr, nullptr); // nothing to end
+    CHECK(ops.check_claim(nullptr, PLEXUS_CLAIM_SITE, "kiel", nullptr) == PLEXUS_OK); // it knows of nothing
+    ops.deregister_memory(nullptr, nullptr);                                          // nothing to end
     ops.detach(nullptr, nullptr);
 }
 

@@ -46,6 +46,13 @@ TEST_CASE("parameters that contradict each other are refused") {
     CHECK(contains(refusal({{"key", "c.key"}}), "no ca is given"));
     CHECK(contains(refusal({{"crl", "c.crl"}}), "no ca is given"));
     CHECK(contains(refusal({{"names", "ocean"}}), "no ca is given"));
+    for (const char* key : {"sites", "contexts"}) {
+        CHECK(contains(refusal({{key, "a.example=kiel"}}), "no ca is given"));
+        for (const char* grants :
+             {"kiel", "=kiel", "a.example=", "10.0.0.1=kiel", "*=kiel", "a.example=kiel, oslo"})
+            CHECK(contains(refusal({{"ca", "c"}, {"certificate", "c"}, {"key", "c"}, {key, grants}}),
+                           "each with = and a"));
+    }
     for (const char* names :
          {"10.0.0.1", "ocean, 10.0.0.1", "fe80::1", "a b", "*", "*.", "o*n.example", ".example"})
         CHECK(contains(refusal({{"ca", "c"}, {"certificate", "c"}, {"key", "c"}, {"names", names}}),

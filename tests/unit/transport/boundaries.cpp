@@ -195,4 +195,44 @@ TEST_CASE("where a peer is may be known by another method before a link is open"
     CHECK(warning.count() == 1);
 }
 
+TEST_CASE("a peer whose word a link's module does not believe is refused, at once if it comes by it again") {
+    const auto warning = expect_warning("no connection by one with context");
+    Rig rig;
+    rig.one.disbelieved = "kiel";
+    ScriptedMethod::Link& link = rig.link_up(rig.one);
+    rig.one.deliver(link, rig.hello_from("kiel", 1));
+    wire::Bytes request(100);
+    wire::encode(wire::RequestHeader{}, request.data());
+    rig.one.deliver(link, request);
+    rig.turns();
+    CHECK(link.given_up);
+    CHECK(rig.delivered == 0);
+    CHECK(rig.peer->said_table()->table.place().site.empty()); // as the rig has said of it
+    REQUIRE(warning.count() == 1);
+    CHECK(warning.lines()[0].find("it says that it is at site kiel: its certificate is another's") !=
+          std::string::npos);
+    rig.one.accept(rig.peer->id);
+    rig.turns();
+    CHECK(rig.one.link().given_up);
+    CHECK(rig.one.link().sent.empty());
+    rig.two.accept(rig.peer->id);
+    rig.turns();
+    CHECK_FALSE(rig.two.link().given_up);
+    rig.two.deliver(rig.two.link(), rig.hello_from("kiel", 2));
+    rig.turns();
+    CHECK(rig.peer->said_table()->table.place().site == "kiel");
+    CHECK(rig.transport.endpoint().find_interface("one")->counts.refusals == 2);
+}
+
+TEST_CASE("a peer that is believed, or says nothing of itself, keeps its link") {
+    const std::string site = GENERATE("", "oslo");
+    Rig rig;
+    rig.one.disbelieved = GENERATE("kiel", "");
+    ScriptedMethod::Link& link = rig.link_up(rig.one);
+    rig.one.deliver(link, rig.hello_from(site, 1));
+    rig.turns();
+    CHECK_FALSE(link.given_up);
+    CHECK(rig.peer->said_table() != nullptr);
+}
+
 } // namespace boundaries_test

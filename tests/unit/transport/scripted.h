@@ -45,6 +45,7 @@ class ScriptedMethod {
     std::int32_t connect = PLEXUS_OK;                       ///< to dials
     bool opens = false;                                     ///< links that are dialled, by themselves
     std::function<void(Link&, const wire::Bytes&)> on_send; ///< a message was taken
+    std::string disbelieved;                                ///< what no peer may say of itself
 
     const std::string& name() const noexcept { return name_; }
     loader::Module module();
@@ -214,6 +215,11 @@ inline loader::Module ScriptedMethod::module() {
         return std::int32_t{PLEXUS_OK};
     };
     raw.disconnect = [](plexus_link* link) { of(link).given_up = true; };
+    raw.check_claim = [](plexus_link* link, plexus_claim, const char* said, plexus_text* why) {
+        if (said != of(link).method->disbelieved) return std::int32_t{PLEXUS_OK};
+        module::write(*why, "its certificate is another's");
+        return std::int32_t{PLEXUS_DENIED};
+    };
     raw.send = [](plexus_link* link, const plexus_view* pieces, std::uint32_t count, void* token) {
         return of(link).method->send(of(link), pieces, count, token);
     };
