@@ -16,9 +16,10 @@ std::vector<Key> lane_keys(std::string_view method) {
         {fmt::format("method.{}.blocking", method), Type::boolean, "false",
          "a thread of its own sleeps until this method has work, instead of polling it"},
         {fmt::format("method.{}.within", method), Type::list, "any",
-         "how far this method may reach: any, site, subnet, host, or names of sites; beyond, another method "
-         "is "
-         "taken"},
+         fmt::format(
+             "how far this method may reach: any, site, subnet, host, or names of sites; beyond, another "
+             "method is taken{}",
+             method == "forward" ? "; not set: as far as methods that do not encrypt" : "")},
     };
 }
 

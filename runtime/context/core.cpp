@@ -108,6 +108,7 @@ void Core::open_methods(const std::vector<method::ListItem>& wanted, bool chosen
             throw Error(opened.status(), opened.failure().why);
         log::info("transport", "{}", opened.failure().why);
     }
+    limit_relayed(endpoint(), settings_);
     if (endpoint().interfaces().empty())
         throw Error(Status::no_method, "no method could be opened: see plexus info");
     const auto order = method::parse_list(settings_.text("methods")).value();

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fmt/core.h>
+#include <optional>
 #include <thread>
 
 namespace plexus::detail {
@@ -142,6 +143,22 @@ Place find_place(const config::Settings& settings, const loader::Modules& module
     for (const loader::Module* module : modules.all())
         transport::boundary_in(settings, module->name, module->ops.caps, place, false).value();
     return place;
+}
+
+void limit_relayed(const transport::Endpoint& endpoint, const config::Settings& settings) {
+    const std::string relaying = forward::passport().name;
+    if (settings.origin(fmt::format("method.{}.{}", relaying, method::kWithin)) != config::kDefaultOrigin)
+        return;
+    const auto is_relayed = [&](const transport::Interface& each) {
+        return each.name == relaying || each.works_over(relaying);
+    };
+    std::optional<method::Boundary> widest;
+    for (const auto& each : endpoint.interfaces())
+        if (each->shows({}) && !each->one_host() && !each->unreliable() && !is_relayed(*each))
+            widest = widest ? method::wider(*widest, each->within) : each->within;
+    if (!widest || !widest->limits()) return;
+    for (const auto& each : endpoint.interfaces())
+        if (is_relayed(*each) && (each->name == relaying || each->shows(relaying))) each->limit(*widest);
 }
 
 poll::SchedulerOptions polling_options(const config::Settings& settings, const bootstrap::Job& job) {

@@ -46,6 +46,10 @@ bootstrap::Key job_key(const config::Settings& settings, const bootstrap::Job& j
 /// holds which is none. @error bad_config (thrown)
 Place find_place(const config::Settings& settings, const loader::Modules& modules);
 
+/// Others relay for this context in the clear as far as its own methods in the clear may reach, and no
+/// further, unless somebody has said how far. @thread setup
+void limit_relayed(const transport::Endpoint& endpoint, const config::Settings& settings);
+
 poll::SchedulerOptions polling_options(const config::Settings& settings, const bootstrap::Job& job);
 request::DispatcherOptions dispatching_options(const config::Settings& settings);
 /// Without the key and the place.

@@ -170,6 +170,15 @@ Boundary narrower(const Boundary& one, const Boundary& other) {
     return both;
 }
 
+Boundary wider(const Boundary& one, const Boundary& other) {
+    if (one.kind != other.kind) return one.kind < other.kind ? one : other;
+    Boundary both = one;
+    for (const std::string& site : other.sites)
+        if (!contains(both.sites, site)) both.sites.push_back(site);
+    std::sort(both.sites.begin(), both.sites.end());
+    return both;
+}
+
 std::string why_outside(const Boundary& boundary, const Place& here, const Place& there) {
     const std::string parts = parted(
         boundary, {here, there, "this context is", "the peer is", "this context names", "the peer names"});

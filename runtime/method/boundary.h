@@ -44,6 +44,9 @@ Result<void> check_boundary(const Boundary& boundary, const Place& here);
 /// What lies within both, which both hold at one place.
 Boundary narrower(const Boundary& one, const Boundary& other);
 
+/// What lies within either, which both hold at one place.
+Boundary wider(const Boundary& one, const Boundary& other);
+
 /// Why `there` is outside of a boundary of the context at `here`; empty: it is within.
 std::string why_outside(const Boundary& boundary, const Place& here, const Place& there);
 /// Why one side keeps to its subnet and the other, whose boundary is `theirs`, does not; empty: both do, or

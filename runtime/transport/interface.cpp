@@ -112,6 +112,11 @@ const std::string& Interface::row_of(plexus_link* link) const {
     return rows[told ? row : 0].method;
 }
 
+bool Interface::works_over(std::string_view inner) const {
+    return std::any_of(opening.inner.begin(), opening.inner.end(),
+                       [&](const loader::Module* each) { return each->name == inner; });
+}
+
 bool Interface::shows(std::string_view inner) const {
     bool readable = (ops.caps & PLEXUS_CAP_ENCRYPTS) == 0;
     for (const loader::Module* each : opening.inner) {

@@ -78,6 +78,8 @@ struct Interface {
     bool unreliable() const noexcept { return (ops.caps & PLEXUS_CAP_UNRELIABLE) != 0; }
     bool one_host() const noexcept { return (ops.caps & PLEXUS_CAP_LOCAL) != 0; }
     std::uint64_t query(plexus_link* link, plexus_query what) const;
+    /// Directly or through others.
+    bool works_over(std::string_view inner) const;
     /// Whether a method that this one works over carries what others can read: nothing above it encrypts. Of
     /// no method of these: whether nothing encrypts at all.
     bool shows(std::string_view inner) const;
