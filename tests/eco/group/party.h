@@ -30,6 +30,9 @@ class Party {
             contexts_.push_back(std::make_unique<Context>(by(methods, more)));
     }
 
+    explicit Party(std::vector<std::unique_ptr<Context>> contexts)
+      : contexts_(std::move(contexts)) {}
+
     eco::Rank size() const { return static_cast<eco::Rank>(contexts_.size()); }
     Context& context(eco::Rank rank) { return *contexts_[rank]; }
     void end(eco::Rank rank) { contexts_[rank].reset(); }
