@@ -262,7 +262,9 @@ bool Demux::believes(Link& link, plexus_claim what, const std::string& said) {
     const std::string why = disbelieves(link, what, said);
     if (why.empty()) return true;
     warn_of_refusal(endpoint_, *link.peer, link.channel->row_name(), why);
-    link.peer->relation.disbelieving.push_back(&link.interface);
+    auto& disbelieving = link.peer->relation.disbelieving;
+    if (std::find(disbelieving.begin(), disbelieving.end(), &link.interface) == disbelieving.end())
+        disbelieving.push_back(&link.interface);
     failover_.reject(link, why, Status::denied);
     return false;
 }

@@ -105,7 +105,8 @@ struct Relation {
     std::uint64_t their_drops = 0;           ///< answers to us that the peer has dropped, as it said last
     std::uint64_t their_dropped_reports = 0; ///< the same of reports on one-way requests
     PastStreams past;
-    /// Its links would believe no better what the peer says of itself than the one that did not.
+    /// Interfaces whose module has refused what the peer says of itself (check_claim): they accept no further
+    /// link of the peer.
     std::vector<const Interface*> disbelieving;
     std::chrono::steady_clock::time_point
         idle_since{}; ///< without any link since; see Failover::forget_idle()
