@@ -67,7 +67,6 @@ TEST_CASE("a peer that says it is at a site for which its certificate is not is 
     const TmpDir folder;
     Authority authority(folder, "authority");
     Member kiel(authority, "a.kiel.example", kSites, method);
-    const auto others = expect_warning("");
     const auto line = expect_warning("it says that it is at site");
     SECTION("it is called") {
         Member pretender(authority, "b.oslo.example", {{"site", "kiel"}}, method);
@@ -115,7 +114,6 @@ TEST_CASE("a peer that has a name for which its certificate is not has no reques
         for (Member* good : {&ocean, &second, &nameless}) good->to(ice).call(count_request).get();
         CHECK(ice.count == 3);
     }
-    const auto others = expect_warning("");
     const auto line = expect_warning("it says that its name is atmosphere: its certificate has no name");
     Member pretender(authority, "b.oslo.example", {{"name", "atmosphere"}});
     CHECK(refusal_of(pretender.to(ice)) != "it was answered");
