@@ -33,7 +33,7 @@ using eco::PolyRequest;
 std::string algorithm_of(const eco::AlgorithmOptions& options) {
     const std::string name(to_string(options.pattern));
     if (options.pattern == eco::Pattern::tree) return fmt::format("{}:{}", name, options.arity);
-    if (options.pattern != eco::Pattern::chain) return name;
+    if (options.pattern != eco::Pattern::chain || options.segment_bytes == 0) return name;
     const std::uint64_t bytes = options.segment_bytes;
     return bytes % 1024 == 0 ? fmt::format("{}:{}KiB", name, bytes / 1024)
                              : fmt::format("{}:{}B", name, bytes);

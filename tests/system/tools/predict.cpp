@@ -129,6 +129,7 @@ TEST_CASE("predict prints the patterns of other operations between clusters, and
         const auto between = text.out.find("between clusters\n");
         REQUIRE(between != std::string::npos);
         CHECK(text.out.find("binomial", between) != std::string::npos);
+        CHECK(text.out.find("chain:0") == std::string::npos); // whole messages
         CHECK(text.out.find("chosen: ", between) != std::string::npos);
         CHECK(text.out.find("of groups with this map", between) != std::string::npos);
         const Answer json = predict(file, {"--operation", name, "--size", "1000", "--json"});
