@@ -31,7 +31,8 @@ constexpr auto kParameters = plexus::stream_link::with_socket_parameters({
      "NAME=SITE, where NAME is as in names: a peer may say that it is at SITE only with such a certificate; "
      "empty: at any"},
     {"contexts", "list", "",
-     "NAME=CONTEXT: a peer may have the key name CONTEXT only with such a certificate; empty: any"},
+     "NAME=CONTEXT: a peer may say by this method that its key name is CONTEXT only with such a certificate; "
+     "empty: any"},
     {"update_after", "size", "16 GiB",
      "a link sends so many bytes under one key, then takes the next; each record counts 22 more"},
     {"handshake_timeout", "duration", "5 s", "how long a handshake may take"},

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <optional>
 #include <poll.h>
 #include <sys/socket.h>
 #include <thread>
@@ -148,6 +149,7 @@ Result<Connection> connect(const Url& url, const Key& key, const ContextId& who,
         const auto now = Clock::now();
         const auto share = now + (deadline - now) / static_cast<int>(left--);
         auto pause = kFirstPause;
+        std::optional<Failure> busy; // of the try before
         for (int tries = 1;; ++tries) {
             auto fd = connect_to(endpoint, url, share);
             const Result<void> proved =
@@ -155,10 +157,13 @@ Result<Connection> connect(const Url& url, const Key& key, const ContextId& who,
             if (proved) return Connection{std::move(*fd), endpoint.protocol()};
             last = proved.failure();
             if (last.status == Status::busy && Clock::now() + pause < share) {
+                busy = std::move(last);
                 std::this_thread::sleep_for(pause);
                 pause = std::min(2 * pause, kLongestPause);
                 continue;
             }
+            // Too little time was left for this try: why there is none is what the others met with.
+            if (last.status == Status::timed_out && busy) last = std::move(*busy);
             if (last.status == Status::busy) last = after(tries, Clock::now() - now, std::move(last));
             if (fd) return last;
             break;

@@ -45,7 +45,8 @@ Session::Session(const std::shared_ptr<asio::io_context>& io, asio::ip::tcp::soc
 void Session::start() {
     handshake_timer_.expires_after(kHandshakeTime);
     handshake_timer_.async_wait([self = shared_from_this()](const std::error_code& error) {
-        if (!error) self->evict("it did not prove the job's key in time");
+        // Who has joined since may find that the timer's end was queued before it was cancelled.
+        if (!error && !self->is_known()) self->evict("it did not prove the job's key in time");
     });
     await_proof();
 }

@@ -157,6 +157,9 @@ void limit_relayed(const transport::Endpoint& endpoint, const config::Settings& 
         if (each->shows({}) && !each->one_host() && !each->unreliable() && !is_relayed(*each))
             widest = widest ? method::wider(*widest, each->within) : each->within;
     if (!widest || !widest->limits()) return;
+    // What is relayed passes from one subnet to the next.
+    if (widest->kind == method::Boundary::Kind::subnet)
+        widest = method::Boundary{method::Boundary::Kind::host, {}};
     for (const auto& each : endpoint.interfaces())
         if (is_relayed(*each) && (each->name == relaying || each->shows(relaying))) each->limit(*widest);
 }

@@ -259,12 +259,16 @@ void Demux::take_replay_request(Link& link, std::uint32_t stream) {
 }
 
 bool Demux::believes(Link& link, plexus_claim what, const std::string& said) {
-    const std::string why = disbelieves(link, what, said);
-    if (why.empty()) return true;
+    const auto checked = check_claim(link, what, said);
+    if (checked) return true;
+    const std::string& why = checked.failure().why;
+    if (checked.status() != Status::denied) {
+        failover_.lost(link, checked.status(), why);
+        return false;
+    }
     warn_of_refusal(endpoint_, *link.peer, link.channel->row_name(), why);
-    auto& disbelieving = link.peer->relation.disbelieving;
-    if (std::find(disbelieving.begin(), disbelieving.end(), &link.interface) == disbelieving.end())
-        disbelieving.push_back(&link.interface);
+    link.peer->relation.shut_out[&link.interface] =
+        std::chrono::steady_clock::now() + endpoint_.options().shut_out_for;
     failover_.reject(link, why, Status::denied);
     return false;
 }

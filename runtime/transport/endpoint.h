@@ -39,6 +39,8 @@ struct EndpointOptions {
     std::chrono::nanoseconds silence{0};
     /// A peer without any link is forgotten after so long, if nobody holds a pointer to it.
     std::chrono::nanoseconds forget_after = std::chrono::minutes(1);
+    /// How long a method accepts no further link of a peer that it did not believe (check_claim).
+    std::chrono::nanoseconds shut_out_for = std::chrono::minutes(1);
     Secret<32> key{}; ///< the job's
     Place place;      ///< where this context is
 };

@@ -179,8 +179,9 @@ int32_t Failover::accepted(Interface& interface, plexus_link* handle, const Cont
     // While this context closes, only for what was begun before.
     if (endpoint_.closing() && presence == Presence::unknown) return PLEXUS_AGAIN;
     // Without a word of this side: who hears none on one link after the other gives up.
-    const auto& disbelieving = peer->relation.disbelieving;
-    if (std::find(disbelieving.begin(), disbelieving.end(), &interface) != disbelieving.end()) {
+    const auto& shut_out = peer->relation.shut_out;
+    if (const auto found = shut_out.find(&interface);
+        found != shut_out.end() && Clock::now() < found->second) {
         MethodCounts::one_more(interface.counts.refusals);
         return PLEXUS_DENIED;
     }

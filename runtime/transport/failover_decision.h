@@ -19,7 +19,7 @@ struct LinkFacts {
     Status status = Status::link_lost; ///< why it broke, or was not made
     bool was_way = false;              ///< frames left by it, or waited for it
     bool opened = false;               ///< false: the peer was not reached
-    bool broke_rules = false;          ///< the peer sent what no peer sends
+    bool broke_rules = false;          ///< this side ended it for what the peer sent
     bool said_goodbye = false;         ///< the peer did
     std::uint32_t in_vain = 0;         ///< links in a row that brought nothing
 };

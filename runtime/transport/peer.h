@@ -105,9 +105,9 @@ struct Relation {
     std::uint64_t their_drops = 0;           ///< answers to us that the peer has dropped, as it said last
     std::uint64_t their_dropped_reports = 0; ///< the same of reports on one-way requests
     PastStreams past;
-    /// Interfaces whose module has refused what the peer says of itself (check_claim): they accept no further
-    /// link of the peer.
-    std::vector<const Interface*> disbelieving;
+    /// Interfaces whose module has refused what the peer says of itself (check_claim), and until when they
+    /// accept no further link of the peer.
+    std::map<const Interface*, std::chrono::steady_clock::time_point> shut_out;
     std::chrono::steady_clock::time_point
         idle_since{}; ///< without any link since; see Failover::forget_idle()
 };

@@ -129,14 +129,15 @@ std::string forbids(const Endpoint& here, const Interface& interface, std::strin
                      here.options().place, table.place());
 }
 
-std::string disbelieves(const Link& link, plexus_claim what, const std::string& said) {
+Result<void> check_claim(const Link& link, plexus_claim what, const std::string& said) {
     if (said.empty()) return {};
     char room[1024];
     plexus_text why{room, sizeof room, 0};
-    if (link.interface.ops.check_claim(link.handle, what, said.c_str(), &why) == PLEXUS_OK) return {};
-    return fmt::format("it says {} {}: {}",
-                       what == PLEXUS_CLAIM_SITE ? "that it is at site" : "that its name is", said,
-                       std::string_view(room, why.size));
+    const std::int32_t answer = link.interface.ops.check_claim(link.handle, what, said.c_str(), &why);
+    if (answer == PLEXUS_OK) return {};
+    return fail(answer == PLEXUS_DENIED ? Status::denied : Status::link_lost, "it says {} {}: {}",
+                what == PLEXUS_CLAIM_SITE ? "that it is at site" : "that its name is", said,
+                std::string_view(room, why.size));
 }
 
 void warn_of_refusal(Endpoint& here, const Peer& peer, const std::string& row, const std::string& why) {

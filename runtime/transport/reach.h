@@ -35,8 +35,9 @@ method::Boundary asked_boundary(const Descriptor& row);
 /// Why no link by that row may lead to the owner of a table; empty: neither side's file forbids it.
 std::string forbids(const Endpoint& here, const Interface& interface, std::string_view row,
                     const DescriptorTable& table);
-/// Why a link's module does not believe what the peer says of itself; empty: it does, or nothing is said.
-std::string disbelieves(const Link& link, plexus_claim what, const std::string& said);
+/// Whether a link's module believes what the peer says of itself; nothing said is believed.
+/// @error denied it does not @error link_lost the link has ended
+Result<void> check_claim(const Link& link, plexus_claim what, const std::string& said);
 /// A link was refused for that: one line of the log for each peer and reason.
 void warn_of_refusal(Endpoint& here, const Peer& peer, const std::string& row, const std::string& why);
 

@@ -14,6 +14,7 @@
 #include <iterator>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <sys/resource.h>
@@ -29,7 +30,7 @@ inline bool are_core_files_here() {
 }
 
 /// A child runs `body` in the folder and aborts when it returns. Its core file; nothing: the system writes
-/// none into the process's folder.
+/// none into the process's folder. @error std::runtime_error (thrown) the child ended otherwise
 inline std::optional<std::string> core_file_of(const TmpDir& folder, const std::function<void()>& body) {
     if (!are_core_files_here()) return std::nullopt; // elsewhere it would stay
     Process child([&](Channel&) {
@@ -41,7 +42,8 @@ inline std::optional<std::string> core_file_of(const TmpDir& folder, const std::
         std::signal(SIGABRT, SIG_DFL);
         std::abort();
     });
-    if (child.code(std::chrono::minutes(1)) != 128 + SIGABRT) return std::nullopt;
+    if (const int code = child.code(std::chrono::minutes(1)); code != 128 + SIGABRT)
+        throw std::runtime_error("the child ended with " + std::to_string(code));
     for (const auto& each : std::filesystem::directory_iterator(folder.path())) {
         if (!each.path().filename().string().starts_with("core")) continue;
         std::ifstream file(each.path(), std::ios::binary);

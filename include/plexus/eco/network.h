@@ -78,9 +78,9 @@ class PLEXUS_API Network {
 /// that the estimate likes best; so on every level. Plans by level compete with it (plan_by_level()), between
 /// clusters plans by rule (plan_by_rule()), and up to 200 members, or where all share one subnet, patterns
 /// that are no trees over all members. Patterns in which each sends to each other one do so among up to 200
-/// members or groups, and an all_to_all's in one subnet of any size. In an all_to_all up to 2,000 members all
-/// members of each group, or a fraction, exchange with the other groups. What the estimate likes best: the
-/// least mean of its time with idle and with open connections.
+/// members or groups, and an all_to_all's in one subnet of any size. In an all_to_all all members of each
+/// group, or a fraction, exchange with the other groups (4 or 16 of each among 201 to 2,000 members). What
+/// the estimate likes best: the least mean of its time with idle and with open connections.
 /// @error bad_argument as plan(), or the network has another number of members (thrown)
 PLEXUS_API Plan plan_eco(const PlanRequest& request, const Network& network);
 

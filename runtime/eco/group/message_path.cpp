@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <new>
 #include <thread>
 
 namespace plexus::eco::detail {
@@ -45,13 +46,18 @@ Execution& MessagePath::begin(std::shared_ptr<const PlannedCall> planned, const 
 void MessagePath::run(std::shared_ptr<const PlannedCall> planned, const CollectiveArgs& args,
                       Clock::time_point deadline) {
     Execution& call = begin(std::move(planned), args, deadline);
-    for (;;) {
-        advance(call);
-        {
-            const Lock hold(calls_.mutex);
-            if (call.at == call.ops().size() || (call.outcome.failed && !call.wait.parked)) break;
+    try {
+        for (;;) {
+            advance(call);
+            {
+                const Lock hold(calls_.mutex);
+                if (call.at == call.ops().size() || (call.outcome.failed && !call.wait.parked)) break;
+            }
+            group_.waiter().wait(call);
         }
-        group_.waiter().wait(call);
+    } catch (
+        const std::bad_alloc&) { // others may still write to the caller's memory: finish() waits for them
+        group_.break_up(Status::too_large, members_.text_of_no_memory(), true);
     }
     finish(call);
 }

@@ -116,7 +116,9 @@ Plan plan_by_rule(const PlanRequest& request, const Network& network, ScheduleRu
     Levels levels = to_clusters(network);
     if (levels.empty() || inside.empty()) return plan_by_level(request, network.levels(), inside);
     const PlansByRule plans(request, network, std::move(levels));
-    return plans.plan(by_rule(schedules(plans.instance(inside.back())), rule), inside);
+    const InterclusterInstance between = plans.instance(inside.back());
+    const bool is_searched = rule != ScheduleRule::optimal || between.inside_s.size() <= kOptimalClusters;
+    return plans.plan(is_searched ? schedule(between, rule) : earliest(schedules(between)), inside);
 }
 
 } // namespace plexus::eco

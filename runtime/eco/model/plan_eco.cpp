@@ -324,7 +324,7 @@ class Search {
                 offer(plan_exchange(request_, groups, {exchangers, false}));
                 if (groups.size() > 2 && !is_large_group())
                     offer(plan_exchange(request_, groups, {exchangers, true}));
-                if (exchangers < count || exchangers == widest) break;
+                if (exchangers == std::min(widest, most)) break;
             }
         }
     }

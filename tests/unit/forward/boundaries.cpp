@@ -91,6 +91,7 @@ TEST_CASE(
     CHECK(relayed_within("tcp, forward", {{"method.tcp.within", "site"}}) == "site");
     CHECK(relayed_within("shm, tcp, forward", {{"method.tcp.within", "kiel, oslo"}}) == "kiel, oslo");
     CHECK(relayed_within("shm, tcp, forward", {{"method.shm.within", "host"}}).empty());
+    CHECK(relayed_within("tcp, forward", {{"method.tcp.within", "subnet"}}) == "host"); // none is relayed
     if (has("tls")) CHECK(relayed_within("tls, tcp, forward", {{"method.tcp.within", "site"}}) == "site");
     if (has("zstd")) {
         const Values two{{"method.zstd.over", "tcp"}, {"method.tcp.within", "site"}};

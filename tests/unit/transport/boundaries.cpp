@@ -224,6 +224,27 @@ TEST_CASE("a peer whose word a link's module does not believe is refused, at onc
     CHECK(rig.transport.endpoint().find_interface("one")->counts.refusals == 2);
 }
 
+TEST_CASE("a peer that was not believed is asked again after a while, as its certificate may be another") {
+    const auto warning = expect_warning("no connection by one with context");
+    transport::EndpointOptions options;
+    options.shut_out_for = std::chrono::milliseconds(1);
+    Rig rig(options);
+    rig.one.disbelieved = "kiel";
+    ScriptedMethod::Link& link = rig.link_up(rig.one);
+    rig.one.deliver(link, rig.hello_from("kiel", 1));
+    rig.turns();
+    CHECK(link.given_up);
+    rig.one.disbelieved = "oslo";
+    CHECK(eventually(std::chrono::seconds(20), [&] {
+        rig.one.accept(rig.peer->id);
+        rig.turns();
+        return !rig.one.link().given_up;
+    }));
+    rig.one.deliver(rig.one.link(), rig.hello_from("kiel", 2));
+    rig.turns();
+    CHECK(rig.peer->said_table()->table.place().site == "kiel");
+}
+
 TEST_CASE("a peer that is believed, or says nothing of itself, keeps its link") {
     const std::string site = GENERATE("", "oslo");
     Rig rig;
