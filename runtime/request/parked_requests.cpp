@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "request/parked_requests.h"
 
+#include "base/log.h"
 #include "transport/peer.h"
 
 #include <algorithm>
@@ -65,7 +66,11 @@ void ParkedRequests::leave_empty_lines() {
 std::size_t ParkedRequests::give_up(const std::function<void(Request&)>& refuse, std::size_t most) {
     std::size_t taken = 0;
     for (const Place& place : places_)
-        for (; taken < most && !place.line->requests.empty(); ++taken) take_first(*place.line, refuse);
+        for (; taken < most && !place.line->requests.empty(); ++taken) try {
+                take_first(*place.line, refuse);
+            } catch (const std::exception& error) { // such as no memory for this report; others may find some
+                log::warn("request", "a request that waited for room could not be refused: {}", error.what());
+            }
     leave_empty_lines();
     return taken;
 }

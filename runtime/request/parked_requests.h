@@ -54,7 +54,8 @@ class ParkedRequests {
              Buffer* owned);
     /// Gives those to `begin` whose answers find room. How long until it wants to be asked again.
     std::chrono::nanoseconds run(const std::function<void(Request&)>& begin);
-    /// At the end: gives at most `most` to `refuse`, whether there is room or not; how many.
+    /// At the end: gives at most `most` to `refuse`, whether there is room or not; how many. What `refuse`
+    /// throws is logged, and the next one's turn comes.
     std::size_t give_up(const std::function<void(Request&)>& refuse, std::size_t most);
     /// Forgets what waits; how many requests that were.
     std::size_t clear() noexcept;

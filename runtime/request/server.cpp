@@ -83,14 +83,7 @@ void Server::refuse_not_begun() {
     refusing_turns_.fetch_add(1, std::memory_order_relaxed);
     std::size_t left = kRefusedInATurn;
     left -= executor_.refuse_not_begun(left);
-    const auto refuse_one = [this](ParkedRequests::Request& request) {
-        try {
-            begin(request);
-        } catch (const std::exception& error) { // as Executor::refuse_not_begun()
-            log::warn("request", "a request that waited for room could not be refused: {}", error.what());
-        }
-    };
-    left -= parked_.give_up(refuse_one, left);
+    left -= parked_.give_up([this](ParkedRequests::Request& request) { begin(request); }, left);
     if (left == 0) return endpoint_->scheduler().request_deferred_work(); // there may be more
     end_.store(End::refused, std::memory_order_release);                  // [end]
     endpoint_->scheduler().wake();                                        // finish_handlers() waits for that

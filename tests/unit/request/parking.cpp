@@ -6,6 +6,7 @@
 #include "unit/transport/scripted.h"
 
 #include <algorithm>
+#include <new>
 #include <optional>
 
 namespace parking_test {
@@ -55,11 +56,20 @@ class Crowded {
     void let_go() {
         rig.one.answer = PLEXUS_OK;
         rig.one.writable(link);
-        const bool done = eventually(std::chrono::seconds(20), [&] {
+        REQUIRE(is_over());
+    }
+    /// In time no request waits any more.
+    bool is_over() {
+        return eventually(std::chrono::seconds(20), [&] {
             rig.turns();
             return server().parked() == 0;
         });
-        REQUIRE(done);
+    }
+    /// So many one-way requests come, and wait behind the call.
+    void park(std::size_t many) {
+        for (std::size_t i = 0; i < many; ++i) rig.one.deliver(link, request({}));
+        rig.turns();
+        REQUIRE(server().parked() == many + 1);
     }
     std::string text_of(const wire::Bytes& frame, std::size_t head) const {
         return {reinterpret_cast<const char*>(frame.data()) + head, frame.size() - head};
@@ -113,9 +123,7 @@ TEST_CASE("many requests that wait at the end are refused in several turns") {
     constexpr std::size_t kMany = 4'500;
     const auto logged = expect_warning("4501 accepted requests were refused");
     Crowded context;
-    for (std::size_t i = 0; i < kMany; ++i) context.rig.one.deliver(context.link, Crowded::request({}));
-    context.rig.turns();
-    REQUIRE(context.server().parked() == kMany + 1);
+    context.park(kMany);
     std::vector<std::size_t> seen{kMany + 1}; // how many wait, at each poll
     std::function<void()> look = [&] {
         seen.push_back(context.server().parked());
@@ -123,10 +131,7 @@ TEST_CASE("many requests that wait at the end are refused in several turns") {
     };
     context.rig.one.in_poll(look);
     context.server().finish_handlers(context.rig.scheduler, std::chrono::steady_clock::now());
-    CHECK(eventually(std::chrono::seconds(20), [&] { // after its last word finish_handlers() waits no more
-        context.rig.turns();
-        return context.server().parked() == 0;
-    }));
+    CHECK(context.is_over()); // after its last word finish_handlers() waits no more
     context.rig.turns();
     seen.push_back(context.server().parked());
     for (std::size_t i = 1; i < seen.size(); ++i) CHECK(seen[i - 1] - seen[i] <= 1'000);
@@ -136,13 +141,30 @@ TEST_CASE("many requests that wait at the end are refused in several turns") {
     CHECK(context.answer_to(kFirstCall).first == Status::closed);
 }
 
+TEST_CASE("a request that can't be refused at the end keeps no other from being refused") {
+    const auto logged = expect_warning("could not be refused: std::bad_alloc");
+    Crowded context;
+    request::ParkedRequests parked(kQueue);
+    request::ParkedRequests::Line line;
+    const wire::Bytes frame = Crowded::request({});
+    for (int i = 0; i < 5; ++i)
+        REQUIRE(parked.add(line, context.rig.channel(context.rig.one), {}, wire::View(frame), nullptr));
+    int refused = 0;
+    const auto refuse = [&](request::ParkedRequests::Request&) {
+        if (++refused == 2) throw std::bad_alloc();
+    };
+    CHECK(parked.give_up(refuse, 4) == 4);
+    CHECK(refused == 4);
+    CHECK(logged.count() == 1);
+    CHECK(parked.give_up(refuse, 4) == 1);
+    CHECK(parked.count() == 0);
+}
+
 TEST_CASE("a peer that is lost is told of no refusal at the end") {
     constexpr std::size_t kMany = 4'500;
     const auto logged = expect_warning("4501 accepted requests were refused");
     Crowded context;
-    for (std::size_t i = 0; i < kMany; ++i) context.rig.one.deliver(context.link, Crowded::request({}));
-    context.rig.turns();
-    REQUIRE(context.server().parked() == kMany + 1);
+    context.park(kMany);
     context.rig.one.connect = PLEXUS_BAD_ARGUMENT;
     context.rig.two.connect = PLEXUS_BAD_ARGUMENT;
     std::function<void()> look = [&] { // loses the peer when some are refused, and their reports wait
@@ -151,10 +173,7 @@ TEST_CASE("a peer that is lost is told of no refusal at the end") {
     };
     context.rig.one.in_poll(look);
     context.server().finish_handlers(context.rig.scheduler, std::chrono::steady_clock::now());
-    CHECK(eventually(std::chrono::seconds(20), [&] {
-        context.rig.turns();
-        return context.server().parked() == 0;
-    }));
+    CHECK(context.is_over());
     REQUIRE(context.rig.peer->presence() == transport::Presence::lost);
     CHECK(context.rig.peer->dropped.now().reports > 0); // those that waited
     CHECK(context.rig.peer->dropped.now().reports < kMany - 1'000);
