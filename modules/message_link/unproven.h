@@ -57,7 +57,7 @@ class Unproven {
     /// Who makes room for one from `source`; null: nobody. Some are here.
     Each* eviction_victim(const ConnectionCounts::Source& source) {
         Member* const first = counts_.eviction_victim(all_);
-        return share_of(first->from) > share_of(source) + 1 ? &first->what : nullptr;
+        return counts_.count(first->from) > counts_.count(source) + 1 ? &first->what : nullptr;
     }
 
   private:
@@ -68,10 +68,6 @@ class Unproven {
         all_.erase(at);
         counts_.remove(member->from);
         return std::move(member->what);
-    }
-    std::size_t share_of(const ConnectionCounts::Source& source) const {
-        return static_cast<std::size_t>(
-            std::count_if(all_.begin(), all_.end(), [&](const auto& each) { return each->from == source; }));
     }
 
     List all_;

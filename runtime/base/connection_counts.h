@@ -27,6 +27,12 @@ class ConnectionCounts {
     /// A silent connection of `source` has sent its greeting, or was closed.
     void remove(const Source& source);
 
+    /// Silent connections of `source`.
+    std::size_t count(const Source& source) const {
+        const auto found = silent_.find(source);
+        return found == silent_.end() ? 0 : found->second;
+    }
+
     /// The connection of `connections`, oldest first, that makes room; the oldest if none is silent; null if
     /// there are none. Elements are pointers to objects with `source()` and `is_silent()`; the silent ones
     /// have been added.
