@@ -167,6 +167,7 @@ void add_patterns(json::Object& out, const PolyRequest& request, const PolyPredi
     std::vector<std::string> patterns;
     for (const PatternTime& each : made.patterns) patterns.push_back(json_of(each, request.operation));
     out.raw("patterns_between", json::list(patterns)).add("chosen", algorithm_of(made.fastest.options));
+    if (has_two_butterflies(made.fastest, request.operation)) out.add("halves", halves(made.fastest));
     out.raw("completion", json::exact(made.fastest.time_s));
 }
 

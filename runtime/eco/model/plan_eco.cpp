@@ -157,9 +157,8 @@ class Search {
     }
     static std::uint64_t few_parts(const std::vector<Tree>& trees) { return 4 * trees.size(); }
 
-    /// What a wide plan takes at least: open_us(), from two plans with fewer parts of the same size. With
-    /// open connections each further part takes as long as the one before; idle ones send their first parts
-    /// faster.
+    /// What a wide plan is taken to need at least: open_us(), from two plans with fewer parts of the same
+    /// size. With open connections each further part takes about as long as the one before.
     double least_us(const std::vector<Tree>& trees, std::uint64_t parts) {
         const std::uint64_t few = few_parts(trees);
         const auto with = [&](std::uint64_t fewer) {

@@ -339,6 +339,9 @@ class BetweenClusters {
         return out;
     }
 
+    /// Of the largest message of all patterns that were timed.
+    std::uint64_t most_bytes() const noexcept { return most_bytes_; }
+
   private:
     struct Place {
         std::size_t cluster;
@@ -350,7 +353,9 @@ class BetweenClusters {
         return {options, play_s(plan, [&](const Message& message) {
                     const auto [from, sender] = places_[message.from];
                     const auto [to, receiver] = places_[message.to];
-                    return costs_.at({from, to}).of(plan.bytes_of(message), sender, receiver);
+                    const std::uint64_t bytes = plan.bytes_of(message);
+                    most_bytes_ = std::max(most_bytes_, bytes);
+                    return costs_.at({from, to}).of(bytes, sender, receiver);
                 })};
     }
 
@@ -358,6 +363,7 @@ class BetweenClusters {
     PlanRequest request_;
     std::vector<Place> places_;                                       ///< by host
     std::map<std::pair<std::size_t, std::size_t>, KnownCosts> costs_; ///< from cluster to cluster
+    std::uint64_t most_bytes_ = 0;
 };
 
 bool is_segmented_without_gaps(const ClusterPrediction& cluster) {
@@ -377,8 +383,13 @@ void schedule_between(const Map& map, const PolyRequest& request, const Acquired
     if (!out.missing.empty()) return;
     out.remarks.insert(out.remarks.end(), links.remarks().begin(), links.remarks().end());
     if (has_patterns) {
-        out.patterns = BetweenClusters(request, out.clusters, links).times();
+        BetweenClusters between(request, out.clusters, links);
+        out.patterns = between.times();
         out.fastest = earliest(out.patterns);
+        if (const std::uint64_t known = map.sizes_bytes().back(); between.most_bytes() > known)
+            out.remarks.push_back(fmt::format("Messages for several hosts have up to {} B, and the map knows "
+                                              "up to {} B: beyond, the models go on as before.",
+                                              between.most_bytes(), known));
         return;
     }
     out.between = links.instance();

@@ -311,7 +311,7 @@ double open_us(const Plan& plan, const Ways& ways, double limit_us) {
 
 double expected_us(const Plan& plan, const Ways& ways, double limit_us) {
     const double open =
-        open_us(plan, ways, limit_us); // first: it is the lesser one, and the limit may end it
+        open_us(plan, ways, limit_us); // first: it is taken to be the lesser one, and the limit may end it
     if (open >= limit_us) return kNever;
     if (!ways.are_long) return open;
     const double rest_us = 2 * limit_us - open;

@@ -27,7 +27,7 @@ struct Ways {
 };
 
 /// estimate_us() with open connections, of a plan of our own. Some time from the limit on, where it is that
-/// or more. Never more than expected_us().
+/// or more. Taken to be no more than expected_us().
 double open_us(const Plan& plan, const Ways& ways, double limit_us = std::numeric_limits<double>::infinity());
 
 /// The mean of estimate_us() with idle and with open connections, of a plan of our own: calls may follow each

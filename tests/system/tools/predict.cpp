@@ -144,6 +144,9 @@ TEST_CASE("predict prints the patterns of other operations between clusters, and
         CHECK(!value_of(json.out, "schedules"));
         CHECK(value_of(json.out, "estimate"));
     }
+    const std::string beyond = "Messages for several hosts have up to ";
+    CHECK(predict(file, {"--operation", "gather", "--size", "1000"}).out.find(beyond) == std::string::npos);
+    CHECK(predict(file, {"--operation", "gather", "--size", "32KiB"}).out.find(beyond) != std::string::npos);
 }
 
 TEST_CASE("predict names algorithms as groups take them, and both butterflies") {
