@@ -245,6 +245,25 @@ TEST_CASE("a peer that was not believed is asked again after a while, as its cer
     CHECK(rig.peer->said_table()->table.place().site == "kiel");
 }
 
+TEST_CASE("a link that has ended before its module could judge the peer is lost, and the peer comes again") {
+    Rig rig;
+    rig.one.disbelieved = "kiel";
+    rig.one.disbelief = PLEXUS_LINK_LOST;
+    ScriptedMethod::Link& link = rig.link_up(rig.one);
+    rig.one.deliver(link, rig.hello_from("kiel", 1));
+    rig.turns();
+    CHECK(link.given_up);
+    CHECK(rig.peer->said_table()->table.place().site.empty());
+    rig.one.disbelieved.clear();
+    rig.one.accept(rig.peer->id);
+    rig.turns();
+    CHECK_FALSE(rig.one.link().given_up);
+    rig.one.deliver(rig.one.link(), rig.hello_from("kiel", 2));
+    rig.turns();
+    CHECK(rig.peer->said_table()->table.place().site == "kiel");
+    CHECK(rig.transport.endpoint().find_interface("one")->counts.refusals == 0);
+}
+
 TEST_CASE("a peer that is believed, or says nothing of itself, keeps its link") {
     const std::string site = GENERATE("", "oslo");
     Rig rig;

@@ -46,6 +46,7 @@ class ScriptedMethod {
     bool opens = false;                                     ///< links that are dialled, by themselves
     std::function<void(Link&, const wire::Bytes&)> on_send; ///< a message was taken
     std::string disbelieved;                                ///< what no peer may say of itself
+    std::int32_t disbelief = PLEXUS_DENIED;                 ///< the answer of check_claim to that
 
     const std::string& name() const noexcept { return name_; }
     loader::Module module();
@@ -218,7 +219,7 @@ inline loader::Module ScriptedMethod::module() {
     raw.check_claim = [](plexus_link* link, plexus_claim, const char* said, plexus_text* why) {
         if (said != of(link).method->disbelieved) return std::int32_t{PLEXUS_OK};
         module::write(*why, "its certificate is another's");
-        return std::int32_t{PLEXUS_DENIED};
+        return of(link).method->disbelief;
     };
     raw.send = [](plexus_link* link, const plexus_view* pieces, std::uint32_t count, void* token) {
         return of(link).method->send(of(link), pieces, count, token);
