@@ -64,8 +64,7 @@ Schema core_schema(const std::vector<std::string>& methods) {
         {"limits.max_message", Type::size, "1 GiB", "largest message that is sent or taken", {}, 1024},
         {"limits.handler_queue", Type::size, "64 MiB",
          "memory of what handlers have sent to a peer and has not left, of a peer's requests that wait for "
-         "that, "
-         "and of all requests that wait for a thread; above it they are refused"},
+         "that, and of all requests that wait for a thread; above it they are refused"},
         {"limits.retain", Type::size, "4 MiB",
          "unconfirmed bytes kept for each peer, to be sent again by another way"},
         {"limits.reconnect", Type::duration, "10 s",

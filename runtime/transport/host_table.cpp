@@ -54,6 +54,8 @@ int32_t setting(void* self, const char* key, plexus_text* value) {
     // A module that opened another asks on its behalf: "tcp.port" is that module's key.
     const std::size_t dot = std::string_view(key).find('.');
     const bool inner = dot != std::string_view::npos;
+    // Under a method that encrypts, an inner one has no boundary: its `within` is about what goes in the
+    // clear.
     if (inner && std::string_view(key).substr(dot + 1) == method::kWithin &&
         !interface.shows(std::string_view(key).substr(0, dot)))
         return tell_setting("any", value);

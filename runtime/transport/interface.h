@@ -80,8 +80,8 @@ struct Interface {
     std::uint64_t query(plexus_link* link, plexus_query what) const;
     /// Directly or through others.
     bool works_over(std::string_view inner) const;
-    /// Whether a method that this one works over carries what others can read: nothing above it encrypts. Of
-    /// no method of these: whether nothing encrypts at all.
+    /// Whether others can read what goes by `inner`, a method under this one: no method above it encrypts.
+    /// With the name of none of these: no method encrypts at all.
     bool shows(std::string_view inner) const;
     /// It reaches no further from now on. @thread setup
     void limit(const method::Boundary& boundary);

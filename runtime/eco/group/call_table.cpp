@@ -240,8 +240,9 @@ std::uint32_t CallTable::digest_of(std::uint32_t number) const {
 }
 
 Presence CallTable::presence(std::uint32_t number, std::uint32_t digest) const {
-    const std::uint32_t known = digest_of(number);
-    return known == 0 || known == digest ? Presence::here : Presence::differs;
+    const Lock hold(mutex);
+    const Signature* const known = past_.find(number);
+    return known == nullptr || known->digest() == digest ? Presence::here : Presence::differs;
 }
 
 void CallTable::show(ShownGroup& shown) const {
