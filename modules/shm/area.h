@@ -25,7 +25,7 @@ class AreaWriter {
 
     std::byte* at(const AreaBody& part) const noexcept { return memory_.data() + part.offset; }
 
-    /// Contiguous room for `size` bytes, at most a quarter of the area; empty: not now.
+    /// Contiguous room for `size` bytes, at most a quarter of the area and a head; empty: not now.
     std::optional<AreaBody> take(std::uint64_t size) noexcept {
         const std::uint64_t start = start_for(size);
         const std::uint64_t end = start + round_up(size);

@@ -19,6 +19,10 @@ struct Message {
     std::size_t head_size() const noexcept { return pieces[0].size; }
     /// Bytes behind the head.
     std::size_t rest() const noexcept { return size - head_size(); }
+    /// What `eager` counts: all, but for a head of the runtime's.
+    std::size_t body_size() const noexcept {
+        return count > 1 && head_size() <= PLEXUS_HEAD_MAX ? rest() : size;
+    }
 };
 
 } // namespace plexus::shm

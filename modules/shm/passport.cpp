@@ -9,7 +9,7 @@ constexpr plexus_parameter kParameters[] = {
     {"area", "size", "4 MiB",
      "shared memory for larger messages, per link and direction, only while it is used"},
     {"eager", "size", "1 MiB",
-     "largest message that the receiver reads in the shared area; at most a quarter of it"},
+     "largest message, its head apart, that the receiver reads in the shared area; at most a quarter of it"},
     {"copy", "text", "auto",
      "how larger messages are copied: auto (measured for each size), cached, nontemporal (past the caches), "
      "cma"},

@@ -43,7 +43,7 @@ std::int32_t Sender::send_slowly(const plexus_view* pieces, std::uint32_t count,
 std::int32_t Sender::try_send(const Message& message, Wants& wants, bool& streaming) {
     const bool fits_ring = message.size <= records_.largest();
     if (message.size <= inline_bytes_ && fits_ring) return send_in_ring(message, wants);
-    if (message.size > limits.eager) return send_large(message, wants, streaming);
+    if (message.body_size() > limits.eager) return send_large(message, wants, streaming);
     const CopySet allowed = limits.allowed(message.size, message.rest(), false);
     const std::int32_t status = large_.send_in_area(message, allowed, wants);
     if (status != PLEXUS_MESSAGE_LOST) return status;

@@ -3,7 +3,7 @@
 //
 //   one line of the ring     up to 56 bytes
 //   lines of the ring        up to `inline`
-//   area, read in place      up to `eager`: one copy in all, the receiver looks at it there
+//   area, read in place      up to `eager` behind the head: one copy in all, the receiver looks at it there
 //   fetch                    above, where it is the choice and the kernel permits: the
 //                            receiver copies from our memory; posted. What it can't read is copied
 //                            for it, see part_sender.h

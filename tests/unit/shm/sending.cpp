@@ -308,6 +308,21 @@ TEST_CASE("a small message for which there is no area goes through the ring, and
     CHECK(half.send(100'000) == PLEXUS_POSTED); // what is large may be
 }
 
+TEST_CASE("what is behind a head may be as long as `eager`, and goes into the area whole") {
+    const std::size_t more = GENERATE(0, 1);
+    Half half;
+    constexpr std::size_t kHead = 24; // of what send() sends
+    CHECK(half.send(kHead + kArea / 4 + more) == PLEXUS_OK); // such a short stream is sent at once, too
+    RingReader ring;
+    ring.attach(half.lines.get(), kLines, half.out.consumed);
+    RingReader::Record record{};
+    REQUIRE(ring.look(record) == RingReader::Look::record);
+    CHECK(record.kind == (more == 0 ? Kind::area : Kind::stream));
+    if (more > 0) return;
+    CHECK(half.send(kHead + kArea / 4) == PLEXUS_OK); // the receiver reads the first one meanwhile
+    CHECK(half.ended.empty());
+}
+
 TEST_CASE("an area that was given back counts again as soon as it is used") {
     Half half;
     REQUIRE(half.send(8'000) == PLEXUS_OK);
