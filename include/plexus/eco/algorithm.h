@@ -70,6 +70,17 @@ class Algorithm {
         algorithm.rule_ = rule;
         return algorithm;
     }
+    /// What the poly-model chooses for the group's map: between clusters a schedule or a pattern, inside each
+    /// cluster the pattern that ends first under the model which describes it best. As plan_by_models(). For
+    /// all operations but scans between clusters. Of v forms not for all_to_all_v, and for gather_v and
+    /// scatter_v only in blocking calls.
+    /// @error bad_argument the group has no map (thrown by the call)
+    /// @error unsupported as plan_by_models() (thrown by the call)
+    static Algorithm by_models() {
+        Algorithm algorithm;
+        algorithm.models_ = true;
+        return algorithm;
+    }
     /// By IP multicast, inside one subnet: the root sends each datagram once, and members that miss some ask
     /// it for them. For broadcasts of blocking calls only; the root returns when all members have the data.
     /// Chosen automatically only if eco.multicast is "auto" and it was faster when the group was made.
@@ -86,6 +97,7 @@ class Algorithm {
     PLEXUS_API static Algorithm by(std::shared_ptr<const GroupSchedule> schedule);
 
     bool follows_map() const noexcept { return eco_; }
+    bool uses_models() const noexcept { return models_; }
     bool uses_memory() const noexcept { return memory_; }
     bool uses_messages() const noexcept { return messages_; }
     bool uses_multicast() const noexcept { return multicast_; }
@@ -106,6 +118,7 @@ class Algorithm {
     std::shared_ptr<const GroupSchedule> schedule_;
     std::uint64_t schedule_number_ = 0;
     bool eco_ = false;
+    bool models_ = false;
     bool memory_ = false;
     bool messages_ = false;
     bool multicast_ = false;
@@ -116,7 +129,7 @@ class Algorithm {
 /// @thread any
 PLEXUS_API bool supports(const Algorithm& algorithm, Operation operation) noexcept;
 
-/// "auto" (the default), "eco", "memory", "messages", "multicast", "star", "tree:4" (of arity 4), "binary",
+/// "auto" (the default), "eco", "models", "memory", "messages", "multicast", "star", "tree:4" (of arity 4), "binary",
 /// "binomial", "chain", "chain:64KiB" (in segments of 64 KiB; a size without spaces), "ring", "butterfly",
 /// "bruck", "pairwise", "levels:chain:64KiB/binomial" (patterns of Algorithm::by_level(), the widest level's
 /// first), "ecef_la/binomial" (a rule of kScheduleRules between clusters, and the patterns inside them: see

@@ -92,6 +92,16 @@ PLEXUS_API PolyPrediction predict(const Map& map, const PolyRequest& request);
 /// counts and there are several clusters (thrown)
 PLEXUS_API Plan to_plan(const PolyPrediction& prediction, const PlanRequest& request);
 
+/// The plan that predict() and to_plan() choose for the hosts of a group's members, of which a host may have
+/// several: `host_of` says for each member its place in map.hosts(). Hosts without members do not count. The
+/// models know hosts alone: between the members of one host goes the pattern that ends first by Hockney's
+/// model with LocalCost.
+/// @error bad_argument another number of members, or no such host; as plan() (thrown)
+/// @error unsupported  there is no choice: the text says why; the order of contributions counts; a scan with
+/// several members on a host (thrown)
+PLEXUS_API Plan plan_by_models(const PlanRequest& request, const Map& map,
+                               const std::vector<std::size_t>& host_of, Tolerance tolerance = {});
+
 /// A broadcast or reduction between clusters by the schedule of `rule`, and inside them by `inside`, as
 /// plan_by_level(). The clusters are the closest groups of Network::levels() with members on several hosts.
 /// The instance for the rule has the network's costs between coordinators, and the times inside as Hockney's

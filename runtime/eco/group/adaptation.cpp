@@ -491,7 +491,7 @@ double Adaptation::exchange_us(std::optional<MemberPair> mine, std::uint64_t byt
 void Adaptation::apply(const std::vector<CostChange>& changes, std::uint32_t epoch) {
     auto refined = std::make_shared<const Map>(with_changes(*map(), changes));
     network_.emplace(*refined, places_, group_->options().tolerance);
-    group_->learn_map(*refined, epoch);
+    group_->learn_map(refined, epoch);
     timed_.clear();
     chosen_.clear(); // it was measured on the map before
     const Lock hold(mutex_);

@@ -102,6 +102,7 @@ std::optional<std::string> detail::text_of(const Algorithm& algorithm) {
         }
         return out;
     }
+    if (algorithm.uses_models()) return "models";
     if (!algorithm.options()) return "auto"; // by messages all of these follow the map
     return eco::text_of(*algorithm.options());
 }
@@ -111,7 +112,7 @@ Algorithm Algorithm::by(std::shared_ptr<const GroupSchedule> schedule) {
     algorithm.schedule_number_ = 0xcbf29ce484222325ull;
     for (const std::uint32_t word : detail::words_of(*schedule))
         algorithm.schedule_number_ = plexus::detail::mix(algorithm.schedule_number_, word);
-    algorithm.schedule_number_ |= 2; // 0, 1, 4, 6 and 8 are other algorithms
+    algorithm.schedule_number_ |= 2; // 0, 1, 4, 6, 8 and 12 are other algorithms
     algorithm.schedule_ = std::move(schedule);
     return algorithm;
 }
@@ -130,6 +131,7 @@ bool supports(const Algorithm& algorithm, Operation operation) noexcept {
 std::optional<Algorithm> parse_algorithm(std::string_view text) {
     if (text == "auto") return Algorithm{};
     if (text == "eco") return Algorithm::eco();
+    if (text == "models") return Algorithm::by_models();
     if (text == "memory") return Algorithm::memory();
     if (text == "messages") return Algorithm::messages();
     if (text == "multicast") return Algorithm::multicast();

@@ -22,6 +22,20 @@ std::uint32_t low_of(std::uint64_t word) { return static_cast<std::uint32_t>(wor
 constexpr std::uint32_t kOnePattern = 0;
 constexpr std::uint32_t kByLevel = 1;
 constexpr std::uint32_t kRule = 2;
+constexpr std::uint32_t kByModels = 100;
+
+std::uint32_t form_of(const Algorithm& algorithm) {
+    if (algorithm.uses_models()) return kByModels;
+    if (algorithm.levels() == nullptr) return kOnePattern;
+    return algorithm.rule() ? kRule + static_cast<std::uint32_t>(*algorithm.rule()) : kByLevel;
+}
+
+/// Of a form that has patterns.
+std::span<const AlgorithmOptions> patterns_of(const Algorithm& algorithm) {
+    if (algorithm.uses_models()) return {};
+    if (const auto* const levels = algorithm.levels()) return *levels;
+    return {&*algorithm.options(), 1};
+}
 
 /// The value with this number, if it is one of `all`.
 template <class Value, std::size_t N>
@@ -43,6 +57,7 @@ std::optional<Algorithm> algorithm_in(std::uint32_t form, std::span<const std::u
     if (form == kOnePattern)
         return patterns.size() == 1 ? std::optional(Algorithm(patterns[0])) : std::nullopt;
     if (form == kByLevel) return Algorithm::by_level(std::move(patterns));
+    if (form == kByModels) return patterns.empty() ? std::optional(Algorithm::by_models()) : std::nullopt;
     const auto rule = listed(form - kRule, kScheduleRules);
     return rule ? std::optional(Algorithm::by_rule(*rule, std::move(patterns))) : std::nullopt;
 }
@@ -74,20 +89,16 @@ std::vector<std::uint64_t> to_words(std::span<const CostChange> changes) {
 bool can_choose(const Algorithm& algorithm, Operation operation) {
     const auto* const levels = algorithm.levels();
     return supports(algorithm, operation) &&
-           (levels != nullptr ? levels->size() <= kMostLevels : algorithm.options().has_value());
+           (levels != nullptr ? levels->size() <= kMostLevels
+                              : algorithm.options().has_value() || algorithm.uses_models());
 }
 
 // Of each: operation and root; bytes; its form and the number of its patterns; three words for each pattern.
 std::vector<std::uint64_t> to_words(std::span<const Choice> choices) {
     std::vector<std::uint64_t> out;
     for (const Choice& each : choices) {
-        const auto* const levels = each.algorithm.levels();
-        const std::span<const AlgorithmOptions> patterns =
-            levels != nullptr ? std::span(*levels) : std::span(&*each.algorithm.options(), 1);
-        const std::uint32_t form = levels == nullptr ? kOnePattern
-                                   : each.algorithm.rule()
-                                       ? kRule + static_cast<std::uint32_t>(*each.algorithm.rule())
-                                       : kByLevel;
+        const std::span<const AlgorithmOptions> patterns = patterns_of(each.algorithm);
+        const std::uint32_t form = form_of(each.algorithm);
         out.insert(out.end(), {joined(static_cast<std::uint32_t>(each.operation), each.root), each.bytes,
                                joined(form, static_cast<std::uint32_t>(patterns.size()))});
         for (const AlgorithmOptions& one : patterns)

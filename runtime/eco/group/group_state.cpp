@@ -44,15 +44,14 @@ GroupState::~GroupState() { members_.mailbox()->leave(members_.id()); }
 void GroupState::learn_facts(std::vector<MemberFacts> facts) {
     members_.learn(std::move(facts));
     planner_.learn_hosts(members_.on_one_host(), members_.levels());
-    if (options().map != nullptr) learn_map(*options().map, 0);
+    if (options().map != nullptr) learn_map(options().map, 0);
 }
 
-void GroupState::learn_map(const Map& map, std::uint32_t epoch) {
-    std::vector<std::size_t> places;
-    for (const Member& each : members_.all()) places.push_back(map.index_of(each.facts.host));
-    planner_.learn_map(
-        Network(map, std::move(places), options().tolerance, Symmetry::mean, LocalCost{}, members_.sockets()),
-        number_of(map, options().tolerance), epoch);
+void GroupState::learn_map(const std::shared_ptr<const Map>& map, std::uint32_t epoch) {
+    MapOfMembers known{map, {}, options().tolerance};
+    for (const Member& each : members_.all()) known.host_of.push_back(map->index_of(each.facts.host));
+    Network network(*map, known.host_of, known.tolerance, Symmetry::mean, LocalCost{}, members_.sockets());
+    planner_.learn_map(std::move(known), std::move(network), number_of(*map, options().tolerance), epoch);
     // Of the first map the parts know from the options.
     if (const auto parts = hierarchy()) parts->learn_map(map, epoch);
 }
@@ -141,7 +140,12 @@ Future<void> GroupState::start(std::shared_ptr<const PlannedCall> planned, const
 }
 
 void GroupState::arrive(const MessageHeader& head, Bytes bytes) {
-    Consequence what = calls_.arrive(head, bytes);
+    Consequence what;
+    try {
+        what = calls_.arrive(head, bytes);
+    } catch (const std::bad_alloc&) { // of what has to be kept
+        what = Consequence::breaks(Status::too_large, members_.text_of_no_memory());
+    }
     if (what.kind != Consequence::Kind::none) act(std::move(what));
 }
 

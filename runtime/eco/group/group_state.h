@@ -49,7 +49,7 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
     void learn_facts(std::vector<MemberFacts> facts) PLEXUS_EXCLUDES(mutex_);
     /// From the next call on plans follow this map, which has the hosts of the first one. All members call it
     /// between the same two calls. `epoch`: how often the map has changed.
-    void learn_map(const Map& map, std::uint32_t epoch) PLEXUS_EXCLUDES(mutex_);
+    void learn_map(const std::shared_ptr<const Map>& map, std::uint32_t epoch) PLEXUS_EXCLUDES(mutex_);
     /// If members share memory on each of several hosts: see Hierarchy. As SharedMemoryPath::make().
     void make_hierarchy() PLEXUS_EXCLUDES(mutex_);
     /// Groups that were made of this one so far: the next one's number. @thread any

@@ -148,7 +148,7 @@ void Hierarchy::run(const PlannedCall& planned, const CollectiveArgs& args, std:
         all[i].group->run(planned.steps[i], all[i].args, deadline);
 }
 
-void Hierarchy::learn_map(const Map& map, std::uint32_t epoch) const {
+void Hierarchy::learn_map(const std::shared_ptr<const Map>& map, std::uint32_t epoch) const {
     if (leaders_ != nullptr) leaders_->learn_map(map, epoch);
 }
 

@@ -33,7 +33,7 @@ class Hierarchy {
     void run(const PlannedCall& planned, const CollectiveArgs& args, std::byte* scratch,
              Clock::time_point deadline) const;
     /// As GroupState::learn_map() of the whole group: the leaders' plans follow the map as well.
-    void learn_map(const Map& map, std::uint32_t epoch) const;
+    void learn_map(const std::shared_ptr<const Map>& map, std::uint32_t epoch) const;
     /// The whole group is broken: breaks its parts, so that no member waits in them any more.
     void break_up(Status status, const std::string& why) const;
 

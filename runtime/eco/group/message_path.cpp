@@ -46,18 +46,13 @@ Execution& MessagePath::begin(std::shared_ptr<const PlannedCall> planned, const 
 void MessagePath::run(std::shared_ptr<const PlannedCall> planned, const CollectiveArgs& args,
                       Clock::time_point deadline) {
     Execution& call = begin(std::move(planned), args, deadline);
-    try {
-        for (;;) {
-            advance(call);
-            {
-                const Lock hold(calls_.mutex);
-                if (call.at == call.ops().size() || (call.outcome.failed && !call.wait.parked)) break;
-            }
-            group_.waiter().wait(call);
+    for (;;) {
+        advance(call);
+        {
+            const Lock hold(calls_.mutex);
+            if (call.at == call.ops().size() || (call.outcome.failed && !call.wait.parked)) break;
         }
-    } catch (
-        const std::bad_alloc&) { // others may still write to the caller's memory: finish() waits for them
-        group_.break_up(Status::too_large, members_.text_of_no_memory(), true);
+        group_.waiter().wait(call);
     }
     finish(call);
 }
@@ -98,13 +93,13 @@ void MessagePath::advance(Execution& call) {
 /// False: this is a handler and there is no room for its message. The call goes on later.
 bool MessagePath::send(Execution& call, const ScheduleOp& op) {
     Buffer packed;
-    if (op.segments > 1) packed = calls_.lend(op.bytes);
-    Bytes bytes = call.bytes_to_send(op, packed).subspan(call.step.sent);
     const std::size_t piece = call.planned->whole_piece_bytes();
     const bool limited = call.wait.deadline != Clock::time_point::max();
     const GlobalPointer<Mailbox>& open = members_[op.peer].mailbox;
     bool all = true;
     try {
+        if (op.segments > 1) packed = calls_.lend(op.bytes);
+        Bytes bytes = call.bytes_to_send(op, packed).subspan(call.step.sent);
         do {
             const Bytes now = bytes.first(std::min(bytes.size(), piece));
             bytes = bytes.subspan(now.size());
@@ -125,6 +120,10 @@ bool MessagePath::send(Execution& call, const ScheduleOp& op) {
             const Lock hold(calls_.mutex);
             call.outcome.undone = true;
         }
+    } catch (const std::bad_alloc&) {
+        group_.break_up(Status::too_large, members_.text_of_no_memory(), true);
+        const Lock hold(calls_.mutex);
+        call.outcome.undone = true;
     }
     if (all) call.step.sent = 0;
     if (packed.memory != nullptr) {

@@ -27,6 +27,7 @@ std::uint64_t number_of(const Algorithm& algorithm) {
     if (algorithm.uses_memory()) return 4;
     if (algorithm.uses_messages()) return 6;
     if (algorithm.uses_multicast()) return 8;
+    if (algorithm.uses_models()) return 12;
     if (algorithm.schedule() != nullptr) return algorithm.schedule_number();
     constexpr std::uint64_t kSeed = 0xcbf29ce484222325ull;
     if (algorithm.levels() != nullptr) {
@@ -79,7 +80,7 @@ void describe_layout(Signature& signature, const CollectiveArgs& args, Lengths l
 
 /// Nothing in `algorithm` asks for another pattern than `only`.
 bool goes_directly(const Algorithm& algorithm, Pattern only) {
-    return !algorithm.follows_map() && algorithm.levels() == nullptr &&
+    return !algorithm.follows_map() && !algorithm.uses_models() && algorithm.levels() == nullptr &&
            (!algorithm.options() || algorithm.options()->pattern == only);
 }
 
@@ -87,7 +88,7 @@ bool goes_directly(const Algorithm& algorithm, Pattern only) {
 
 bool is_free(const Algorithm& algorithm) {
     return !algorithm.options() && algorithm.levels() == nullptr && !algorithm.follows_map() &&
-           !algorithm.uses_messages() && !algorithm.uses_memory() && !algorithm.uses_multicast() &&
+           !algorithm.uses_models() && !algorithm.uses_messages() && !algorithm.uses_memory() && !algorithm.uses_multicast() &&
            algorithm.schedule() == nullptr;
 }
 
@@ -156,8 +157,9 @@ void Planner::learn_hosts(bool one_host, Levels levels) {
     schedules_.clear();
 }
 
-void Planner::learn_map(Network network, std::uint64_t map_number, std::uint32_t epoch) {
+void Planner::learn_map(MapOfMembers map, Network network, std::uint64_t map_number, std::uint32_t epoch) {
     const Lock hold(mutex_);
+    map_ = std::move(map);
     network_ = std::move(network);
     map_number_ = map_number;
     epoch_.store(epoch, std::memory_order_relaxed);
@@ -304,8 +306,9 @@ Plan Planner::make(const PlanRequest& request, const Algorithm& algorithm) const
     if (algorithm.levels() != nullptr)
         return plan_by_level(request, network_ ? network_->levels() : levels_, *algorithm.levels());
     if (algorithm.schedule() != nullptr) return to_plan(request, *algorithm.schedule());
-    if (algorithm.follows_map() && !network_)
+    if ((algorithm.follows_map() || algorithm.uses_models()) && !network_)
         refuse(Status::bad_argument, "the group has no map to follow: give it one in its options");
+    if (algorithm.uses_models()) return plan_by_models(request, *map_.map, map_.host_of, map_.tolerance);
     if (network_) return plan_eco(request, *network_);
     return plan(request, options_for(request));
 }

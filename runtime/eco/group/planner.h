@@ -28,6 +28,13 @@ std::optional<std::uint32_t> multicast_class(std::uint64_t bytes);
 /// The call of the same kind with the least size that has the same plan.
 PlanRequest class_of(PlanRequest request);
 
+/// A map, and where the members are on it.
+struct MapOfMembers {
+    std::shared_ptr<const Map> map;
+    std::vector<std::size_t> host_of; ///< for each member, a place in map->hosts()
+    Tolerance tolerance;
+};
+
 class Planner {
   public:
     Planner(Rank members, Rank me)
@@ -37,8 +44,9 @@ class Planner {
     /// Whether all members are on one host, and the levels that they have without a map. Once, before any
     /// call except those that gather their hosts.
     void learn_hosts(bool one_host, Levels levels) PLEXUS_EXCLUDES(mutex_);
-    /// The members' places in the map. `map_number` is the same where the map is. `epoch`: of a refined map.
-    void learn_map(Network network, std::uint64_t map_number, std::uint32_t epoch) PLEXUS_EXCLUDES(mutex_);
+    /// `network` is that of the map. `map_number` is the same where the map is. `epoch`: of a refined map.
+    void learn_map(MapOfMembers map, Network network, std::uint64_t map_number, std::uint32_t epoch)
+        PLEXUS_EXCLUDES(mutex_);
     /// Of the map that plans follow now.
     std::uint32_t epoch() const noexcept { return epoch_.load(std::memory_order_relaxed); }
 
@@ -108,6 +116,7 @@ class Planner {
     std::string no_multicast_;
 
     mutable RankedMutex<10> mutex_;
+    MapOfMembers map_ PLEXUS_GUARDED_BY(mutex_); // null without a network
     std::optional<Network> network_ PLEXUS_GUARDED_BY(mutex_);
     Levels levels_ PLEXUS_GUARDED_BY(mutex_); // without a map
     std::uint64_t map_number_ PLEXUS_GUARDED_BY(mutex_) = 0;

@@ -311,7 +311,7 @@ TEST_CASE("a member that follows a map of another epoch is found out by name") {
     Party party(3, "local");
     const auto map = even_map(3, 100);
     const auto said = party.run_with(on(map), [&](const Group& all) -> std::string {
-        if (all.rank() == 1) all.state()->learn_map(*map, 3);
+        if (all.rank() == 1) all.state()->learn_map(map, 3);
         all.barrier();
         all.barrier();
         return "done";
@@ -349,7 +349,7 @@ TEST_CASE("leaders of hosts on which members share memory follow the refined map
             return out;
         };
         const std::vector<Rank> before = peers();
-        all.state()->learn_map(changed, 1);
+        all.state()->learn_map(std::make_shared<const Map>(changed), 1);
         const std::vector<Rank> after = peers();
         for (const std::byte value : {std::byte{1}, std::byte{2}}) {
             data.assign(100, all.rank() == 0 ? value : std::byte{0});
@@ -410,22 +410,24 @@ TEST_CASE("members take no edge, change or choice that their group can't have") 
     const std::vector<eco::detail::Choice> several{
         star,
         {Operation::broadcast, 0, 8, *parse_algorithm("levels:chain:64B/tree:3/star")},
-        {Operation::reduce, 1, 8, *parse_algorithm("ecef_lat_max/butterfly")}};
+        {Operation::reduce, 1, 8, *parse_algorithm("ecef_lat_max/butterfly")},
+        {Operation::all_gather, 0, 8, Algorithm::by_models()}};
     const std::vector<eco::detail::Choice> back = choices_in(to_words(several), 3);
-    REQUIRE(back.size() == 3);
+    REQUIRE(back.size() == 4);
     CHECK((back[0].operation == star.operation && back[0].root == 2 && back[0].bytes == 4096));
-    for (std::size_t at = 0; at < 3; ++at)
+    for (std::size_t at = 0; at < 4; ++at)
         CHECK(eco::detail::text_of(back[at].algorithm) == eco::detail::text_of(several[at].algorithm));
     CHECK(back[0].algorithm.options()->halve_from_bytes == 8192);
     CHECK(refuses([&] { choices_in(to_words(std::vector{star}), 2); }));
     std::vector<std::uint64_t> words = to_words(several);
     for (std::size_t size = 1; size < words.size(); ++size) {
-        const bool is_whole = size == 6 || size == 6 + 12;
+        const bool is_whole = size == 6 || size == 6 + 12 || size == 6 + 12 + 6;
         CHECK(refuses([&] { choices_in(std::span(words).first(size), 3); }) != is_whole);
     }
     for (const std::uint64_t form :
          {std::uint64_t{1} << 32 | 17, std::uint64_t{1} << 32, std::uint64_t{10} << 32 | 3,
-          std::uint64_t{2}}) { // too many levels, none, no such rule, three patterns in one
+          std::uint64_t{100} << 32 | 3,
+          std::uint64_t{2}}) { // too many levels, none, no such rule, models with patterns, three patterns in one
         std::vector<std::uint64_t> bad = words;
         bad[6 + 2] = form == 2 ? 3 : form;
         CHECK(refuses([&] { choices_in(bad, 3); }));

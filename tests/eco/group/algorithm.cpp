@@ -13,6 +13,8 @@ TEST_CASE("every pattern is known by its name, and what it has of its own stands
     CHECK(parse_algorithm("auto"));
     CHECK_FALSE(parse_algorithm("auto")->options());
     CHECK(parse_algorithm("eco")->follows_map());
+    CHECK(parse_algorithm("models")->uses_models());
+    CHECK_FALSE(parse_algorithm("models")->follows_map());
     CHECK(parse_algorithm("memory")->uses_memory());
     CHECK(parse_algorithm("multicast")->uses_multicast());
     CHECK(parse_algorithm("messages")->uses_messages());
@@ -38,7 +40,7 @@ TEST_CASE("every pattern is known by its name, and what it has of its own stands
     REQUIRE(ruled->levels()->size() == 2);
     CHECK(ruled->levels()->front().segment_bytes == 8192);
     CHECK_FALSE(levels->rule());
-    for (const char* const text : {"auto", "star", "chain:500B", "tree:4", "levels:chain:64B/tree:3/star",
+    for (const char* const text : {"auto", "models", "star", "chain:500B", "tree:4", "levels:chain:64B/tree:3/star",
                                    "flat/star", "bottom_up/tree:2/chain:9B"})
         CHECK(detail::text_of(*parse_algorithm(text)) == text);
     for (const char* const wrong : {"",

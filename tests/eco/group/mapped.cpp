@@ -4,6 +4,7 @@
 #include "group/planner.h"
 #include "plexus/eco/grid.h"
 #include "plexus/eco/network.h"
+#include "plexus/eco/poly_model.h"
 
 #include <numeric>
 #include <utility>
@@ -67,6 +68,49 @@ TEST_CASE("a group with a map takes a schedule between its clusters by any rule"
             int value = 0;
             all.with(*parse_algorithm("flat/star")).broadcast(std::span(&value, 1), 0);
             return "a rule without a map";
+        } catch (const Error& error) { return error.code() == Status::bad_argument ? "" : error.what(); }
+    });
+    CHECK(complaints(without) == "");
+}
+
+TEST_CASE("a group with a map takes what the models choose for it") {
+    const auto map = two_subnets();
+    Party party(8, "local");
+    const auto said = party.run_with(
+        [&](Rank rank) { return on(map, rank); },
+        [&](const Group& all) -> std::string {
+            const Group by = all.with(Algorithm::by_models());
+            std::vector<std::size_t> host_of(8);
+            std::iota(host_of.begin(), host_of.end(), std::size_t{0});
+            const PlanRequest request{Operation::broadcast, 8, 3, 1024, 8, true}; // the least of its class
+            if (by.plan_of(request) != plan_by_models(request, *map, host_of)) return "another plan";
+            std::vector<std::uint64_t> data(500, all.rank() == 5 ? 9 : 0);
+            by.broadcast(std::span(data), 5);
+            by.async().all_reduce(std::span(data), std::plus<>{}).get();
+            if (data.back() != 72) return "broadcast and all_reduce";
+            std::vector<std::uint64_t> blocks(8, all.rank());
+            by.all_to_all(std::span(blocks));
+            for (Rank from = 0; from < 8; ++from)
+                if (blocks[from] != from) return "all_to_all";
+            const std::vector<std::uint64_t> counts{3, 0, 1, 7, 2, 0, 5, 4};
+            std::vector<std::uint64_t> whole(22);
+            const std::vector<std::uint64_t> mine(counts[all.rank()], all.rank());
+            by.gather_v(std::span(mine), std::span(whole), Layout{counts, {}}, 2);
+            if (all.rank() == 2 && (whole[2] != 0 || whole[3] != 2 || whole[21] != 7)) return "gather_v";
+            if (by.split(0).size() != 8) return "split";
+            try {
+                by.scan(std::span(data), std::plus<>{});
+                return "a scan between clusters";
+            } catch (const Error& error) {
+                if (error.code() != Status::unsupported) return error.what();
+            }
+            return {};
+        });
+    CHECK(complaints(said) == "");
+    const auto without = party.run([](const Group& all) -> std::string {
+        try {
+            all.with(Algorithm::by_models()).barrier();
+            return "models without a map";
         } catch (const Error& error) { return error.code() == Status::bad_argument ? "" : error.what(); }
     });
     CHECK(complaints(without) == "");
@@ -281,10 +325,11 @@ TEST_CASE("a member whose part is not as long as the root tells breaks the group
 TEST_CASE("v forms follow the levels of the map, and where they go directly, the farthest is served first") {
     using eco::detail::CollectiveArgs;
     using eco::detail::Lengths;
-    const Network network(*two_subnets(), {0, 1, 2, 3, 4, 5, 6, 7});
+    const eco::detail::MapOfMembers map{two_subnets(), {0, 1, 2, 3, 4, 5, 6, 7}, {}};
+    const Network network(*map.map, map.host_of);
     eco::detail::Planner planner(8, 0);
     planner.learn_hosts(false, network.levels());
-    planner.learn_map(network, 1, 0);
+    planner.learn_map(map, network, 1, 0);
     const std::vector<std::uint64_t> counts(8, 1000);
     const auto args_of = [&](Operation operation, bool varied) {
         CollectiveArgs args;

@@ -28,8 +28,8 @@ using eco::Operation;
 constexpr char kVerb[] = "bench collective";
 constexpr char kCollectiveFooter[] =
     "Patterns: auto (the library's choice), memory (that all members share, on one host), messages\n"
-    "(the choice without that), multicast (needs eco.multicast), eco (follows --map), star, tree:K, binary, "
-    "binomial, chain,\n"
+    "(the choice without that), multicast (needs eco.multicast), eco (follows --map), models (what the\n"
+    "poly-model of --map chooses, as plexus map predict shows it), star, tree:K, binary, binomial, chain,\n"
     "chain:SEGMENT, ring, butterfly, bruck, pairwise. Those that do not suit an operation are left\n"
     "out there. levels:OUTER/INNER, as levels:chain:64KiB/binomial, takes a pattern for each level of\n"
     "--map, the widest first: sites, clusters, hosts, sockets (without a map: hosts and sockets). The\n"
@@ -112,7 +112,7 @@ NamedPattern pattern_of(const std::string& word) {
     if (word.starts_with("schedule:")) return schedule_of(word);
     const auto algorithm = eco::parse_algorithm(word);
     if (!algorithm)
-        usage_error(kVerb, fmt::format("\"{}\" is no pattern: auto, memory, messages, multicast, eco, star, "
+        usage_error(kVerb, fmt::format("\"{}\" is no pattern: auto, memory, messages, multicast, eco, models, star, "
                                        "tree:K, binary, binomial, "
                                        "chain, chain:64KiB, ring, butterfly, bruck, pairwise, "
                                        "levels:OUTER/INNER of these, RULE/INNER",
@@ -124,7 +124,8 @@ std::vector<NamedPattern> patterns_of(const std::string& text, const CollectiveO
     std::vector<NamedPattern> patterns;
     for (const std::string& word : split_list(text)) {
         NamedPattern pattern = pattern_of(word);
-        const bool needs_map = pattern.algorithm.follows_map() || pattern.algorithm.rule();
+        const bool needs_map = pattern.algorithm.follows_map() || pattern.algorithm.rule() ||
+                               pattern.algorithm.uses_models();
         if (needs_map && options.map_file.empty())
             usage_error(
                 kVerb,
