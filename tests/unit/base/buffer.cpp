@@ -3,7 +3,10 @@
 #include "support/catch.h"
 #include "support/eventually.h"
 
+#include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -37,6 +40,32 @@ TEST_CASE("buffers of every size can be filled, and little is kept") {
     CHECK(kept_bytes() <= kMostKeptBytes);
     CHECK(make_buffer(SIZE_MAX) == nullptr);
     if (!testing::kSanitized) CHECK(make_buffer(SIZE_MAX / 2) == nullptr); // a sanitizer ends the program
+}
+
+TEST_CASE("buffers that are kept, or that no allocator keeps, are of huge pages, where the system has some") {
+    if (testing::kSanitized) SKIP_TEST("a sanitizer's allocator shares its pages");
+    std::ifstream setting("/sys/kernel/mm/transparent_hugepage/enabled");
+    std::string words;
+    std::getline(setting, words);
+    if (words.find("[madvise]") == words.npos) SKIP_TEST("the system gives huge pages to all, or to nobody");
+    const std::size_t size = GENERATE(std::size_t{4} << 20, std::size_t{40} << 20);
+    CAPTURE(size);
+    const Buffer buffer = make_buffer(size);
+    REQUIRE(buffer != nullptr);
+    std::memset(buffer.get(), 1, size);
+    // The mapping that holds its middle was advised to be of huge pages: "hg".
+    const auto middle = reinterpret_cast<std::uintptr_t>(buffer.get() + size / 2);
+    std::ifstream maps("/proc/self/smaps");
+    bool inside = false;
+    bool found = false;
+    for (std::string line; std::getline(maps, line);) {
+        std::uintptr_t first = 0;
+        std::uintptr_t last = 0;
+        if (std::sscanf(line.c_str(), "%lx-%lx ", &first, &last) == 2)
+            inside = first <= middle && middle < last;
+        if (inside && line.starts_with("VmFlags:")) found = line.find(" hg") != line.npos;
+    }
+    CHECK(found);
 }
 
 TEST_CASE("a buffer may end on another thread") {
