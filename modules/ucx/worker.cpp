@@ -257,11 +257,12 @@ std::unique_ptr<message_link::Peer> Worker::reach(message_link::ByteView descrip
 
 // ---- the turn
 
-// A large message that UCX copies in fragments comes, or leaves, as fast as it is asked for them: the rest of a
-// turn between two of them is what UCX's own tests don't have.
+// A large message that UCX copies in fragments comes, or leaves, as fast as it is asked for them: the rest of
+// a turn between two of them is what UCX's own tests don't have.
 void Worker::go_on() {
-    for (int left = kFragmentsATurn; left > 0 && inbox_.is_empty() && !operations_.has_events() &&
-                                     operations_.are_awaited() && ::ucp_worker_progress(library_.worker()) != 0;
+    for (int left = kFragmentsATurn;
+         left > 0 && inbox_.is_empty() && !operations_.has_events() && operations_.are_awaited() &&
+         ::ucp_worker_progress(library_.worker()) != 0;
          --left) {}
 }
 

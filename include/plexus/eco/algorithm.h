@@ -129,11 +129,11 @@ class Algorithm {
 /// @thread any
 PLEXUS_API bool supports(const Algorithm& algorithm, Operation operation) noexcept;
 
-/// "auto" (the default), "eco", "models", "memory", "messages", "multicast", "star", "tree:4" (of arity 4), "binary",
-/// "binomial", "chain", "chain:64KiB" (in segments of 64 KiB; a size without spaces), "ring", "butterfly",
-/// "bruck", "pairwise", "levels:chain:64KiB/binomial" (patterns of Algorithm::by_level(), the widest level's
-/// first), "ecef_la/binomial" (a rule of kScheduleRules between clusters, and the patterns inside them: see
-/// Algorithm::by_rule()). Returns nothing for any other text. @thread any
+/// "auto" (the default), "eco", "models", "memory", "messages", "multicast", "star", "tree:4" (of arity 4),
+/// "binary", "binomial", "chain", "chain:64KiB" (in segments of 64 KiB; a size without spaces), "ring",
+/// "butterfly", "bruck", "pairwise", "levels:chain:64KiB/binomial" (patterns of Algorithm::by_level(), the
+/// widest level's first), "ecef_la/binomial" (a rule of kScheduleRules between clusters, and the patterns
+/// inside them: see Algorithm::by_rule()). Returns nothing for any other text. @thread any
 PLEXUS_API std::optional<Algorithm> parse_algorithm(std::string_view text);
 
 struct GroupOptions {

@@ -35,7 +35,8 @@ std::shared_ptr<const Map> refined_map(const std::shared_ptr<detail::Adaptation>
 /// messages.
 Algorithm for_any_length(const Algorithm& algorithm) {
     const bool chosen = algorithm.options() || algorithm.levels() || algorithm.follows_map() ||
-                        algorithm.uses_models() ||                        algorithm.uses_multicast() || algorithm.schedule() != nullptr;
+                        algorithm.uses_models() || algorithm.uses_multicast() ||
+                        algorithm.schedule() != nullptr;
     return chosen ? Algorithm::messages() : algorithm;
 }
 

@@ -88,8 +88,8 @@ bool goes_directly(const Algorithm& algorithm, Pattern only) {
 
 bool is_free(const Algorithm& algorithm) {
     return !algorithm.options() && algorithm.levels() == nullptr && !algorithm.follows_map() &&
-           !algorithm.uses_models() && !algorithm.uses_messages() && !algorithm.uses_memory() && !algorithm.uses_multicast() &&
-           algorithm.schedule() == nullptr;
+           !algorithm.uses_models() && !algorithm.uses_messages() && !algorithm.uses_memory() &&
+           !algorithm.uses_multicast() && algorithm.schedule() == nullptr;
 }
 
 /// Where all members share memory every blocking call goes through it: see runtime/notes/0008 for what

@@ -139,9 +139,8 @@ Plan plan_by_models(const PlanRequest& request, const Map& map, const std::vecto
     const LevelPatterns all = patterns_for(request, hosts, found);
     if (all.levels.size() == 1 && request.members > 1)
         return plan(request, all.patterns.front().front().options);
-    return plan_of_groups(request, all.levels, [&](std::size_t level, std::size_t group) {
-        return all.patterns[level][group];
-    });
+    return plan_of_groups(request, all.levels,
+                          [&](std::size_t level, std::size_t group) { return all.patterns[level][group]; });
 }
 
 } // namespace plexus::eco

@@ -427,7 +427,8 @@ TEST_CASE("members take no edge, change or choice that their group can't have") 
     for (const std::uint64_t form :
          {std::uint64_t{1} << 32 | 17, std::uint64_t{1} << 32, std::uint64_t{10} << 32 | 3,
           std::uint64_t{100} << 32 | 3,
-          std::uint64_t{2}}) { // too many levels, none, no such rule, models with patterns, three patterns in one
+          std::uint64_t{
+              2}}) { // too many levels, none, no such rule, models with patterns, three patterns in one
         std::vector<std::uint64_t> bad = words;
         bad[6 + 2] = form == 2 ? 3 : form;
         CHECK(refuses([&] { choices_in(bad, 3); }));

@@ -40,8 +40,8 @@ TEST_CASE("every pattern is known by its name, and what it has of its own stands
     REQUIRE(ruled->levels()->size() == 2);
     CHECK(ruled->levels()->front().segment_bytes == 8192);
     CHECK_FALSE(levels->rule());
-    for (const char* const text : {"auto", "models", "star", "chain:500B", "tree:4", "levels:chain:64B/tree:3/star",
-                                   "flat/star", "bottom_up/tree:2/chain:9B"})
+    for (const char* const text : {"auto", "models", "star", "chain:500B", "tree:4",
+                                   "levels:chain:64B/tree:3/star", "flat/star", "bottom_up/tree:2/chain:9B"})
         CHECK(detail::text_of(*parse_algorithm(text)) == text);
     for (const char* const wrong : {"",
                                     "eco:2",

@@ -23,7 +23,9 @@ namespace {
 constexpr std::size_t kClusterOf[] = {0, 0, 0, 0, 1, 1, 1, 2, 2};
 
 /// What a message takes inside a cluster: no straight line, so that Hockney's model does not describe it.
-double near_us(std::uint64_t bytes) { return 20 + 0.01 * static_cast<double>(bytes) + (bytes > 4096 ? 40 : 0); }
+double near_us(std::uint64_t bytes) {
+    return 20 + 0.01 * static_cast<double>(bytes) + (bytes > 4096 ? 40 : 0);
+}
 
 /// Clusters of 4, 3 and 2 hosts, between which a message takes 1,000 us and 0.1 us a byte.
 

@@ -311,7 +311,7 @@ TEST_CASE("a small message for which there is no area goes through the ring, and
 TEST_CASE("what is behind a head may be as long as `eager`, and goes into the area whole") {
     const std::size_t more = GENERATE(0, 1);
     Half half;
-    constexpr std::size_t kHead = 24; // of what send() sends
+    constexpr std::size_t kHead = 24;                        // of what send() sends
     CHECK(half.send(kHead + kArea / 4 + more) == PLEXUS_OK); // such a short stream is sent at once, too
     RingReader ring;
     ring.attach(half.lines.get(), kLines, half.out.consumed);

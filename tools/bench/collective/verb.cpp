@@ -112,11 +112,12 @@ NamedPattern pattern_of(const std::string& word) {
     if (word.starts_with("schedule:")) return schedule_of(word);
     const auto algorithm = eco::parse_algorithm(word);
     if (!algorithm)
-        usage_error(kVerb, fmt::format("\"{}\" is no pattern: auto, memory, messages, multicast, eco, models, star, "
-                                       "tree:K, binary, binomial, "
-                                       "chain, chain:64KiB, ring, butterfly, bruck, pairwise, "
-                                       "levels:OUTER/INNER of these, RULE/INNER",
-                                       word));
+        usage_error(kVerb,
+                    fmt::format("\"{}\" is no pattern: auto, memory, messages, multicast, eco, models, star, "
+                                "tree:K, binary, binomial, "
+                                "chain, chain:64KiB, ring, butterfly, bruck, pairwise, "
+                                "levels:OUTER/INNER of these, RULE/INNER",
+                                word));
     return {word, *algorithm};
 }
 
@@ -124,8 +125,8 @@ std::vector<NamedPattern> patterns_of(const std::string& text, const CollectiveO
     std::vector<NamedPattern> patterns;
     for (const std::string& word : split_list(text)) {
         NamedPattern pattern = pattern_of(word);
-        const bool needs_map = pattern.algorithm.follows_map() || pattern.algorithm.rule() ||
-                               pattern.algorithm.uses_models();
+        const bool needs_map =
+            pattern.algorithm.follows_map() || pattern.algorithm.rule() || pattern.algorithm.uses_models();
         if (needs_map && options.map_file.empty())
             usage_error(
                 kVerb,
