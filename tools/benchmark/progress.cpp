@@ -14,7 +14,8 @@ void write_text(const std::string& text) {
     if (::write(STDERR_FILENO, text.data(), text.size()) < 0) return;
 }
 
-constexpr char kStuck[] = "plexus bench: no message has come for a minute, so it ends here. "
+constexpr char kStuck[] = "plexus bench: no round has ended for a minute, so it ends here: the messages do "
+                          "not come, or take too long. "
                           "PLEXUS_LOG=debug shows what the runtime does meanwhile.\n";
 
 extern "C" void stuck(int) {

@@ -72,8 +72,8 @@ class Algorithm {
     }
     /// What the poly-model chooses for the group's map: between clusters a schedule or a pattern, inside each
     /// cluster the pattern that ends first under the model which describes it best. As plan_by_models(). For
-    /// all operations but scans between clusters. Of v forms not for all_to_all_v, and for gather_v and
-    /// scatter_v only in blocking calls.
+    /// all operations but scans, which have a plan in a single cluster alone. Of v forms not for
+    /// all_to_all_v, and for gather_v and scatter_v only in blocking calls.
     /// @error bad_argument the group has no map (thrown by the call)
     /// @error unsupported as plan_by_models() (thrown by the call)
     static Algorithm by_models() {

@@ -121,10 +121,11 @@ bool supports(const Algorithm& algorithm, Operation operation) noexcept {
     const auto is_supported = [&](const AlgorithmOptions& each) { return supports(each.pattern, operation); };
     if (algorithm.schedule() != nullptr) return supports(algorithm.schedule()->schedule.kind, operation);
     if (algorithm.uses_multicast()) return operation == Operation::broadcast;
+    const bool scans = operation == Operation::scan || operation == Operation::exclusive_scan;
+    if (algorithm.uses_models()) return !scans;
     if (algorithm.rule() && operation != Operation::broadcast && operation != Operation::reduce) return false;
     if (const auto* const levels = algorithm.levels())
-        return operation != Operation::scan && operation != Operation::exclusive_scan && !levels->empty() &&
-               std::all_of(levels->begin(), levels->end(), is_supported);
+        return !scans && !levels->empty() && std::all_of(levels->begin(), levels->end(), is_supported);
     return !algorithm.options() || is_supported(*algorithm.options());
 }
 

@@ -15,6 +15,8 @@ TEST_CASE("every pattern is known by its name, and what it has of its own stands
     CHECK(parse_algorithm("eco")->follows_map());
     CHECK(parse_algorithm("models")->uses_models());
     CHECK_FALSE(parse_algorithm("models")->follows_map());
+    CHECK(supports(Algorithm::by_models(), Operation::all_to_all));
+    CHECK_FALSE(supports(Algorithm::by_models(), Operation::exclusive_scan));
     CHECK(parse_algorithm("memory")->uses_memory());
     CHECK(parse_algorithm("multicast")->uses_multicast());
     CHECK(parse_algorithm("messages")->uses_messages());

@@ -125,9 +125,9 @@ TEST_CASE("bench collective follows a map, and prints a table") {
     REQUIRE(::gethostname(host, sizeof host - 1) == 0);
     const std::string map = folder.file("map.txt", "1 " + std::string(host) + "\n0\n").string();
     Command tool({"bench", "collective", "--contexts", "3", "--operation", "broadcast", "--size", "8",
-                  "--pattern", "eco,auto", "--map", map, "--iterations", "5"});
+                  "--pattern", "eco,auto,models", "--map", map, "--iterations", "5"});
     CHECK(tool.wait(60s * kPatience) == 0);
-    for (const char* part : {"mean us", "p50 us", "min us", "eco", "auto"})
+    for (const char* part : {"mean us", "p50 us", "min us", "eco", "auto", "models"})
         CHECK(count_of(tool.out(), part) == 1);
     CHECK(tool.err() == ""); // progress is for terminals
     CHECK(tool.left_nothing());

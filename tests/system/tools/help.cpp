@@ -77,6 +77,7 @@ TEST_CASE("a wrong command line ends with 2 and one sentence that names what is 
         {{"bench", "collective", "--pattern", "tree:0"}, "\"tree:0\""},
         {{"bench", "collective", "--pattern", "star:2"}, "\"star:2\""},
         {{"bench", "collective", "--pattern", "eco"}, "--map"},
+        {{"bench", "collective", "--pattern", "models"}, "--map"},
         {{"bench", "collective", "--operation", "scan", "--pattern", "bruck,star"}, "star supports none"},
         {{"bench", "collective", "--size", "12"}, "\"12\""},
         {{"bench", "collective", "--clock", "wall"}, "\"wall\""},
