@@ -60,7 +60,11 @@ std::string set(ucp_config_t* config, const std::string& name, const std::string
 }
 
 constexpr std::string_view kOfTcp = "TCP_";
-bool is_of_tcp(const std::string& variable) { return variable.compare(0, kOfTcp.size(), kOfTcp) == 0; }
+constexpr std::string_view kOfCma = "CMA_";
+bool is_of(std::string_view transport, const std::string& variable) {
+    return variable.compare(0, transport.size(), transport) == 0;
+}
+bool is_of_tcp(const std::string& variable) { return is_of(kOfTcp, variable); }
 
 // tcp would carry the data: it is named, and no fabric is.
 bool runs_over_tcp(const Options& options) {
@@ -78,11 +82,12 @@ constexpr std::pair<const char*, const char*> kCopiesOverTcp[] = {{"ZCOPY_THRESH
                                                                   {"TCP_TX_SEG_SIZE", "512k"},
                                                                   {"TCP_RX_SEG_SIZE", "512k"}};
 
-// A variable of tcp's own is known without the transport's name up to UCX 1.16, later with it; a name
+// A variable of a transport's own is known without the transport's name up to UCX 1.16, later with it; a name
 // that means nothing is only remarked on.
 std::string set_everywhere(ucp_config_t* config, const std::string& name, const std::string& value) {
     std::string error = set(config, name, value);
-    if (error.empty() && is_of_tcp(name)) error = set(config, name.substr(kOfTcp.size()), value);
+    for (const std::string_view transport : {kOfTcp, kOfCma})
+        if (error.empty() && is_of(transport, name)) error = set(config, name.substr(transport.size()), value);
     return error;
 }
 
@@ -93,7 +98,7 @@ std::string configure(ucp_config_t* config, const Options& options) {
     if (error.empty()) error = set(config, "MM_ERROR_HANDLING", "y");
     // Endpoints that can be closed by force take cma for large messages only if it says that it revokes
     // memory. It does not, and nothing here relies on it (see ends_by_force()).
-    if (error.empty()) error = set(config, "CMA_MEMORY_INVALIDATE", "y");
+    if (error.empty()) error = set_everywhere(config, "CMA_MEMORY_INVALIDATE", "y");
     if (error.empty() && !options.net_devices.empty())
         error = set(config, "NET_DEVICES", joined(options.net_devices));
     if (error.empty() && options.on_host_only())
