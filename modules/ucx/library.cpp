@@ -87,7 +87,8 @@ constexpr std::pair<const char*, const char*> kCopiesOverTcp[] = {{"ZCOPY_THRESH
 std::string set_everywhere(ucp_config_t* config, const std::string& name, const std::string& value) {
     std::string error = set(config, name, value);
     for (const std::string_view transport : {kOfTcp, kOfCma})
-        if (error.empty() && is_of(transport, name)) error = set(config, name.substr(transport.size()), value);
+        if (error.empty() && is_of(transport, name))
+            error = set(config, name.substr(transport.size()), value);
     return error;
 }
 
