@@ -5,7 +5,11 @@
 #include "ucx.h"
 
 #include "ucx/descriptor.h"
+#include "ucx/library.h"
+#include "ucx/trace.h"
 
+#include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <sys/wait.h>
@@ -43,6 +47,44 @@ TEST_CASE("a size that is out of range is refused with its key") {
     CHECK_THAT(open_error({{"tls", "tcp"}, {"eager", "63"}}, PLEXUS_BAD_CONFIG), Contains("eager"));
     CHECK_THAT(open_error({{"tls", "tcp"}, {"eager", "257 KiB"}}, PLEXUS_BAD_CONFIG), Contains("eager"));
     CHECK(open_error({{"tls", "tcp"}, {"eager", "64"}}, PLEXUS_OK) == "opened");
+}
+
+TEST_CASE("large messages between processes of a host go by cross-memory attach") {
+    plexus::ucx::Options options;
+    options.tls = {"posix", "cma", "self"};
+    const plexus::ucx::Trace said; // UCX remarks on the names that it does not know
+    plexus::ucx::Library here;
+    plexus::ucx::Library there;
+    std::string why;
+    REQUIRE(here.open(options, why) == PLEXUS_OK);
+    REQUIRE(there.open(options, why) == PLEXUS_OK);
+    const auto& resources = here.resources();
+    if (std::none_of(resources.begin(), resources.end(),
+                     [](const plexus::ucx::Resource& each) { return each.transport == "cma"; }))
+        SKIP_TEST("the kernel permits no cross-memory attach");
+    CHECK(here.ends_by_force());
+    ucp_ep_params_t wanted{};
+    wanted.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE;
+    wanted.address = reinterpret_cast<const ucp_address_t*>(there.address().data());
+    wanted.err_mode = UCP_ERR_HANDLING_MODE_PEER;
+    ucp_ep_h endpoint = nullptr;
+    REQUIRE(::ucp_ep_create(here.worker(), &wanted, &endpoint) == UCS_OK);
+    char* text = nullptr;
+    std::size_t size = 0;
+    std::FILE* const out = ::open_memstream(&text, &size);
+    REQUIRE(out != nullptr);
+    ::ucp_ep_print_info(endpoint, out);
+    std::fclose(out);
+    const std::string lanes(text, size);
+    std::free(text);
+    CHECK_THAT(lanes, Contains("cma/memory"));
+    ucp_request_param_t how{};
+    how.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
+    how.flags = UCP_EP_CLOSE_FLAG_FORCE;
+    const ucs_status_ptr_t closing = ::ucp_ep_close_nbx(endpoint, &how);
+    while (UCS_PTR_IS_PTR(closing) && ::ucp_request_check_status(closing) == UCS_INPROGRESS)
+        ::ucp_worker_progress(here.worker());
+    if (UCS_PTR_IS_PTR(closing)) ::ucp_request_free(closing);
 }
 
 TEST_CASE("memory is moved by UCX over shared memory, not over tcp, and not where it is told so") {
