@@ -52,6 +52,7 @@ TEST_CASE("a size that is out of range is refused with its key") {
 TEST_CASE("large messages between processes of a host go by cross-memory attach") {
     plexus::ucx::Options options;
     options.tls = {"posix", "cma", "self"};
+    const plexus::ucx::TraceUse use;
     const plexus::ucx::Trace said; // UCX remarks on the names that it does not know
     plexus::ucx::Library here;
     plexus::ucx::Library there;
