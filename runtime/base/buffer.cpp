@@ -8,7 +8,6 @@
 #include <bit>
 #include <cstdlib>
 #include <sys/mman.h>
-#include <unistd.h>
 #include <vector>
 
 namespace plexus {
@@ -32,10 +31,9 @@ constexpr std::size_t kMost = kMostKeptBytes;
 constexpr std::size_t kMost = kMostKeptBytes;
 #endif
 
-/// Before the memory. As large as the alignment.
+/// Before the memory: its class, or kClasses where it is not kept. As large as the alignment.
 struct alignas(16) Header {
-    std::size_t size_class; ///< kClasses: it is not kept
-    std::size_t mapped;     ///< bytes of a mapping of its own; 0: it is the C library's
+    std::size_t size_class;
 };
 
 std::size_t class_of(std::size_t bytes) noexcept {
@@ -84,38 +82,18 @@ Kept& kept() {
 }
 const HeldAcrossFork kKeptAcrossFork{kept().mutex()};
 
-constexpr std::size_t kHugePage = std::size_t{2} << 20;
 /// From here on the C library gives memory back to the system when it is freed (mallopt(3),
-/// M_MMAP_THRESHOLD), so that all pages of the next piece are fresh.
+/// M_MMAP_THRESHOLD), so that all pages of the next piece are fresh: of huge pages, where the system has
+/// some, since it clears these many times as fast as it makes single pages.
 constexpr std::size_t kNeverReused = std::size_t{32} << 20;
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
-/// A mapping of huge pages, where the system has some: it clears these many times as fast as it makes single
-/// pages. `bytes`: rounded up to pages.
-void* map_huge(std::size_t& bytes) noexcept {
-    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-    if (bytes > SIZE_MAX - page - kHugePage) return nullptr;
-    bytes = (bytes + page - 1) / page * page;
-    void* const whole =
-        ::mmap(nullptr, bytes + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (whole == MAP_FAILED) return nullptr;
-    auto* const first = static_cast<std::byte*>(whole);
-    const std::size_t before = (kHugePage - reinterpret_cast<std::uintptr_t>(first) % kHugePage) % kHugePage;
-    if (before > 0) (void)::munmap(first, before);
-    (void)::munmap(first + before + bytes, kHugePage - before);
-    (void)::madvise(first + before, bytes, MADV_HUGEPAGE);
-    return first + before;
-}
-
-Header* allocate(std::size_t bytes, bool is_kept) noexcept {
-    std::size_t mapped = bytes >= (is_kept ? kHugePage : kNeverReused) && kMost > 0 ? bytes : 0;
-    auto* const header = static_cast<Header*>(mapped > 0 ? map_huge(mapped) : std::malloc(bytes));
-    if (header != nullptr) header->mapped = mapped;
-    return header;
-}
-
-void free_piece(Header* header) noexcept {
-    if (header->mapped == 0) return std::free(header);
-    (void)::munmap(header, header->mapped);
+void* allocate(std::size_t bytes) noexcept {
+    if (bytes < kNeverReused) return std::malloc(bytes);
+    void* memory = nullptr;
+    if (::posix_memalign(&memory, kHugePage, bytes) != 0) return nullptr;
+    (void)::madvise(memory, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);
+    return memory;
 }
 
 } // namespace
@@ -129,7 +107,7 @@ Buffer make_buffer(std::size_t bytes) noexcept {
     }
     if (header == nullptr) {
         if (bytes > SIZE_MAX - sizeof(Header)) return nullptr;
-        header = allocate(sizeof(Header) + bytes, size_class < kClasses);
+        header = static_cast<Header*>(allocate(sizeof(Header) + bytes));
         if (header == nullptr) return nullptr;
         header->size_class = size_class;
     }
@@ -139,7 +117,7 @@ Buffer make_buffer(std::size_t bytes) noexcept {
 void BufferEnd::operator()(std::byte* start) const noexcept {
     Header* const header = reinterpret_cast<Header*>(start) - 1;
     if (header->size_class < kClasses && kept().keep(header)) return;
-    free_piece(header);
+    std::free(header);
 }
 
 std::size_t kept_bytes() noexcept { return kept().bytes(); }

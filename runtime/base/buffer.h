@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Memory for one message. Large pieces are kept for the next message: fresh ones would be
-// pages that the kernel has to clear, which takes longer than to copy them. What is kept, and what even the C
-// library does not keep, is of huge pages from 2 MiB on, where the system has some. @thread any
+// pages that the kernel has to clear, which takes longer than to copy them. Pieces of 32 MiB and more, which
+// nobody keeps, are of huge pages, where the system has some. @thread any
 #pragma once
 
 #include <cstddef>
