@@ -59,12 +59,16 @@ std::string set(ucp_config_t* config, const std::string& name, const std::string
                     trace);
 }
 
-constexpr std::string_view kOfTcp = "TCP_";
-constexpr std::string_view kOfCma = "CMA_";
-bool is_of(std::string_view transport, const std::string& variable) {
-    return variable.compare(0, transport.size(), transport) == 0;
+// A variable of one of these transports is known without the transport's name up to UCX 1.16, later with it:
+// it is set by both, and a name that means nothing is only remarked on.
+constexpr std::string_view kTransports[] = {"TCP_", "CMA_"};
+
+/// The variable's second name; empty: it has one.
+std::string without_transport(const std::string& variable) {
+    for (const std::string_view transport : kTransports)
+        if (variable.starts_with(transport)) return variable.substr(transport.size());
+    return {};
 }
-bool is_of_tcp(const std::string& variable) { return is_of(kOfTcp, variable); }
 
 // tcp would carry the data: it is named, and no fabric is.
 bool runs_over_tcp(const Options& options) {
@@ -82,14 +86,10 @@ constexpr std::pair<const char*, const char*> kCopiesOverTcp[] = {{"ZCOPY_THRESH
                                                                   {"TCP_TX_SEG_SIZE", "512k"},
                                                                   {"TCP_RX_SEG_SIZE", "512k"}};
 
-// A variable of a transport's own is known without the transport's name up to UCX 1.16, later with it; a name
-// that means nothing is only remarked on.
 std::string set_everywhere(ucp_config_t* config, const std::string& name, const std::string& value) {
-    std::string error = set(config, name, value);
-    for (const std::string_view transport : {kOfTcp, kOfCma})
-        if (error.empty() && is_of(transport, name))
-            error = set(config, name.substr(transport.size()), value);
-    return error;
+    const std::string error = set(config, name, value);
+    const std::string second = without_transport(name);
+    return error.empty() && !second.empty() ? set(config, second, value) : error;
 }
 
 std::string configure(ucp_config_t* config, const Options& options) {
@@ -124,7 +124,8 @@ std::string unknown_variable(const Options& options, const Trace& trace) {
         return false;
     };
     for (const auto& [name, value] : options.env)
-        if (remarked(name, value) && (!is_of_tcp(name) || remarked(name.substr(kOfTcp.size()), value)))
+        if (remarked(name, value) &&
+            (without_transport(name).empty() || remarked(without_transport(name), value)))
             return name;
     return {};
 }

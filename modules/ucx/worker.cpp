@@ -19,7 +19,6 @@ constexpr unsigned kMessageId = 1;            // of our active messages
 constexpr std::uint32_t kMostCopies = 64;     // small messages of a link that UCX holds
 constexpr std::uint64_t kPendingNs = 500'000; // shared memory does not tell when there is room
 constexpr std::size_t kLargeSample = 1024 * 1024;
-constexpr int kFragmentsATurn = 32; // of 8 KiB over shared memory: some 20 us
 
 // For enquiries before there is an endpoint to ask.
 struct Guess {
@@ -257,15 +256,6 @@ std::unique_ptr<message_link::Peer> Worker::reach(message_link::ByteView descrip
 
 // ---- the turn
 
-// A large message that UCX copies in fragments comes, or leaves, as fast as it is asked for them: the rest of
-// a turn between two of them is what UCX's own tests don't have.
-void Worker::go_on() {
-    for (int left = kFragmentsATurn;
-         left > 0 && inbox_.is_empty() && !operations_.has_events() && operations_.are_awaited() &&
-         ::ucp_worker_progress(library_.worker()) != 0;
-         --left) {}
-}
-
 std::size_t Worker::poll(Event* out, std::size_t most) {
     const Trace trace;
     std::size_t count = 0;
@@ -274,10 +264,7 @@ std::size_t Worker::poll(Event* out, std::size_t most) {
         inbox_.flush(library_.worker());
         const bool asks = inbox_.is_empty() && library_.worker() != nullptr;
         const bool progressed = asks && ::ucp_worker_progress(library_.worker()) != 0;
-        if (progressed) {
-            has_progressed = true;
-            go_on();
-        }
+        if (progressed) has_progressed = true;
         // What has come is handed out below before the end of its sender is told.
         if (endpoints_.needs_check()) endpoints_.check(asks, !progressed && inbox_.is_empty());
         for (; count < most; ++count) {

@@ -57,7 +57,6 @@ class Worker final : public message_link::Port, public message_link::Carrying {
     Closed closed() override { return {"this context is closing", false}; }
 
   private:
-    void go_on();
     Outcome submit(Op& op, const void* data, std::size_t count, ucp_datatype_t type, std::size_t header_size,
                    std::uint32_t flags, std::string& why);
 

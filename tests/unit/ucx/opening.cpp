@@ -106,6 +106,8 @@ TEST_CASE("a variable that UCX does not take is refused in its words") {
                Contains("UCX_FOO_BAR"));
     CHECK_THAT(open_error({{"tls", "tcp"}, {"env", "UCX_TCP_FOO=1"}}, PLEXUS_BAD_CONFIG),
                Contains("UCX_TCP_FOO"));
+    CHECK(open_error({{"tls", "posix, cma, self"}, {"env", "UCX_CMA_MEMORY_INVALIDATE=n"}}, PLEXUS_OK) ==
+          "opened");
     CHECK_THAT(open_error({{"tls", "tcp"}, {"env", "no variable"}}, PLEXUS_BAD_CONFIG), Contains("env"));
 }
 
