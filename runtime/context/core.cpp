@@ -19,8 +19,9 @@ using Clock = std::chrono::steady_clock;
 
 /// For a process manager to say which process this is: it runs on this host.
 constexpr std::chrono::seconds kManagerTime{10};
-/// For handlers that were sending when the links ended.
-constexpr std::chrono::milliseconds kLastChance{200};
+/// For handlers that were sending when the links ended: on a busy machine a thread waits long for a
+/// processor.
+constexpr std::chrono::seconds kLastChance{1};
 
 } // namespace
 
