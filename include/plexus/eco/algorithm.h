@@ -10,6 +10,7 @@
 #include "plexus/eco/schedule_plan.h"
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,43 +23,45 @@ namespace plexus::eco {
 /// By which algorithm a call runs. All members must choose the same.
 class Algorithm {
   public:
+    enum class Kind : std::uint8_t {
+        automatic,
+        pattern,
+        eco,
+        models,
+        memory,
+        messages,
+        multicast,
+        levels,
+        rule,
+        schedule
+    };
+
     /// Automatic. Blocking calls use shared memory if all members share it, and the hierarchical algorithm
     /// for small messages on several hosts. All other calls follow the map if there is one, or an algorithm
     /// chosen by size.
     Algorithm() = default;
     /// This one for every call. @error unsupported it does not support the operation (thrown by the call)
     Algorithm(const AlgorithmOptions& options) // NOLINT: implicit on purpose
-      : options_(options) {}
+      : kind_(Kind::pattern)
+      , options_(options) {}
     Algorithm(Pattern pattern) // NOLINT: implicit on purpose
-      : options_(AlgorithmOptions{pattern}) {}
+      : Algorithm(AlgorithmOptions{pattern}) {}
     /// The plan that follows the map. @error bad_argument the group has no map (thrown by the call)
-    static Algorithm eco() {
-        Algorithm algorithm;
-        algorithm.eco_ = true;
-        return algorithm;
-    }
+    static Algorithm eco() { return Algorithm(Kind::eco); }
 
     /// The memory that all members on one host share. For blocking calls only.
     /// @error unsupported the members share no memory, the call returns a future, or it combines elements
     /// so large that one element of each member does not fit into 64 KiB (thrown by the call)
-    static Algorithm memory() {
-        Algorithm algorithm;
-        algorithm.memory_ = true;
-        return algorithm;
-    }
+    static Algorithm memory() { return Algorithm(Kind::memory); }
     /// As Algorithm(), but never through shared memory.
-    static Algorithm messages() {
-        Algorithm algorithm;
-        algorithm.messages_ = true;
-        return algorithm;
-    }
+    static Algorithm messages() { return Algorithm(Kind::messages); }
     /// By a pattern for each level of the members' network, the widest first: between sites, between
     /// clusters, between hosts, between the sockets of a host, inside a socket. As plan_by_level() with
     /// Network::levels() of the group's map; without a map the levels are the sockets of each host, the hosts
     /// and all. Of v forms not for all_to_all_v, and for gather_v and scatter_v only in blocking calls.
     /// @error bad_argument no pattern; otherwise as plan_by_level() (thrown by the call)
     static Algorithm by_level(std::vector<AlgorithmOptions> widest_first) {
-        Algorithm algorithm;
+        Algorithm algorithm(Kind::levels);
         algorithm.levels_ = std::make_shared<const std::vector<AlgorithmOptions>>(std::move(widest_first));
         return algorithm;
     }
@@ -67,6 +70,7 @@ class Algorithm {
     /// @error bad_argument the group has no map; otherwise as plan_by_rule() (thrown by the call)
     static Algorithm by_rule(ScheduleRule rule, std::vector<AlgorithmOptions> inside) {
         Algorithm algorithm = by_level(std::move(inside));
+        algorithm.kind_ = Kind::rule;
         algorithm.rule_ = rule;
         return algorithm;
     }
@@ -76,31 +80,24 @@ class Algorithm {
     /// all_to_all_v, and for gather_v and scatter_v only in blocking calls.
     /// @error bad_argument the group has no map (thrown by the call)
     /// @error unsupported as plan_by_models() (thrown by the call)
-    static Algorithm by_models() {
-        Algorithm algorithm;
-        algorithm.models_ = true;
-        return algorithm;
-    }
+    static Algorithm by_models() { return Algorithm(Kind::models); }
     /// By IP multicast, inside one subnet: the root sends each datagram once, and members that miss some ask
     /// it for them. For broadcasts of blocking calls only; the root returns when all members have the data.
     /// Chosen automatically only if eco.multicast is "auto" and it was faster when the group was made.
     /// @error unsupported another operation, a v form, a call with a future, or the members can't reach each
     /// other so: the text says why, such as eco.multicast, which is off (thrown by the call)
-    static Algorithm multicast() {
-        Algorithm algorithm;
-        algorithm.multicast_ = true;
-        return algorithm;
-    }
+    static Algorithm multicast() { return Algorithm(Kind::multicast); }
     /// By this schedule of rounds: see Group::by(), by which members agree on one. For the operations and the
     /// root of to_plan() alone; v forms of a schedule in which nobody passes anything on (OAS, AAS) as well.
     /// @error as to_plan() (thrown by the call)
     PLEXUS_API static Algorithm by(std::shared_ptr<const GroupSchedule> schedule);
 
-    bool follows_map() const noexcept { return eco_; }
-    bool uses_models() const noexcept { return models_; }
-    bool uses_memory() const noexcept { return memory_; }
-    bool uses_messages() const noexcept { return messages_; }
-    bool uses_multicast() const noexcept { return multicast_; }
+    Kind kind() const noexcept { return kind_; }
+    bool follows_map() const noexcept { return kind_ == Kind::eco; }
+    bool uses_models() const noexcept { return kind_ == Kind::models; }
+    bool uses_memory() const noexcept { return kind_ == Kind::memory; }
+    bool uses_messages() const noexcept { return kind_ == Kind::messages; }
+    bool uses_multicast() const noexcept { return kind_ == Kind::multicast; }
     /// Null: by no schedule.
     const GroupSchedule* schedule() const noexcept { return schedule_.get(); }
     /// A hash of the schedule. 0: there is none.
@@ -112,16 +109,15 @@ class Algorithm {
     const std::vector<AlgorithmOptions>* levels() const noexcept { return levels_.get(); }
 
   private:
+    explicit Algorithm(Kind kind)
+      : kind_(kind) {}
+
+    Kind kind_ = Kind::automatic;
     std::optional<AlgorithmOptions> options_;
     std::shared_ptr<const std::vector<AlgorithmOptions>> levels_;
     std::optional<ScheduleRule> rule_;
     std::shared_ptr<const GroupSchedule> schedule_;
     std::uint64_t schedule_number_ = 0;
-    bool eco_ = false;
-    bool models_ = false;
-    bool memory_ = false;
-    bool messages_ = false;
-    bool multicast_ = false;
 };
 
 /// Whether calls of the operation can go by it, in a group that has what it needs: a map, shared memory,

@@ -108,7 +108,7 @@ std::optional<std::string> detail::text_of(const Algorithm& algorithm) {
 }
 
 Algorithm Algorithm::by(std::shared_ptr<const GroupSchedule> schedule) {
-    Algorithm algorithm;
+    Algorithm algorithm(Kind::schedule);
     algorithm.schedule_number_ = 0xcbf29ce484222325ull;
     for (const std::uint32_t word : detail::words_of(*schedule))
         algorithm.schedule_number_ = plexus::detail::mix(algorithm.schedule_number_, word);

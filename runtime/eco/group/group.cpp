@@ -34,10 +34,9 @@ std::shared_ptr<const Map> refined_map(const std::shared_ptr<detail::Adaptation>
 /// Variable-length parts are known only to sender and receiver, so a chosen pattern does not apply: use plain
 /// messages.
 Algorithm for_any_length(const Algorithm& algorithm) {
-    const bool chosen = algorithm.options() || algorithm.levels() || algorithm.follows_map() ||
-                        algorithm.uses_models() || algorithm.uses_multicast() ||
-                        algorithm.schedule() != nullptr;
-    return chosen ? Algorithm::messages() : algorithm;
+    const bool open = algorithm.kind() == Algorithm::Kind::automatic || algorithm.uses_memory() ||
+                      algorithm.uses_messages();
+    return open ? algorithm : Algorithm::messages();
 }
 
 } // namespace

@@ -128,7 +128,7 @@ void GroupState::run_telling(const PlannedCall& planned, CollectiveArgs args, Cl
     try {
         messages_.run(planner_.prepare(args, planned.algorithm, true, Lengths::told), args, deadline);
     } catch (const std::bad_alloc&) {
-        break_up(Status::too_large, members_.text_of_no_memory(), true);
+        break_for_memory();
         calls_.throw_broken();
     }
 }
@@ -143,9 +143,7 @@ void GroupState::arrive(const MessageHeader& head, Bytes bytes) {
     Consequence what;
     try {
         what = calls_.arrive(head, bytes);
-    } catch (const std::bad_alloc&) { // of what has to be kept
-        what = Consequence::breaks(Status::too_large, members_.text_of_no_memory());
-    }
+    } catch (const std::bad_alloc&) { return break_for_memory(); } // to keep the message
     if (what.kind != Consequence::Kind::none) act(std::move(what));
 }
 
@@ -180,6 +178,8 @@ ShownGroup GroupState::shown() const {
     calls_.show(shown);
     return shown;
 }
+
+void GroupState::break_for_memory() { break_up(Status::too_large, members_.text_of_no_memory(), true); }
 
 void GroupState::break_up(Status status, const std::string& why, bool tell) {
     // The whole group first, which then breaks its parts: a thread that wakes up in a part finds the whole

@@ -80,9 +80,11 @@ class GroupState : public std::enable_shared_from_this<GroupState> {
 
     /// No call can end well any more. `tell`: informs the other members.
     void break_up(Status status, const std::string& why, bool tell) PLEXUS_EXCLUDES(mutex_);
-    /// The first step of it: from now on every call fails, and threads that wait in one are woken. What it
-    /// gives is the second: it ends the calls with a future, whose continuations run there. Empty: the group
-    /// was broken before.
+    /// The same, because this member has no memory left for its call. All are told.
+    void break_for_memory() PLEXUS_EXCLUDES(mutex_);
+    /// The first step of break_up(): from now on every call fails, and threads that wait in one are woken.
+    /// What it gives is the second: it ends the calls with a future, whose continuations run there. Empty:
+    /// the group was broken before.
     std::function<void()> break_now(Status status, const std::string& why);
 
   private:

@@ -46,13 +46,17 @@ Execution& MessagePath::begin(std::shared_ptr<const PlannedCall> planned, const 
 void MessagePath::run(std::shared_ptr<const PlannedCall> planned, const CollectiveArgs& args,
                       Clock::time_point deadline) {
     Execution& call = begin(std::move(planned), args, deadline);
-    for (;;) {
-        advance(call);
-        {
-            const Lock hold(calls_.mutex);
-            if (call.at == call.ops().size() || (call.outcome.failed && !call.wait.parked)) break;
+    try {
+        for (;;) {
+            advance(call);
+            {
+                const Lock hold(calls_.mutex);
+                if (call.at == call.ops().size() || (call.outcome.failed && !call.wait.parked)) break;
+            }
+            group_.waiter().wait(call);
         }
-        group_.waiter().wait(call);
+    } catch (const std::bad_alloc&) { // to wait takes some, too
+        group_.break_for_memory();    // others may still write to the caller's: finish() waits for them
     }
     finish(call);
 }
@@ -121,7 +125,7 @@ bool MessagePath::send(Execution& call, const ScheduleOp& op) {
             call.outcome.undone = true;
         }
     } catch (const std::bad_alloc&) {
-        group_.break_up(Status::too_large, members_.text_of_no_memory(), true);
+        group_.break_for_memory();
         const Lock hold(calls_.mutex);
         call.outcome.undone = true;
     }

@@ -23,20 +23,33 @@ std::uint64_t mix_options(std::uint64_t hash, const AlgorithmOptions& options) {
 }
 
 std::uint64_t number_of(const Algorithm& algorithm) {
-    if (algorithm.follows_map()) return 1;
-    if (algorithm.uses_memory()) return 4;
-    if (algorithm.uses_messages()) return 6;
-    if (algorithm.uses_multicast()) return 8;
-    if (algorithm.uses_models()) return 12;
-    if (algorithm.schedule() != nullptr) return algorithm.schedule_number();
+    using Kind = Algorithm::Kind;
     constexpr std::uint64_t kSeed = 0xcbf29ce484222325ull;
-    if (algorithm.levels() != nullptr) {
-        std::uint64_t hash = kSeed;
-        for (const AlgorithmOptions& each : *algorithm.levels()) hash = mix_options(hash, each);
-        const std::uint64_t rule = algorithm.rule() ? 1 + static_cast<std::uint64_t>(*algorithm.rule()) : 0;
-        return plexus::detail::mix(plexus::detail::mix(hash, algorithm.levels()->size()), rule) | 2;
+    switch (algorithm.kind()) {
+    case Kind::automatic:
+        return 0;
+    case Kind::eco:
+        return 1;
+    case Kind::memory:
+        return 4;
+    case Kind::messages:
+        return 6;
+    case Kind::multicast:
+        return 8;
+    case Kind::models:
+        return 12;
+    case Kind::schedule:
+        return algorithm.schedule_number();
+    case Kind::pattern:
+        return mix_options(kSeed, *algorithm.options()) | 2;
+    case Kind::levels:
+    case Kind::rule:
+        break;
     }
-    return algorithm.options() ? mix_options(kSeed, *algorithm.options()) | 2 : 0;
+    std::uint64_t hash = kSeed;
+    for (const AlgorithmOptions& each : *algorithm.levels()) hash = mix_options(hash, each);
+    const std::uint64_t rule = algorithm.rule() ? 1 + static_cast<std::uint64_t>(*algorithm.rule()) : 0;
+    return plexus::detail::mix(plexus::detail::mix(hash, algorithm.levels()->size()), rule) | 2;
 }
 
 /// Its plan has times, which are right for one size.
@@ -80,17 +93,27 @@ void describe_layout(Signature& signature, const CollectiveArgs& args, Lengths l
 
 /// Nothing in `algorithm` asks for another pattern than `only`.
 bool goes_directly(const Algorithm& algorithm, Pattern only) {
-    return !algorithm.follows_map() && !algorithm.uses_models() && algorithm.levels() == nullptr &&
-           (!algorithm.options() || algorithm.options()->pattern == only);
+    switch (algorithm.kind()) {
+    case Algorithm::Kind::pattern:
+        return algorithm.options()->pattern == only;
+    case Algorithm::Kind::eco:
+    case Algorithm::Kind::models:
+    case Algorithm::Kind::levels:
+    case Algorithm::Kind::rule:
+        return false;
+    case Algorithm::Kind::automatic:
+    case Algorithm::Kind::memory:
+    case Algorithm::Kind::messages:
+    case Algorithm::Kind::multicast:
+    case Algorithm::Kind::schedule:
+        return true;
+    }
+    return true;
 }
 
 } // namespace
 
-bool is_free(const Algorithm& algorithm) {
-    return !algorithm.options() && algorithm.levels() == nullptr && !algorithm.follows_map() &&
-           !algorithm.uses_models() && !algorithm.uses_messages() && !algorithm.uses_memory() &&
-           !algorithm.uses_multicast() && algorithm.schedule() == nullptr;
-}
+bool is_free(const Algorithm& algorithm) { return algorithm.kind() == Algorithm::Kind::automatic; }
 
 /// Where all members share memory every blocking call goes through it: see runtime/notes/0008 for what
 /// was measured.
@@ -298,19 +321,32 @@ Plan Planner::plan_of(const PlanRequest& request, const Algorithm& algorithm) co
 }
 
 Plan Planner::make(const PlanRequest& request, const Algorithm& algorithm) const {
-    if (algorithm.options()) return plan(request, *algorithm.options());
-    if (algorithm.rule() && !network_)
+    using Kind = Algorithm::Kind;
+    const Kind kind = algorithm.kind();
+    if (kind == Kind::rule && !network_)
         refuse(Status::bad_argument, "the group has no map for {}: give it one in its options",
                to_string(*algorithm.rule()));
-    if (algorithm.rule()) return plan_by_rule(request, *network_, *algorithm.rule(), *algorithm.levels());
-    if (algorithm.levels() != nullptr)
-        return plan_by_level(request, network_ ? network_->levels() : levels_, *algorithm.levels());
-    if (algorithm.schedule() != nullptr) return to_plan(request, *algorithm.schedule());
-    if ((algorithm.follows_map() || algorithm.uses_models()) && !network_)
+    if ((kind == Kind::eco || kind == Kind::models) && !network_)
         refuse(Status::bad_argument, "the group has no map to follow: give it one in its options");
-    if (algorithm.uses_models()) return plan_by_models(request, *map_.map, map_.host_of, map_.tolerance);
-    if (network_) return plan_eco(request, *network_);
-    return plan(request, options_for(request));
+    switch (kind) {
+    case Kind::pattern:
+        return plan(request, *algorithm.options());
+    case Kind::rule:
+        return plan_by_rule(request, *network_, *algorithm.rule(), *algorithm.levels());
+    case Kind::levels:
+        return plan_by_level(request, network_ ? network_->levels() : levels_, *algorithm.levels());
+    case Kind::schedule:
+        return to_plan(request, *algorithm.schedule());
+    case Kind::models:
+        return plan_by_models(request, *map_.map, map_.host_of, map_.tolerance);
+    case Kind::automatic:
+    case Kind::eco:
+    case Kind::memory:
+    case Kind::messages:
+    case Kind::multicast:
+        break;
+    }
+    return network_ ? plan_eco(request, *network_) : plan(request, options_for(request));
 }
 
 /// Without a map: few members on one host share a memory, in which everyone is as near as

@@ -28,7 +28,7 @@ void run_here(GroupState& group, Execution& call, Body body) {
     } catch (const Error& error) {
         group.break_up(error.status(), error.what(), true); // the same
     } catch (const std::bad_alloc&) {
-        group.break_up(Status::too_large, members.text_of_no_memory(), true);
+        group.break_for_memory();
     } catch (const std::exception& error) { // such as a thread that the system does not give
         group.break_up(Status::runtime_lost,
                        fmt::format("member {} failed: {}", members.name(members.me()), error.what()), true);

@@ -116,7 +116,31 @@ LevelPatterns patterns_for(const PlanRequest& request, const MemberHosts& hosts,
     return out;
 }
 
+Plan plan_on(const PlanRequest& request, const MemberHosts& hosts, const PolyPrediction& found) {
+    const LevelPatterns all = patterns_for(request, hosts, found);
+    if (all.levels.size() == 1 && request.members > 1)
+        return plan(request, all.patterns.front().front().options);
+    return plan_of_groups(request, all.levels,
+                          [&](std::size_t level, std::size_t group) { return all.patterns[level][group]; });
+}
+
 } // namespace
+
+Plan to_plan(const PolyPrediction& prediction, const PlanRequest& request) {
+    if (!prediction.missing.empty()) refuse(Status::unsupported, "there is no plan: {}", prediction.missing);
+    if (request.operation != prediction.operation || request.root != prediction.root)
+        refuse(Status::bad_argument, "the prediction is for a {} with root {}, not for a {} with root {}",
+               to_string(prediction.operation), prediction.root, to_string(request.operation), request.root);
+    std::size_t hosts = 0;
+    for (const ClusterPrediction& each : prediction.clusters) hosts += each.hosts.size();
+    if (request.members != hosts)
+        refuse(Status::bad_argument, "the prediction is for {} hosts, not for {} members", hosts,
+               request.members);
+    if (prediction.clusters.size() > 1) check_order(request);
+    std::vector<std::size_t> host_of(hosts);
+    std::iota(host_of.begin(), host_of.end(), std::size_t{0});
+    return plan_on(request, hosts_of(host_of), prediction);
+}
 
 Plan plan_by_models(const PlanRequest& request, const Map& map, const std::vector<std::size_t>& host_of,
                     Tolerance tolerance) {
@@ -136,11 +160,7 @@ Plan plan_by_models(const PlanRequest& request, const Map& map, const std::vecto
     asked.tolerance = tolerance;
     const PolyPrediction found = predict(part_of(map, hosts.places), asked);
     if (!found.missing.empty()) refuse(Status::unsupported, "the models choose no plan: {}", found.missing);
-    const LevelPatterns all = patterns_for(request, hosts, found);
-    if (all.levels.size() == 1 && request.members > 1)
-        return plan(request, all.patterns.front().front().options);
-    return plan_of_groups(request, all.levels,
-                          [&](std::size_t level, std::size_t group) { return all.patterns[level][group]; });
+    return plan_on(request, hosts, found);
 }
 
 } // namespace plexus::eco

@@ -428,25 +428,4 @@ PolyPrediction predict(const Map& map, const PolyRequest& asked) {
     return out;
 }
 
-Plan to_plan(const PolyPrediction& prediction, const PlanRequest& request) {
-    if (!prediction.missing.empty()) refuse(Status::unsupported, "there is no plan: {}", prediction.missing);
-    if (request.operation != prediction.operation || request.root != prediction.root)
-        refuse(Status::bad_argument, "the prediction is for a {} with root {}, not for a {} with root {}",
-               to_string(prediction.operation), prediction.root, to_string(request.operation), request.root);
-    std::size_t hosts = 0;
-    for (const ClusterPrediction& each : prediction.clusters) hosts += each.hosts.size();
-    if (request.members != hosts)
-        refuse(Status::bad_argument, "the prediction is for {} hosts, not for {} members", hosts,
-               request.members);
-    if (prediction.clusters.size() == 1 && hosts > 1)
-        return plan(request, prediction.clusters.front().fastest.options);
-    check_order(request);
-    if (prediction.schedules.empty())
-        return compose(request, prediction.clusters, GroupPattern{prediction.fastest.options});
-    // Clusters stand in the order of their first hosts, as the places of the level do.
-    const Tree between =
-        tree_of(prediction.schedules[prediction.chosen], prediction.between.root, prediction.clusters.size());
-    return compose(request, prediction.clusters, GroupPattern{{}, between});
-}
-
 } // namespace plexus::eco

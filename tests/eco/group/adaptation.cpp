@@ -424,13 +424,16 @@ TEST_CASE("members take no edge, change or choice that their group can't have") 
         const bool is_whole = size == 6 || size == 6 + 12 || size == 6 + 12 + 6;
         CHECK(refuses([&] { choices_in(std::span(words).first(size), 3); }) != is_whole);
     }
-    for (const std::uint64_t form :
-         {std::uint64_t{1} << 32 | 17, std::uint64_t{1} << 32, std::uint64_t{10} << 32 | 3,
-          std::uint64_t{100} << 32 | 3,
-          std::uint64_t{
-              2}}) { // too many levels, none, no such rule, models with patterns, three patterns in one
+    constexpr std::uint64_t kBadForms[] = {
+        std::uint64_t{1} << 32 | 17,  // too many levels
+        std::uint64_t{1} << 32,       // none
+        std::uint64_t{10} << 32 | 3,  // no such rule
+        std::uint64_t{100} << 32 | 3, // models with patterns
+        3,                            // three patterns in one
+    };
+    for (const std::uint64_t form : kBadForms) {
         std::vector<std::uint64_t> bad = words;
-        bad[6 + 2] = form == 2 ? 3 : form;
+        bad[6 + 2] = form;
         CHECK(refuses([&] { choices_in(bad, 3); }));
     }
     CHECK_FALSE(eco::detail::can_choose(Algorithm(), Operation::broadcast));
