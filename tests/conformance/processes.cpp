@@ -71,6 +71,8 @@ End* link_to(BareHost& host, const Remote& remote) {
     return end != nullptr && end->is_open() ? end : nullptr;
 }
 
+constexpr std::size_t kLarge = 1'000'000; // of such messages a few do
+
 /// Messages go to and fro without a pause when `remote` is killed.
 void kill_in_mid_stream(BareHost& host, Remote& remote, std::size_t size) {
     End* end = link_to(host, remote);
@@ -79,10 +81,11 @@ void kill_in_mid_stream(BareHost& host, Remote& remote, std::size_t size) {
     Stream stream(*end, always(size), UINT64_MAX);
     // Without a bound the peer might keep up with us, who would then do little else but send: no send
     // would find the link full, and what the peer sends back would pile up there, by the gigabyte.
-    constexpr std::uint64_t kMostUnanswered = 16;
+    const std::uint64_t most_unanswered = size < kLarge ? 16 : 4;
+    const std::uint64_t enough = size < kLarge ? 20 : 5;
     REQUIRE(pump({&host}, 20s, [&] {
-        if (stream.sent() < receiver.received() + kMostUnanswered) stream.step();
-        return receiver.received() > 20 || end->is_lost();
+        if (stream.sent() < receiver.received() + most_unanswered) stream.step();
+        return receiver.received() > enough || end->is_lost();
     }));
     REQUIRE(end->lost_why() == "");
     remote.process.kill(SIGKILL);
