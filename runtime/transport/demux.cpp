@@ -167,6 +167,7 @@ void Demux::take_hello(Link& link, wire::View frame) {
     if (!table->prescribed().empty()) return break_rules(link, "a table of its own that prescribes methods");
     auto known = KnownTable::make(std::move(*table));
     if (!believes(link, PLEXUS_CLAIM_SITE, known->table.place().site)) return;
+    if (!believes(link, PLEXUS_CLAIM_NAME, peer.name())) return; // said by another link
     const std::string apart = forbids(endpoint_, link.interface, link.channel->row_name(), known->table);
     if (!apart.empty()) {
         peer.learn(known, true);
@@ -266,16 +267,33 @@ bool Demux::believes(Link& link, plexus_claim what, const std::string& said) {
         failover_.lost(link, checked.status(), why);
         return false;
     }
+    disbelieve(link, why);
+    return false;
+}
+
+void Demux::disbelieve(Link& link, const std::string& why) {
     warn_of_refusal(endpoint_, *link.peer, link.channel->row_name(), why);
     link.peer->relation.shut_out[&link.interface] =
         std::chrono::steady_clock::now() + endpoint_.options().shut_out_for;
     failover_.reject(link, why, Status::denied);
-    return false;
 }
 
+// A peer's name is that of the caller of each of its requests, whichever link brings it. So each link's
+// module has to believe the name: of links that are open now it is asked here, of later ones at their hello.
 bool Demux::learn_name(Link& link, std::string_view name) {
-    if (!believes(link, PLEXUS_CLAIM_NAME, std::string(name))) return false;
-    link.peer->learn_name(name);
+    const std::string said(name);
+    if (!believes(link, PLEXUS_CLAIM_NAME, said)) return false;
+    Peer& peer = *link.peer;
+    if (said.empty() || !peer.name().empty()) return true;
+    for (Channel* channel : peer.all_channels())
+        for (const Link* other : channel->open_links()) {
+            const auto checked = check_claim(*other, PLEXUS_CLAIM_NAME, said);
+            if (checked || checked.status() != Status::denied) continue; // its module tells of its end
+            disbelieve(link, fmt::format("{} (asked of its connection by {})", checked.failure().why,
+                                         other->interface.name));
+            return false;
+        }
+    peer.learn_name(said);
     return true;
 }
 

@@ -51,7 +51,8 @@ class Demux {
     int32_t place(Link& link, wire::View head, std::size_t rest, void** where, void** token);
     void placed(Link& link, Placement* placement, Status status);
 
-    /// A peer says how it is called. False: the link's module does not believe it, and the link ends.
+    /// A peer says how it is called. False: the module of this link or of another one of the peer's does not
+    /// believe it, and this link ends.
     bool learn_name(Link& link, std::string_view name);
     /// A context's table came on a link: pointers that come on it may name the table.
     void learn_table(Link& link, const ContextId& owner, DescriptorTable table);
@@ -61,6 +62,7 @@ class Demux {
     void take_control(Link& link, wire::View frame);
     void take_hello(Link& link, wire::View frame);
     bool believes(Link& link, plexus_claim what, const std::string& said);
+    void disbelieve(Link& link, const std::string& why);
     void take_replay_request(Link& link, std::uint32_t stream);
     void refuse(Link& link, wire::View head, std::size_t bytes, bool memory);
     void break_rules(Link& link, const char* how);
