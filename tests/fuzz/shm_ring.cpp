@@ -82,8 +82,19 @@ struct Target {
         theirs.reset(ends[1]);
         receiver.attach(in, lines.get(), kLines, doorbell(), {mine.get(), ::getpid(), -1}, spare);
         writer.attach(lines.get(), kLines, written);
-        area = SealedMemory::create("fuzz area", kAreaBytes, area_fd);
-        require(static_cast<bool>(area));
+    }
+    /// The peer's area, which nobody writes: one for all runs.
+    struct Area {
+        Area()
+          : memory(SealedMemory::create("fuzz area", kAreaBytes, fd)) {
+            require(static_cast<bool>(memory));
+        }
+        UniqueFd fd;
+        SealedMemory memory;
+    };
+    static const Area& area() {
+        static const Area one;
+        return one;
     }
     // One for all runs: it says only that there is something.
     static const Doorbell& doorbell() {
@@ -135,7 +146,7 @@ struct Target {
         }
         case 5: { // by the socket: an area, or something else
             const auto what = input.take<std::uint8_t>();
-            const int fds[] = {what % 4 == 1 ? theirs.get() : area_fd.get(), area_fd.get()};
+            const int fds[] = {what % 4 == 1 ? theirs.get() : area().fd.get(), area().fd.get()};
             std::array<std::uint8_t, 5> bytes{'a', 'r', 'e', 'a', 0};
             bytes[3] = what % 8 == 2 ? 'b' : 'a';
             (void)send_packet(theirs.get(), {bytes.data(), what % 16 == 3 ? std::size_t{5} : 4},
@@ -173,7 +184,7 @@ struct Target {
             fetch.pieces[0] = {reinterpret_cast<std::uintptr_t>(source.data()), kThere};
             fetch.pieces[1] = {8, like.rest};
         } else {
-            fetch.pieces[0] = {where == 0 ? reinterpret_cast<std::uintptr_t>(area.data()) : 8,
+            fetch.pieces[0] = {where == 0 ? reinterpret_cast<std::uintptr_t>(area().memory.data()) : 8,
                                like.rest % (kAreaBytes + 1)};
         }
         return write(Kind::fetch, &fetch, sizeof fetch.head + fetch.head.pieces * sizeof(FetchPiece));
@@ -229,8 +240,7 @@ struct Target {
     plexus_host table{};
     std::unique_ptr<Line[]> lines;
     Direction in{};
-    UniqueFd mine, theirs, area_fd;
-    SealedMemory area;
+    UniqueFd mine, theirs;
     SpareDescriptor spare;
     std::atomic<std::uint64_t> written{0}; // what the receiver has said last, before the peer overwrote it
     RingWriter writer;
