@@ -163,10 +163,27 @@ void add_schedules(json::Object& out, const PolyRequest& request, const PolyPred
     out.raw("completion", json::exact(chosen.completion_s(request.completion)));
 }
 
+std::string json_of(const eco::ExchangeTime& time) {
+    json::Object out;
+    out.add("exchangers", time.exchangers).add("in_rounds", time.in_rounds);
+    return out.raw("s", json::exact(time.time_s)).text();
+}
+
 void add_patterns(json::Object& out, const PolyRequest& request, const PolyPrediction& made) {
     std::vector<std::string> patterns;
     for (const PatternTime& each : made.patterns) patterns.push_back(json_of(each, request.operation));
-    out.raw("patterns_between", json::list(patterns)).add("chosen", algorithm_of(made.fastest.options));
+    out.raw("patterns_between", json::list(patterns));
+    if (!made.exchanges.empty()) {
+        std::vector<std::string> exchanges;
+        for (const eco::ExchangeTime& each : made.exchanges) exchanges.push_back(json_of(each));
+        out.raw("exchanges", json::list(exchanges));
+    }
+    if (made.exchange) {
+        out.add("chosen", "exchange").raw("exchange", json_of(*made.exchange));
+        out.raw("completion", json::exact(made.exchange->time_s));
+        return;
+    }
+    out.add("chosen", algorithm_of(made.fastest.options));
     if (has_two_butterflies(made.fastest, request.operation)) out.add("halves", halves(made.fastest));
     out.raw("completion", json::exact(made.fastest.time_s));
 }
@@ -214,6 +231,18 @@ void print_links(const PolyPrediction& made, const Map& map, std::uint64_t bytes
                    map.hosts()[made.clusters[link.to].coordinator], std::string(to_string(fit.kind)),
                    percent(fit.error), percent(error_at(fit, bytes)), show::origin_of(fit)});
     }
+    table.print(stdout);
+}
+
+std::string name_of(const eco::ExchangeTime& time) {
+    return fmt::format("exchange by {} of each cluster{}", time.exchangers,
+                       time.in_rounds ? ", in rounds" : "");
+}
+
+void print_exchanges(const std::vector<eco::ExchangeTime>& all) {
+    if (all.empty()) return;
+    TextTable table({"without coordinators", "s"});
+    for (const eco::ExchangeTime& each : all) table.add({name_of(each), fmt::format("{:.6g}", each.time_s)});
     table.print(stdout);
 }
 
@@ -266,8 +295,11 @@ void print_text(const Map& map, const PolyRequest& request, const PolyPrediction
                     chosen.completion_s(request.completion));
     } else {
         print_patterns(made.patterns, request.operation);
-        std::printf("chosen: %s, %.6g s\n", name_of(made.fastest, request.operation).c_str(),
-                    made.fastest.time_s);
+        print_exchanges(made.exchanges);
+        std::printf(
+            "chosen: %s, %.6g s\n",
+            (made.exchange ? name_of(*made.exchange) : name_of(made.fastest, request.operation)).c_str(),
+            made.exchange ? made.exchange->time_s : made.fastest.time_s);
     }
     const auto plans = estimate(map, request, made);
     if (!plans) return;

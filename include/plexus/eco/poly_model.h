@@ -49,6 +49,14 @@ struct LinkPrediction {
     std::optional<std::size_t> model; ///< a place in `models`; nothing: no model describes it
 };
 
+/// An all_to_all without coordinators: members of each cluster exchange with members of the other clusters,
+/// for those beside them, who hand them what they have and are handed what came.
+struct ExchangeTime {
+    std::size_t exchangers = 0; ///< of each cluster, or all if it has fewer
+    bool in_rounds = false;     ///< what comes in a round is taken in before the next leaves
+    double time_s = 0;
+};
+
 struct PolyPrediction {
     Operation operation = Operation::broadcast;
     std::size_t root = 0; ///< a place in Map::hosts()
@@ -63,8 +71,12 @@ struct PolyPrediction {
     /// Of other operations between several clusters: the completion by each pattern between coordinators, as
     /// plan_by_level().
     std::vector<PatternTime> patterns;
-    PatternTime fastest;              ///< of `patterns`
-    std::vector<std::string> remarks; ///< on what the prediction rests, in sentences
+    PatternTime fastest; ///< of `patterns`
+    /// Of an all_to_all between several clusters: the completion with 1, 2, 4 … and all members of each
+    /// cluster as exchangers, at once, and in rounds if there are more than two clusters.
+    std::vector<ExchangeTime> exchanges;
+    std::optional<ExchangeTime> exchange; ///< that of `exchanges` which ends before `fastest`, if one does
+    std::vector<std::string> remarks;     ///< on what the prediction rests, in sentences
     /// Why there is no choice, and then no instance, schedule or pattern; empty: there is one.
     std::string missing;
 };
@@ -75,18 +87,19 @@ struct PolyPrediction {
 /// Operations inside clusters are those of the request, from or to the coordinator. Between clusters
 /// broadcast and reduce have schedules. Other operations have patterns between coordinators: the plan that
 /// plan_by_level() makes of each, with the fastest patterns inside clusters, is played with the cost of every
-/// message by the model of its cluster or link. Scans go by rank and have neither, and neither has an
-/// all_to_all of more than 256 hosts, whose plans have blocks for each pair of hosts. A link that was
-/// measured in one direction counts so in both, one that was not measured as the slowest of all.
+/// message by the model of its cluster or link; so are the exchanges of an all_to_all. Scans go by rank and
+/// have neither, and neither has an all_to_all of more than 256 hosts, whose plans have blocks for each pair
+/// of hosts. A link that was measured in one direction counts so in both, one that was not measured as the
+/// slowest of all.
 /// @error bad_argument no such root, or the operation has too many blocks (thrown)
 /// @error bad_config   the map differs by direction and `symmetry` is refuse (thrown)
 PLEXUS_API PolyPrediction predict(const Map& map, const PolyRequest& request);
 
-/// The plan that was chosen: between clusters the chosen schedule or the fastest pattern, inside each cluster
-/// its fastest pattern. Members are the hosts of the map, in its order. A coordinator serves other clusters
-/// before the members of its own. Where all patterns are trees and one of them is a chain in segments,
-/// coordinators do so for each segment: such a plan ends earlier than predicted. `request` is that of the
-/// prediction, in elements.
+/// The plan that was chosen: between clusters the chosen schedule, the fastest pattern or the exchange that
+/// ends before it; inside each cluster its fastest pattern, and messages to each in an exchange. Members are
+/// the hosts of the map, in its order. A coordinator serves other clusters before the members of its own.
+/// Where all patterns are trees and one of them is a chain in segments, coordinators do so for each segment:
+/// such a plan ends earlier than predicted. `request` is that of the prediction, in elements.
 /// @error bad_argument another operation, root or number of members (thrown)
 /// @error unsupported  there is no choice: PolyPrediction::missing says why; or the order of contributions
 /// counts and there are several clusters (thrown)
@@ -95,7 +108,7 @@ PLEXUS_API Plan to_plan(const PolyPrediction& prediction, const PlanRequest& req
 /// The plan that predict() and to_plan() choose for the hosts of a group's members, of which a host may have
 /// several: `host_of` says for each member its place in map.hosts(). Hosts without members do not count. The
 /// models know hosts alone: between the members of one host goes the pattern that ends first by Hockney's
-/// model with LocalCost.
+/// model with LocalCost, and an all_to_all with such hosts takes the fastest pattern, not an exchange.
 /// @error bad_argument another number of members, or no such host; as plan() (thrown)
 /// @error unsupported  there is no choice: the text says why; the order of contributions counts; a scan with
 /// several members on a host (thrown)

@@ -4,6 +4,7 @@
 #include "model/cluster_tree.h"
 #include "plan/builder.h"
 #include "plan/by_level.h"
+#include "plan/exchange.h"
 #include "plexus/eco/levels.h"
 #include "topology/refuse.h"
 
@@ -118,6 +119,9 @@ LevelPatterns patterns_for(const PlanRequest& request, const MemberHosts& hosts,
 
 Plan plan_on(const PlanRequest& request, const MemberHosts& hosts, const PolyPrediction& found) {
     const LevelPatterns all = patterns_for(request, hosts, found);
+    if (found.exchange && hosts.members.size() == request.members)
+        return plan_exchange(request, all.levels.front(),
+                             {found.exchange->exchangers, found.exchange->in_rounds});
     if (all.levels.size() == 1 && request.members > 1)
         return plan(request, all.patterns.front().front().options);
     return plan_of_groups(request, all.levels,

@@ -5,6 +5,7 @@
 #include "model/play.h"
 #include "plan/builder.h"
 #include "plan/by_level.h"
+#include "plan/exchange.h"
 #include "plexus/eco/acquire.h"
 #include "topology/refuse.h"
 
@@ -302,7 +303,7 @@ Plan compose(const PlanRequest& request, const std::vector<ClusterPrediction>& c
     });
 }
 
-/// What models say of an operation by each pattern between coordinators: its plan for all hosts, played.
+/// What models say of an operation between clusters: its plans for all hosts, played.
 class BetweenClusters {
   public:
     BetweenClusters(const PolyRequest& request, const std::vector<ClusterPrediction>& clusters,
@@ -324,6 +325,7 @@ class BetweenClusters {
         }
     }
 
+    /// By each pattern between coordinators.
     std::vector<PatternTime> times() {
         constexpr std::size_t kMostClustersInRounds = 128; // as predict_patterns() inside clusters
         std::vector<PatternTime> out;
@@ -339,7 +341,25 @@ class BetweenClusters {
         return out;
     }
 
-    /// Of the largest message of all patterns that were timed.
+    std::vector<ExchangeTime> exchanges() {
+        std::vector<ExchangeTime> out;
+        Partition hosts;
+        std::size_t widest = 1;
+        for (const ClusterPrediction& each : clusters_) {
+            hosts.push_back(each.hosts);
+            widest = std::max(widest, each.hosts.size());
+        }
+        for (std::size_t count = 1;; count *= 2) {
+            const std::size_t exchangers = std::min(count, widest);
+            for (const bool in_rounds : {false, true})
+                if (!in_rounds || hosts.size() > 2) // of two there is one round
+                    out.push_back({exchangers, in_rounds,
+                                   played_s(plan_exchange(request_, hosts, {exchangers, in_rounds}))});
+            if (exchangers == widest) return out;
+        }
+    }
+
+    /// Of the largest message of all plans that were timed.
     std::uint64_t most_bytes() const noexcept { return most_bytes_; }
 
   private:
@@ -349,14 +369,16 @@ class BetweenClusters {
     };
 
     PatternTime timed(const AlgorithmOptions& options) {
-        const Plan plan = compose(request_, clusters_, GroupPattern{options});
-        return {options, play_s(plan, [&](const Message& message) {
-                    const auto [from, sender] = places_[message.from];
-                    const auto [to, receiver] = places_[message.to];
-                    const std::uint64_t bytes = plan.bytes_of(message);
-                    most_bytes_ = std::max(most_bytes_, bytes);
-                    return costs_.at({from, to}).of(bytes, sender, receiver);
-                })};
+        return {options, played_s(compose(request_, clusters_, GroupPattern{options}))};
+    }
+    double played_s(const Plan& plan) {
+        return play_s(plan, [&](const Message& message) {
+            const auto [from, sender] = places_[message.from];
+            const auto [to, receiver] = places_[message.to];
+            const std::uint64_t bytes = plan.bytes_of(message);
+            most_bytes_ = std::max(most_bytes_, bytes);
+            return costs_.at({from, to}).of(bytes, sender, receiver);
+        });
     }
 
     const std::vector<ClusterPrediction>& clusters_;
@@ -365,6 +387,15 @@ class BetweenClusters {
     std::map<std::pair<std::size_t, std::size_t>, KnownCosts> costs_; ///< from cluster to cluster
     std::uint64_t most_bytes_ = 0;
 };
+
+/// The first of those that end earliest, if it ends before `time_s`, by more than nine digits show.
+std::optional<ExchangeTime> earlier(const std::vector<ExchangeTime>& exchanges, double time_s) {
+    constexpr double kEqual = 1 - 1e-9;
+    std::optional<ExchangeTime> out;
+    for (const ExchangeTime& each : exchanges)
+        if (each.time_s < kEqual * (out ? out->time_s : time_s)) out = each;
+    return out;
+}
 
 bool is_segmented_without_gaps(const ClusterPrediction& cluster) {
     return !cluster.patterns.empty() && cluster.fastest.options.pattern == Pattern::chain &&
@@ -386,6 +417,10 @@ void schedule_between(const Map& map, const PolyRequest& request, const Acquired
         BetweenClusters between(request, out.clusters, links);
         out.patterns = between.times();
         out.fastest = earliest(out.patterns);
+        if (request.operation == Operation::all_to_all) {
+            out.exchanges = between.exchanges();
+            out.exchange = earlier(out.exchanges, out.fastest.time_s);
+        }
         if (const std::uint64_t known = map.sizes_bytes().back(); between.most_bytes() > known)
             out.remarks.push_back(fmt::format("Messages for several hosts have up to {} B, and the map knows "
                                               "up to {} B: beyond, the models go on as before.",

@@ -105,6 +105,19 @@ TEST_CASE("members may be on some of the hosts, several on one, and in any order
     }
 }
 
+TEST_CASE("an all_to_all exchanges without coordinators where each host has one member, else it has some") {
+    const Map map = three_clusters();
+    const std::vector<std::size_t> alone{7, 0, 4, 8, 1, 5}; // two hosts of each cluster
+    const std::vector<std::size_t> cluster_of{2, 0, 1, 2, 0, 1};
+    const Plan plan = plan_by_models({Operation::all_to_all, 6, 0, 8'000, 1, true}, map, alone);
+    CHECK(prove(plan));
+    CHECK(crossings(plan, cluster_of) > 6); // more than from each cluster to each other one
+    const std::vector<std::size_t> beside{7, 0, 4, 8, 1, 5, 5};
+    const Plan by_level = plan_by_models({Operation::all_to_all, 7, 0, 8'000, 1, true}, map, beside);
+    CHECK(prove(by_level));
+    CHECK(crossings(by_level, {2, 0, 1, 2, 0, 1, 1}) <= 6);
+}
+
 TEST_CASE("hosts without members count for nothing, and neither does their cluster") {
     const Map map = three_clusters();
     const PlanRequest request{Operation::broadcast, 3, 1, 512'000, 1, true};

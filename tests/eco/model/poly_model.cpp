@@ -353,6 +353,44 @@ TEST_CASE("operations without schedules have patterns between clusters, timed by
     CHECK(predict(map_of({20, 17}, {8, 1024}, two_levels_us), exchange).missing.empty());
 }
 
+TEST_CASE("an all_to_all between clusters may go without coordinators, by as many members as ends first") {
+    const auto predicted = [](const std::vector<std::size_t>& clusters, std::uint64_t bytes) {
+        PolyRequest asked = request(bytes);
+        asked.operation = Operation::all_to_all;
+        return predict(map_of(clusters, kSizes, two_levels_us), asked);
+    };
+    // Both of a pair send what they have for the other pair to one there (1.2 ms), who hands on a half.
+    const PolyPrediction pairs = predicted({2, 2}, 1000);
+    REQUIRE(pairs.exchanges.size() == 2); // by one, and by both; in rounds would be the same
+    CHECK(pairs.exchanges[1].exchangers == 2);
+    CHECK(pairs.exchanges[1].time_s == Approx(1.23e-3));
+    REQUIRE(pairs.exchange);
+    CHECK(pairs.exchange->exchangers == 2);
+    CHECK(pairs.exchange->time_s < pairs.fastest.time_s);
+    const Plan plan = to_plan(pairs, {Operation::all_to_all, 4, 0, 1000, 1, true});
+    CHECK(prove(plan));
+    const auto crosses = [](const Message& each) { return (each.from < 2) != (each.to < 2); };
+    CHECK(std::count_if(plan.messages.begin(), plan.messages.end(), crosses) == 4);
+
+    // Three clusters, also in rounds; of the smallest all exchange.
+    const PolyPrediction three = predicted({5, 2, 3}, 1000);
+    std::vector<std::pair<std::size_t, bool>> tried;
+    for (const ExchangeTime& each : three.exchanges) {
+        CHECK(std::isfinite(each.time_s));
+        tried.emplace_back(each.exchangers, each.in_rounds);
+    }
+    CHECK(tried ==
+          std::vector<std::pair<std::size_t, bool>>{
+              {1, false}, {1, true}, {2, false}, {2, true}, {4, false}, {4, true}, {5, false}, {5, true}});
+    CHECK(prove(to_plan(three, {Operation::all_to_all, 10, 0, 1000, 1, true})));
+
+    // Inside one cluster, and of other operations, there is none.
+    CHECK(predicted({4}, 1000).exchanges.empty());
+    PolyRequest gather = request(1000);
+    gather.operation = Operation::gather;
+    CHECK(predict(map_of({2, 2}, kSizes, two_levels_us), gather).exchanges.empty());
+}
+
 TEST_CASE("a pattern between clusters is a plan that can be carried out, and the fastest of all") {
     const Map map = grid5000_map();
     for (const Operation operation :

@@ -141,6 +141,15 @@ TEST_CASE("predict prints the patterns of other operations between clusters, and
         CHECK(value_of(json.out, "chosen"));
         CHECK(number_of(json.out, "completion").value_or(0) > 1e-3);
         CHECK(number_of(json.out, "completion").value_or(1) <= number_of(*patterns, "s").value_or(0));
+        const auto exchanges = value_of(json.out, "exchanges");
+        CHECK(exchanges.has_value() == (name == "all_to_all"));
+        CHECK((text.out.find("\nexchange by 2 of each cluster") != std::string::npos) ==
+              exchanges.has_value());
+        if (exchanges) {
+            CHECK(value_of(json.out, "chosen") == "\"exchange\"");
+            CHECK(value_of(json.out, "exchange"));
+            CHECK(text.out.find("chosen: exchange by ") != std::string::npos);
+        }
         CHECK(!value_of(json.out, "schedules"));
         CHECK(value_of(json.out, "estimate"));
     }
