@@ -100,13 +100,16 @@ TEST_CASE("a burst of foreign traffic spoils a pair in one pass, and not in seve
     const NetworkFile network(kOneWire);
     const TmpDir folder;
     // The wire brings 125 of these frames a second, and a burst of three seconds with more than it takes
-    // begins with the map's file: it outlasts one pass, whose frames wait for others at every turn.
+    // begins with the map's file: it outlasts one pass, whose frames wait for others at every turn. One frame
+    // every 5 ms on the average, also where the sender comes to its turn more seldom.
     const auto probed_in_burst = [&](const std::string& repeat) {
         const std::string file = (folder / ("net-" + repeat + ".toml")).string();
         const std::string burst =
             "until [ -e " + file +
-            " ]; do sleep .01; done; end=$((SECONDS + 3)); while [ $SECONDS -lt $end ]; do "
-            "printf %01000d 0 > /dev/udp/10.77.0.4/9; sleep .005; done";
+            " ]; do sleep .01; done; begin=${EPOCHREALTIME/[.,]/}; sent=0; "
+            "while past=$((${EPOCHREALTIME/[.,]/} - begin)); [ $past -lt 3000000 ]; do "
+            "for ((; sent * 5000 < past; ++sent)); do printf %01000d 0 > /dev/udp/10.77.0.4/9; done; "
+            "sleep .005; done";
         const std::string program = "[ $(hostname) = h1 ] && " + tested_plexus() + " lab enter h3 bash -c '" +
                                     burst + "' 2> /dev/null & exec " + tested_plexus() + " probe " + file +
                                     " --sizes 1032 --repetitions 20 --trips 1 --repeat " + repeat;
