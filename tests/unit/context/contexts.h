@@ -33,6 +33,14 @@ inline std::vector<std::string> and_fabrics(std::vector<std::string> methods) {
     return methods;
 }
 
+/// Those without the fabric whose library may end the process when a peer is killed, see note 0006.
+inline std::vector<std::string> that_survive_kills(std::vector<std::string> methods) {
+    const char* const fabric = std::getenv("TESTED_WITHOUT_KILLS");
+    if (fabric != nullptr)
+        std::erase_if(methods, [&](const std::string& each) { return each.starts_with(fabric); });
+    return methods;
+}
+
 /// A context with these methods, and with no file of the machine's own.
 inline Options by(std::string_view methods, Values more = {}) {
     more.emplace("methods", methods);
