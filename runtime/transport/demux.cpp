@@ -279,7 +279,7 @@ void Demux::disbelieve(Link& link, const std::string& why) {
 }
 
 // A peer's name is that of the caller of each of its requests, whichever link brings it. So each link's
-// module has to believe the name: of links that are open now it is asked here, of later ones at their hello.
+// module has to believe the name: those of open links are asked here, those of later links at their hello.
 bool Demux::learn_name(Link& link, std::string_view name) {
     const std::string said(name);
     if (!believes(link, PLEXUS_CLAIM_NAME, said)) return false;
@@ -289,8 +289,8 @@ bool Demux::learn_name(Link& link, std::string_view name) {
         for (const Link* other : channel->open_links()) {
             const auto checked = check_claim(*other, PLEXUS_CLAIM_NAME, said);
             if (checked || checked.status() != Status::denied) continue; // its module tells of its end
-            disbelieve(link, fmt::format("{} (asked of its connection by {})", checked.failure().why,
-                                         other->interface.name));
+            disbelieve(link, fmt::format("{} (says the method of its other connection, {})",
+                                         checked.failure().why, other->interface.name));
             return false;
         }
     peer.learn_name(said);

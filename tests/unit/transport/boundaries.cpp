@@ -27,12 +27,26 @@ void send_inside(Rig& rig, const ScriptedMethod& by) {
     });
 }
 
-/// The peer declares a request by that method, with this name of its own.
-void say_name(Rig& rig, const ScriptedMethod& by, std::string_view name) {
-    rig.inside([&] {
-        for (Link* const link : rig.channel(by).open_links()) rig.transport.demux().learn_name(*link, name);
-    });
-}
+/// A peer that reaches this context by one method, which asks nothing, and by a second, whose module does not
+/// believe that the peer is called captain.
+struct NamedPeer {
+    NamedPeer() { rig.two.disbelieved = "captain"; }
+    /// A link of that method, and the peer's hello on it.
+    ScriptedMethod::Link& greet(ScriptedMethod& by, std::uint32_t stream) {
+        ScriptedMethod::Link& made = rig.link_up(by);
+        by.deliver(made, rig.hello(stream));
+        rig.turns();
+        return made;
+    }
+    /// The peer declares a request by that method, with this name of its own.
+    void say(const ScriptedMethod& by, std::string_view name) {
+        rig.inside([&] {
+            for (Link* const link : rig.channel(by).open_links())
+                rig.transport.demux().learn_name(*link, name);
+        });
+    }
+    Rig rig;
+};
 
 bool has_way(Channel& channel) {
     return channel.on_way_out([](plexus_link* link, std::uint32_t) { return link != nullptr; });
@@ -271,54 +285,47 @@ TEST_CASE("a link that has ended before its module could judge the peer is lost,
     CHECK(rig.transport.endpoint().find_interface("one")->counts.refusals == 0);
 }
 
-TEST_CASE("a name that a peer said by one method is asked of each link that comes later by another") {
+TEST_CASE("the module of a link that comes later is asked about a name that was said by another method") {
     const auto warning = expect_warning("no connection by two with context");
-    Rig rig;
-    rig.two.disbelieved = "captain";
-    ScriptedMethod::Link& plain = rig.link_up(rig.one);
-    rig.one.deliver(plain, rig.hello(1));
-    say_name(rig, rig.one, "captain");
-    CHECK(rig.peer->name() == "captain");
-    ScriptedMethod::Link& asked = rig.link_up(rig.two);
-    rig.two.deliver(asked, rig.hello(2));
+    NamedPeer it;
+    ScriptedMethod::Link& plain = it.greet(it.rig.one, 1);
+    it.say(it.rig.one, "captain");
+    CHECK(it.rig.peer->name() == "captain");
+    ScriptedMethod::Link& asked = it.rig.link_up(it.rig.two);
+    it.rig.two.deliver(asked, it.rig.hello(2));
     wire::Bytes request(100);
     wire::encode(wire::RequestHeader{}, request.data());
-    rig.two.deliver(asked, request);
-    rig.turns();
+    it.rig.two.deliver(asked, request);
+    it.rig.turns();
     CHECK(asked.given_up);
     CHECK_FALSE(plain.given_up);
-    CHECK(rig.delivered == 0);
+    CHECK(it.rig.delivered == 0);
     REQUIRE(warning.count() == 1);
     CHECK(warning.lines()[0].find("it says that its name is captain: its certificate is another's") !=
           std::string::npos);
 }
 
-TEST_CASE("a name that another open link of the peer does not allow is not taken, and who said it ends") {
+TEST_CASE(
+    "a name that another open link's module does not believe is not taken, and the link that said it ends") {
     const auto warning = expect_warning("no connection by one with context");
-    Rig rig;
-    rig.two.disbelieved = "captain";
-    ScriptedMethod::Link& plain = rig.link_up(rig.one);
-    ScriptedMethod::Link& asked = rig.link_up(rig.two);
-    rig.one.deliver(plain, rig.hello(1));
-    rig.two.deliver(asked, rig.hello(2));
-    say_name(rig, rig.one, "captain");
-    CHECK(rig.peer->name().empty());
+    NamedPeer it;
+    ScriptedMethod::Link& plain = it.greet(it.rig.one, 1);
+    ScriptedMethod::Link& asked = it.greet(it.rig.two, 2);
+    it.say(it.rig.one, "captain");
+    CHECK(it.rig.peer->name().empty());
     CHECK(plain.given_up);
     CHECK_FALSE(asked.given_up);
     REQUIRE(warning.count() == 1);
-    CHECK(warning.lines()[0].find("(asked of its connection by two)") != std::string::npos);
+    CHECK(warning.lines()[0].find("(says the method of its other connection, two)") != std::string::npos);
 }
 
-TEST_CASE("a name that all links of a peer allow stays, whatever the peer says by another one") {
-    Rig rig;
-    rig.two.disbelieved = "captain";
-    ScriptedMethod::Link& plain = rig.link_up(rig.one);
-    ScriptedMethod::Link& asked = rig.link_up(rig.two);
-    rig.one.deliver(plain, rig.hello(1));
-    rig.two.deliver(asked, rig.hello(2));
-    say_name(rig, rig.two, "mate");
-    say_name(rig, rig.one, "captain");
-    CHECK(rig.peer->name() == "mate");
+TEST_CASE("a name that all modules believe stays, whatever the peer says by another link") {
+    NamedPeer it;
+    ScriptedMethod::Link& plain = it.greet(it.rig.one, 1);
+    ScriptedMethod::Link& asked = it.greet(it.rig.two, 2);
+    it.say(it.rig.two, "mate");
+    it.say(it.rig.one, "captain");
+    CHECK(it.rig.peer->name() == "mate");
     CHECK_FALSE(plain.given_up);
     CHECK_FALSE(asked.given_up);
 }
