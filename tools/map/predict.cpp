@@ -165,7 +165,7 @@ void add_schedules(json::Object& out, const PolyRequest& request, const PolyPred
 
 std::string json_of(const eco::ExchangeTime& time) {
     json::Object out;
-    out.add("exchangers", time.exchangers).add("in_rounds", time.in_rounds);
+    out.add("exchangers", time.options.exchangers).add("in_rounds", time.options.in_rounds);
     return out.raw("s", json::exact(time.time_s)).text();
 }
 
@@ -235,8 +235,8 @@ void print_links(const PolyPrediction& made, const Map& map, std::uint64_t bytes
 }
 
 std::string name_of(const eco::ExchangeTime& time) {
-    return fmt::format("exchange by {} of each cluster{}", time.exchangers,
-                       time.in_rounds ? ", in rounds" : "");
+    return fmt::format("exchange by up to {} of each cluster{}", time.options.exchangers,
+                       time.options.in_rounds ? ", in rounds" : "");
 }
 
 void print_exchanges(const std::vector<eco::ExchangeTime>& all) {

@@ -139,6 +139,17 @@ struct AlgorithmOptions {
     std::uint64_t halve_from_bytes = 8192;
 };
 
+/// An all_to_all between clusters without a single root. Each has `exchangers` members that exchange, or all
+/// if it has fewer. Every other member hands one of them what it has for other clusters. Then each exchanger
+/// sends each other cluster one message, to one member there, which hands on what is for others of its
+/// cluster. Inside a cluster members send to each other directly.
+struct ExchangeOptions {
+    std::size_t exchangers = 1;
+    /// Each waits for what comes in a round before it sends in the next, so that each receives one message at
+    /// a time if clusters are alike; else all messages between clusters leave at once.
+    bool in_rounds = false;
+};
+
 /// True if there is a plan for `operation` by `pattern`: trees (star to chain) serve all but
 /// scans, for which there are chain and bruck.
 /// @thread any

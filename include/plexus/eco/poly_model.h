@@ -49,11 +49,8 @@ struct LinkPrediction {
     std::optional<std::size_t> model; ///< a place in `models`; nothing: no model describes it
 };
 
-/// An all_to_all without coordinators: members of each cluster exchange with members of the other clusters,
-/// for those beside them, who hand them what they have and are handed what came.
 struct ExchangeTime {
-    std::size_t exchangers = 0; ///< of each cluster, or all if it has fewer
-    bool in_rounds = false;     ///< what comes in a round is taken in before the next leaves
+    ExchangeOptions options;
     double time_s = 0;
 };
 

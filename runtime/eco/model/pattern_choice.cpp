@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "plexus/eco/pattern_choice.h"
 
+#include "model/play.h"
 #include "plan/builder.h"
 
 #include <algorithm>
@@ -10,7 +11,6 @@
 namespace plexus::eco {
 namespace {
 
-constexpr double kAlikeTimes = 1e-9;
 constexpr std::uint64_t kLeastSegment = 256;
 constexpr std::uint64_t kMostChainMessages = 1 << 18;
 constexpr Rank kMostInRounds = 128;
@@ -20,8 +20,6 @@ constexpr std::uint32_t kArities[] = {2, 3, 4, 8};
 constexpr Pattern kOrder[] = {Pattern::star, Pattern::binomial,  Pattern::tree,  Pattern::chain,
                               Pattern::ring, Pattern::butterfly, Pattern::bruck, Pattern::pairwise};
 static_assert(std::size(kOrder) == std::size(kPatterns));
-
-bool is_earlier(double one_s, double other_s) { return one_s < other_s * (1 - kAlikeTimes); }
 
 class Candidates {
   public:

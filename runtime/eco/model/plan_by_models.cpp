@@ -120,8 +120,7 @@ LevelPatterns patterns_for(const PlanRequest& request, const MemberHosts& hosts,
 Plan plan_on(const PlanRequest& request, const MemberHosts& hosts, const PolyPrediction& found) {
     const LevelPatterns all = patterns_for(request, hosts, found);
     if (found.exchange && hosts.members.size() == request.members)
-        return plan_exchange(request, all.levels.front(),
-                             {found.exchange->exchangers, found.exchange->in_rounds});
+        return plan_exchange(request, all.levels.front(), found.exchange->options);
     if (all.levels.size() == 1 && request.members > 1)
         return plan(request, all.patterns.front().front().options);
     return plan_of_groups(request, all.levels,

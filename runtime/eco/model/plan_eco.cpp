@@ -316,14 +316,11 @@ class Search {
         const std::size_t most = is_large_group() ? kMostExchangers : request_.members;
         for (std::size_t level = 0; level + 1 < network_.levels().size(); ++level) {
             const Partition& groups = network_.levels()[level];
-            std::size_t widest = 0;
-            for (const Subnet& each : groups) widest = std::max(widest, each.size());
-            for (std::size_t count = is_large_group() ? step() : 1;; count *= step()) {
-                const std::size_t exchangers = std::min({count, widest, most});
+            for (const std::size_t exchangers :
+                 exchanger_counts(groups, is_large_group() ? step() : 1, step(), most)) {
                 offer(plan_exchange(request_, groups, {exchangers, false}));
                 if (groups.size() > 2 && !is_large_group())
                     offer(plan_exchange(request_, groups, {exchangers, true}));
-                if (exchangers == std::min(widest, most)) break;
             }
         }
     }

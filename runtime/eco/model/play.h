@@ -28,6 +28,9 @@ class KnownCosts {
     std::map<std::tuple<std::uint64_t, std::size_t, std::size_t>, LinkCost> known_;
 };
 
+/// Ends that agree to nine digits are equal.
+inline bool is_earlier(double one_s, double other_s) noexcept { return one_s < other_s * (1 - 1e-9); }
+
 /// When the last message has been taken in, if cost_of(message) is a LinkCost: who sends is busy for its
 /// spacing, and so is who takes it in.
 template <class CostOf>

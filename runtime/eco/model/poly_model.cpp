@@ -344,19 +344,14 @@ class BetweenClusters {
     std::vector<ExchangeTime> exchanges() {
         std::vector<ExchangeTime> out;
         Partition hosts;
-        std::size_t widest = 1;
-        for (const ClusterPrediction& each : clusters_) {
-            hosts.push_back(each.hosts);
-            widest = std::max(widest, each.hosts.size());
-        }
-        for (std::size_t count = 1;; count *= 2) {
-            const std::size_t exchangers = std::min(count, widest);
+        for (const ClusterPrediction& each : clusters_) hosts.push_back(each.hosts);
+        for (const std::size_t exchangers : exchanger_counts(hosts, 1, 2, SIZE_MAX))
             for (const bool in_rounds : {false, true})
-                if (!in_rounds || hosts.size() > 2) // of two there is one round
-                    out.push_back({exchangers, in_rounds,
-                                   played_s(plan_exchange(request_, hosts, {exchangers, in_rounds}))});
-            if (exchangers == widest) return out;
-        }
+                if (!in_rounds || hosts.size() > 2) { // of two there is one round
+                    const ExchangeOptions options{exchangers, in_rounds};
+                    out.push_back({options, played_s(plan_exchange(request_, hosts, options))});
+                }
+        return out;
     }
 
     /// Of the largest message of all plans that were timed.
@@ -388,12 +383,11 @@ class BetweenClusters {
     std::uint64_t most_bytes_ = 0;
 };
 
-/// The first of those that end earliest, if it ends before `time_s`, by more than nine digits show.
+/// The first of those that end earliest, if it ends before `time_s`.
 std::optional<ExchangeTime> earlier(const std::vector<ExchangeTime>& exchanges, double time_s) {
-    constexpr double kEqual = 1 - 1e-9;
     std::optional<ExchangeTime> out;
     for (const ExchangeTime& each : exchanges)
-        if (each.time_s < kEqual * (out ? out->time_s : time_s)) out = each;
+        if (is_earlier(each.time_s, out ? out->time_s : time_s)) out = each;
     return out;
 }
 

@@ -148,6 +148,17 @@ class Exchange {
 
 } // namespace
 
+std::vector<std::size_t> exchanger_counts(const Partition& clusters, std::size_t first, std::size_t step,
+                                          std::size_t most) {
+    std::size_t widest = 1;
+    for (const Subnet& each : clusters) widest = std::max(widest, each.size());
+    const std::size_t last = std::min(widest, most);
+    std::vector<std::size_t> out;
+    for (std::size_t count = first; count < last; count *= step) out.push_back(count);
+    out.push_back(last);
+    return out;
+}
+
 Plan plan_exchange(const PlanRequest& request, const Partition& clusters, const ExchangeOptions& options) {
     if (request.operation != Operation::all_to_all)
         refuse(Status::unsupported, "clusters exchange in an all_to_all alone, not in a {}",

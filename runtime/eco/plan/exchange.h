@@ -6,18 +6,15 @@
 #include "plexus/eco/partition.h"
 #include "plexus/eco/plan.h"
 
+#include <cstddef>
+#include <vector>
+
 namespace plexus::eco {
 
-/// How the clusters of an exchange act. Each has `exchangers` members that exchange, or all if it has fewer.
-/// Every other member hands one of them what it has for other clusters. Then each exchanger sends each other
-/// cluster one message, to one member there, which hands on what is for others of its cluster. Inside a
-/// cluster members send to each other directly.
-struct ExchangeOptions {
-    std::size_t exchangers = 1;
-    /// Each waits for what comes in a round before it sends in the next, so that each receives one message at
-    /// a time if clusters are alike; else all messages between clusters leave at once.
-    bool in_rounds = false;
-};
+/// How many exchangers are worth trying: `first` and so on by the factor `step` (2 or more), as far as they
+/// are fewer than the members of the largest cluster and than `most`, and then the lesser of these two.
+std::vector<std::size_t> exchanger_counts(const Partition& clusters, std::size_t first, std::size_t step,
+                                          std::size_t most);
 
 /// @error bad_argument as plan(), or no exchanger (thrown) @error unsupported another operation (thrown)
 Plan plan_exchange(const PlanRequest& request, const Partition& clusters, const ExchangeOptions& options);

@@ -362,10 +362,10 @@ TEST_CASE("an all_to_all between clusters may go without coordinators, by as man
     // Both of a pair send what they have for the other pair to one there (1.2 ms), who hands on a half.
     const PolyPrediction pairs = predicted({2, 2}, 1000);
     REQUIRE(pairs.exchanges.size() == 2); // by one, and by both; in rounds would be the same
-    CHECK(pairs.exchanges[1].exchangers == 2);
+    CHECK(pairs.exchanges[1].options.exchangers == 2);
     CHECK(pairs.exchanges[1].time_s == Approx(1.23e-3));
     REQUIRE(pairs.exchange);
-    CHECK(pairs.exchange->exchangers == 2);
+    CHECK(pairs.exchange->options.exchangers == 2);
     CHECK(pairs.exchange->time_s < pairs.fastest.time_s);
     const Plan plan = to_plan(pairs, {Operation::all_to_all, 4, 0, 1000, 1, true});
     CHECK(prove(plan));
@@ -377,7 +377,7 @@ TEST_CASE("an all_to_all between clusters may go without coordinators, by as man
     std::vector<std::pair<std::size_t, bool>> tried;
     for (const ExchangeTime& each : three.exchanges) {
         CHECK(std::isfinite(each.time_s));
-        tried.emplace_back(each.exchangers, each.in_rounds);
+        tried.emplace_back(each.options.exchangers, each.options.in_rounds);
     }
     CHECK(tried ==
           std::vector<std::pair<std::size_t, bool>>{

@@ -126,6 +126,15 @@ TEST_CASE("who exchanges, and in what order, is chosen by the time that the esti
     }
 }
 
+TEST_CASE("exchangers are tried by a factor, up to all members of the largest cluster or the most allowed") {
+    using Counts = std::vector<std::size_t>;
+    const Partition clusters{{0, 1, 2, 3, 4, 5}, {6, 7}};
+    CHECK(exchanger_counts(clusters, 1, 2, SIZE_MAX) == Counts{1, 2, 4, 6});
+    CHECK(exchanger_counts(clusters, 4, 4, 16) == Counts{4, 6});
+    CHECK(exchanger_counts(clusters, 4, 4, 3) == Counts{3});
+    CHECK(exchanger_counts({{0}, {1}}, 1, 2, SIZE_MAX) == Counts{1});
+}
+
 TEST_CASE("only an all_to_all is exchanged, and by somebody") {
     const PlanRequest request{Operation::all_to_all, 3, 0, 10, 1, true};
     CHECK_THROWS_AS(plan_exchange(request, {{0, 1}, {2}}, {0, false}), plexus::Error);
